@@ -11,16 +11,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 UV = ROOT / ".venv" / "bin" / "uv"
 OLDEST_PYTHON = "3.11"
+TESTED = ["--constraint", "requirements/development.txt"]
 FILES = {
     "installer": ["--group", "installer"],
-    "run": ["pyproject.toml", "--extra", "lab"],
-    "image": ["pyproject.toml"],
     "development": [
         *("pyproject.toml", "--extra", "lab"),
         *("--group", "test", "--group", "lint", "--group", "mutation"),
     ],
+    "run": ["pyproject.toml", "--extra", "lab", *TESTED],
+    "image": ["pyproject.toml", *TESTED],
 }
-"""What each file holds: dependency groups, and the project's own dependencies, with those of the lab but in the image."""
+"""What each file holds: dependency groups, and the project's own dependencies, with those of the lab but in the image.
+
+What runs has the versions that tests run with, which are resolved first.
+"""
 HEADER = "# Made by `make lock` from pyproject.toml; install with --require-hashes.\n"
 
 

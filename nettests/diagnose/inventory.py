@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from nettests.model import ports
-from nettests.model.powershell import powershell
+from nettests.model.powershell import to_the_end
 from nettests.model.windows_programs import NodeArgv, node_argv
 from nettests.model.words import OS
 from nettests.rules.cni import CNI
 from nettests.rules.flannel import PROCESSES
+from nettests.rules.hns import script_of
 from nettests.rules.hns_endpoints import ENDPOINTS
 from nettests.rules.hns_load_balancers import POLICIES
 from nettests.rules.hns_networks import NETWORKS
@@ -36,7 +37,7 @@ def _from_reading(reading: ToolOutput, file: str, title: str) -> Command:
 
 
 def _shell(file: str, title: str, text: str) -> Command:
-    return Command(file=file, title=title, words=powershell(text))
+    return Command(file=file, title=title, words=to_the_end(text))
 
 
 def _tool(file: str, title: str, *words: str) -> Command:
@@ -68,7 +69,7 @@ WINDOWS: tuple[Command, ...] = (
     _from_reading(POLICIES, "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
     _from_reading(ENDPOINTS, "hns-endpoints.json", "HNS endpoints with their policies"),
     _from_reading(NETWORKS, "hns-networks.json", "HNS networks"),
-    _shell("hns-namespaces.json", "HNS namespaces", "Get-HnsNamespace | ConvertTo-Json -Depth 5"),
+    _shell("hns-namespaces.json", "HNS namespaces", script_of("Get-HnsNamespace")),
     _tool(
         "addresses.txt", "addresses of all compartments", "ipconfig.exe", "/allcompartments", "/all"
     ),
@@ -98,16 +99,18 @@ WINDOWS: tuple[Command, ...] = (
     _shell(
         "services.txt",
         "services of the node",
-        "Get-Service hns,vfpext,vmcompute,kubelet,kube-proxy,containerd,flanneld "
-        "-ErrorAction SilentlyContinue | Format-Table -AutoSize Name,Status,StartType",
+        "Get-Service -Name 'hns','vfpext','vmcompute','kubelet','kube-proxy','containerd','flanneld' "
+        "-ErrorAction SilentlyContinue | Format-Table -AutoSize 'Name','Status','StartType'",
     ),
     _from_reading(PROCESSES, "processes.csv", "processes"),
     _from_reading(CNI, "cni-configuration.txt", "CNI configuration"),
     _shell(
         "hns-events.txt",
         "the last events of the Host Networking Service",
-        "Get-WinEvent -LogName Microsoft-Windows-Host-Network-Service-Admin -MaxEvents 50 "
-        "| Format-List TimeCreated,Id,LevelDisplayName,Message",
+        # By the pattern of its files in collectlogs.ps1: no document names its logs.
+        "Get-WinEvent -ListLog 'Microsoft-Windows-Host-Network-Service*' | Where-Object RecordCount "
+        "| ForEach-Object { Get-WinEvent -LogName $_.LogName -MaxEvents 50 } "
+        "| Format-List 'TimeCreated','Id','LevelDisplayName','Message'",
     ),
     *_kube_proxy("curl.exe"),
 )

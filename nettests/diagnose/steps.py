@@ -17,6 +17,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, Progra
 from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import read_json
 from nettests.model.labels import SERVICE_NAME_LABEL
+from nettests.model.powershell import whole_output
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
 from nettests.probes.seams import ApiServer
@@ -281,7 +282,11 @@ class Reader:
             output = one_line(self.redactor.text(got.stderr or got.stdout)) or "it said nothing"
             why = f"{command.words[0]} ended with {got.exit_code}: {output}"
             return Item(file="", title=command.title, problem=why, command_line=command_line)
-        text = self.redactor.text(got.stdout + got.stderr)
+        stdout = got.stdout if got.exit_code else whole_output(command.words, got.stdout)
+        if stdout is None:
+            why = f"the output of {command.words[0]} was cut short"
+            return Item(file="", title=command.title, problem=why, command_line=command_line)
+        text = self.redactor.text(stdout + got.stderr)
         return Item(file=command.file, title=command.title, text=text, command_line=command_line)
 
     def _exec(self, node: str, command: Command) -> ExecAnswer:

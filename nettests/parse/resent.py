@@ -30,6 +30,8 @@ _SAID_AGAIN = re.compile(
     r"^(?:;; communications error to .*: timed out|;; Connection to .* failed: [a-z ]+|DNS request timed out)",
     re.MULTILINE,
 )
+LATER = frozenset({Outcome.TIMED_OUT, Outcome.REFUSED})
+"""What takes its time after a name was resolved: a silent server, or a refusal, which takes two seconds on Windows (curl#14144)."""
 SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 
 
@@ -124,8 +126,7 @@ def _positive(check: Check, raw: Raw) -> bool:
     seen = read_raw(raw).outcome
     if check.action.question is not Question.RESOLVE:
         return seen.positive
-    # The name resolved to a silent server: the time passed after the lookup.
-    return read_resolution(raw).outcome.positive and seen is not Outcome.TIMED_OUT
+    return read_resolution(raw).outcome.positive and seen not in LATER
 
 
 def _delays(check: Check) -> tuple[float, ...]:

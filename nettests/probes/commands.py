@@ -14,7 +14,7 @@ from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.payload import ECHO, expanded, written
 from nettests.model.powershell import powershell
-from nettests.model.windows_programs import AGNHOST, node_argv
+from nettests.model.windows_programs import AGNHOST, NodeArgv, node_argv
 from nettests.model.words import OS, Family, Protocol, Question, Resolver, VantageKind
 from nettests.parse.datagram import DATAGRAM
 from nettests.probes.endpoint import Endpoint
@@ -140,17 +140,22 @@ def _resolve(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
             words = _nslookup(action, endpoint)
             return Command(means="exec", tool="nslookup", words=words, deadline=timing.execute)
         case Resolver.RESOLVE_DNSNAME:
-            probed = f"Resolve-DnsName -Name {_word(endpoint.host)}"
+            words = resolve_dnsname(endpoint.host, action.family)
             return Command(
-                means="exec",
-                tool="resolve_dnsname",
-                words=powershell(f"{probed} -Type {_record(action.family)} -DnsOnly"),
-                deadline=timing.execute,
+                means="exec", tool="resolve_dnsname", words=words, deadline=timing.execute
             )
         case Resolver.SYSTEM | None:
             return _dial_name(action, endpoint, timing)
         case _:
             assert_never(action.resolver)
+
+
+def resolve_dnsname(name: str, family: Family) -> NodeArgv:
+    """Return the argv that looks up a name by the Windows DNS client; PowerShell must read it as one plain word."""
+    # sample: server-windows-1-1.servers.nettests-x7.svc.cluster.local
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
+        raise CannotProbeError(f"{name} is no name that PowerShell can be queried for")
+    return powershell(f"Resolve-DnsName -Name {name} -Type {_record(family)} -DnsOnly")
 
 
 def _nslookup(action: Action, endpoint: Endpoint) -> tuple[str, ...]:
@@ -183,14 +188,6 @@ def _dial_name(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
         for request, port in endpoint.requests(protocol)[:1]:
             return _reach(replace(action, protocol=protocol), endpoint, request, port, timing)
     raise CannotProbeError(f"{endpoint.host} offers nothing to dial")
-
-
-def _word(name: str) -> str:
-    """Return ``name`` if PowerShell reads it as one plain word."""
-    # sample: server-windows-1-1.servers.nettests-x7.svc.cluster.local
-    if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
-        raise CannotProbeError(f"{name} is no name that PowerShell can be queried for")
-    return name
 
 
 def _reach(action: Action, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:

@@ -14,6 +14,7 @@ from nettests.model.channel import ChannelError, ProgramMissingError
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
+from nettests.model.powershell import first_use
 from nettests.parse.inspection import RULE
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
@@ -121,10 +122,10 @@ class Inspection:
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
             try:
-                got = tools.run(words, timeout=self.seconds)
+                got = tools.run(words, timeout=self.seconds + first_use(words))
             except ProgramMissingError as error:
                 return Taken(words=words, problem=error.message)
-        if got.exit_code != 0 and not (reading.in_part and got.stdout.strip()):
+        if got.exit_code != 0:
             output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")
         return Taken(words=words, text=got.stdout)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action
-from nettests.model.json_text import read_json
+from nettests.model.powershell import first_use
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
 from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of
@@ -26,7 +26,8 @@ from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import channel_on
 from nettests.probes.service_in_use import InUse, Object, Setting
-from nettests.rules.hns_load_balancers import POLICIES, frontends
+from nettests.rules.evidence import UnreadableError
+from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
 from nettests.rules.readings import reduced
 
 CHANGES = 6
@@ -156,12 +157,10 @@ class Connections(InUse):
             return
         with channel.slots:
             tools = Rerunning(channel=channel, beyond=TOOL_HANGS_SECONDS)
-            got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
+            got = tools.run(
+                POLICIES.words, timeout=self.of.timing.execute + first_use(POLICIES.words)
+            )
         front = (self.address, SERVICE_HOSTNAME, "TCP")
-        with suppress(
-            LookupError, TypeError, ValueError, AttributeError
-        ):  # what is no list of HNS'
-            rows = read_json(reduced(POLICIES, got.stdout))
-            for row in rows if isinstance(rows, list) else [rows]:
-                if front in frontends([row]):
-                    self._ids.append(str(row["ID"]))
+        with suppress(UnreadableError):
+            shown = load_balancers_in(reduced(POLICIES, got.stdout))
+            self._ids.extend(balancer.id for balancer in shown if front in balancer.fronts)

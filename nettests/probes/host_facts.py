@@ -13,10 +13,11 @@ from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.node_reading import NodeReading
+from nettests.model.powershell import first_use
 from nettests.model.words import OS, Family
 from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
-from nettests.probes.rerun import Rerunning
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import Probe
 from nettests.rules import reduced
 from nettests.rules.dns_suffixes import IN_POD
@@ -101,7 +102,8 @@ def _read(
         return _failed(unread, f"{pod.name} runs in the pod network ({addresses}), not on the node")
     try:
         with execute.slots:
-            got = Rerunning(channel=execute).run(words, timeout=SECONDS + seconds)
+            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
+            got = tools.run(words, timeout=SECONDS + seconds + first_use(words))
     except ChannelError as error:
         return _failed(unread, error.message)
     return NodeReading(

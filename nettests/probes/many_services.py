@@ -18,7 +18,7 @@ from nettests.model.channel import ChannelError, HttpChannel
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
-from nettests.model.json_text import read_json
+from nettests.model.powershell import first_use
 from nettests.model.service import Crowd
 from nettests.model.words import OS, Protocol
 from nettests.parse.many_services import SERVICES, answer_of
@@ -31,7 +31,8 @@ from nettests.probes.examine import Examination
 from nettests.probes.objects import SERVICE_HOSTNAME, Blank
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import Probe, channel_on
-from nettests.rules.hns_load_balancers import POLICIES, frontends
+from nettests.rules.evidence import UnreadableError
+from nettests.rules.hns_load_balancers import POLICIES, frontends, load_balancers_in
 from nettests.rules.readings import reduced
 
 Object = dict[str, Any]
@@ -227,17 +228,16 @@ class _Node:
             return None, "HNS was not looked at: no HostProcess Pod of the run stands on the node"
         with execute.slots:
             tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
-            got = tools.run(POLICIES.words, timeout=self.of.timing.execute)
+            got = tools.run(
+                POLICIES.words, timeout=self.of.timing.execute + first_use(POLICIES.words)
+            )
         if got.exit_code != 0:  # partial output may lack leftover rules
             return None, f"HNS was not read: {one_line(got.stderr or got.stdout)}"
-        text = reduced(POLICIES, got.stdout)
         try:
-            rows = read_json(text) if text else []
-            listed = {
-                address for address, _, _ in frontends(rows if isinstance(rows, list) else [rows])
-            }
-        except (LookupError, TypeError, ValueError, AttributeError):
-            return None, f"HNS was not read: {got.stderr or text}"
+            shown = load_balancers_in(reduced(POLICIES, got.stdout))
+        except UnreadableError as error:
+            return None, f"HNS was not read: {got.stderr.strip() or error}"
+        listed = {address for address, _, _ in frontends(shown)}
         return sorted({service.address for service in self.many.created} & listed), ""
 
     def _standing_address(self) -> str:

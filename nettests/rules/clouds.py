@@ -5,6 +5,7 @@ Sources: Amazon EKS user guide ("Deploy Windows nodes"), aws/amazon-vpc-cni-plug
 
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding
 from nettests.rules.families import pods_ipv4
+from nettests.rules.hns import networks
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.pods import PODS
 from nettests.rules.rule import rule
@@ -24,11 +25,14 @@ DNS = "coredns"
 )
 def vpc_interface(evidence: Evidence) -> Finding:
     """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
-    rows = evidence.rows(NETWORKS)
     # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
-    vpc_networks = [row for row in rows if str(row.get("Name")).lower().startswith(BRIDGE)]
-    names = sorted(f"{row.get('Name')} ({row.get('Type')})" for row in vpc_networks)
-    bridges = [row for row in vpc_networks if str(row.get("Type")).lower() == "l2bridge"]
+    vpc_networks = [
+        network
+        for network in networks(evidence, NETWORKS)
+        if network.name.lower().startswith(BRIDGE)
+    ]
+    names = sorted(f"{network.name} ({network.kind})" for network in vpc_networks)
+    bridges = [network for network in vpc_networks if network.is_of("l2bridge")]
     return finding(
         len(vpc_networks) == len(bridges) == 1,
         f"networks {', '.join(names) or 'of other names alone'}",

@@ -23,7 +23,7 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.readings import ToolOutput
+from nettests.rules.readings import ToolOutput, printed_if_there
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
@@ -65,9 +65,7 @@ def _keep(text: str) -> str:
 
 CNI = ToolOutput(
     name="cni-configuration",
-    words=node_argv(
-        *CMD,
-        "type",
+    words=printed_if_there(
         r"C:\etc\cni\net.d\*.conf*",
         r"C:\k\cni\config\*.conf*",
         r"C:\Program Files\containerd\cni\conf\*.conf*",
@@ -76,8 +74,8 @@ CNI = ToolOutput(
         r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
     ),
     keep=_keep,
-    in_part=True,  # an installer has one of these folders
 )
+"""An installer has one of these folders."""
 ABOUT = {
     plugin: ToolOutput(
         name=f"{plugin}-about",

@@ -62,13 +62,6 @@ class Evidence:
             raise UnreadableError(f"{reading.name} is no JSON object")
         return loaded
 
-    def rows(self, reading: Reading) -> list[Object]:
-        """Return the objects that ``ConvertTo-Json`` printed: none, one, or several."""
-        if not self.text(reading).strip():
-            return []
-        loaded = self._json(reading)
-        return [item for item in (loaded if isinstance(loaded, list) else [loaded]) if item]
-
     def items(self, reading: Reading) -> list[Object]:
         """Return the items of a list from the API server."""
         listed = self.object(reading).get("items")

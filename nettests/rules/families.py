@@ -16,6 +16,7 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
+from nettests.rules.hns import networks
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.node import NODE
 from nettests.rules.pods import PODS, pod_addresses
@@ -156,9 +157,7 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     ]
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
     bridges = sorted(
-        str(row.get("Name"))
-        for row in evidence.rows(NETWORKS)
-        if str(row.get("Type")).lower() == "l2bridge"
+        network.name for network in networks(evidence, NETWORKS) if network.is_of("l2bridge")
     )
     exists = bool(dual_stack) and {name.lower() for name in dual_stack} <= {
         bridge.lower() for bridge in bridges

@@ -7,32 +7,35 @@ Source: Microsoft, ``Get-NetFirewallProfile`` (``ActiveStore`` holds group polic
 import json
 from collections.abc import Mapping
 
-from nettests.model.json_text import read_json
-from nettests.model.powershell import powershell
+from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.rules.evidence import Object
 from nettests.rules.readings import ToolOutput
 
 
 def _keep(text: str) -> str:
     """Keep whether each profile is on."""
-    # sample: [{"Name":  "Domain", "Enabled":  1}, {"Name":  "Private", "Enabled":  1}, {"Name":  "Public", "Enabled":  0}]
+    # sample: [{"Name":"Domain","Enabled":"True"},{"Name":"Private","Enabled":"True"},{"Name":"Public","Enabled":"False"}]
     return json.dumps([{key: row[key] for key in ("Name", "Enabled")} for row in _rows(text)])
 
 
 def _rows(text: str) -> list[Object]:
-    loaded = read_json(text)
+    loaded = read_shown(text)
     return loaded if isinstance(loaded, list) else [loaded]
 
 
 PROFILES = ToolOutput(
     name="firewall-profiles",
-    words=powershell(
-        "Get-NetFirewallProfile -PolicyStore ActiveStore | Select-Object Name,Enabled | ConvertTo-Json"
+    words=to_the_end(
+        as_json(
+            "Get-NetFirewallProfile -PolicyStore ActiveStore -ErrorAction Stop "
+            "| Select-Object -Property @('Name', @{Name='Enabled'; Expression={[string]$_.Enabled}})",
+            depth=2,
+        )
     ),
     keep=_keep,
 )
 _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
-"""How PowerShell prints a ``GpoBoolean``: Windows PowerShell as a number, others as a word; 2 is not configured."""
+"""How PowerShell prints a ``GpoBoolean``: as the word that is asked for; journals of former versions have a number."""
 
 
 def profiles_of(text: str) -> Mapping[str, bool]:

@@ -11,7 +11,7 @@ import re
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
-from nettests.model.windows_programs import CMD, node_argv
+from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -103,7 +103,7 @@ SOURCE_VIP_FILES = ToolOutput(
 )
 SUBNET_FILE = ToolOutput(
     name="flannel-subnet-file",
-    words=node_argv(*CMD, "type", r"C:\run\flannel\subnet.env"),
+    words=printed_if_there(r"C:\run\flannel\subnet.env"),
     keep=kept.lines(rf"(?m)^(?:{'|'.join(LEASE)})=\S+"),
 )
 
@@ -180,6 +180,10 @@ def processes_running(evidence: Evidence) -> Finding:
 def subnet_file(evidence: Evidence) -> Finding:
     """Flannel's lease on the node is its pod CIDR."""
     text = evidence.text(SUBNET_FILE)
+    if not text.strip():
+        raise UnreadableError(
+            "C:\\run\\flannel\\subnet.env is not there: flanneld may keep its lease elsewhere"
+        )
     # sample: FLANNEL_SUBNET=10.244.4.1/24
     match = re.search(r"FLANNEL_SUBNET=(\S+)", text)
     if match is None:

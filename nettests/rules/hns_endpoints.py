@@ -3,18 +3,17 @@
 Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, containernetworking/plugins.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 
 from nettests.model.dns_names import NAMESPACE_DOMAIN
 from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
 )
-from nettests.rules.hns import policies_of, shown, shown_by
+from nettests.rules.hns import Endpoint, endpoints, networks, of_kind, shown, shown_by
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.nat import excepted, exceptions_of, extra, uncovered
@@ -37,18 +36,17 @@ ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 def pod_endpoints(evidence: Evidence) -> Finding:
     """Every pod of the node has an endpoint on kube-proxy's network."""
     name = network_of(evidence)
-    networks = {
-        str(endpoint.get("IPAddress")): str(endpoint.get("VirtualNetworkName"))
-        for endpoint in _local(evidence.rows(ENDPOINTS))
+    on = {
+        address: _network_of(endpoint) for address, endpoint in _local_endpoints(evidence).items()
     }
     still_there = set(running_pods(evidence, PODS_AFTER))
     pods = dict(pod for pod in running_pods(evidence) if pod in still_there)
     if not pods:
         raise NothingThereError("no pod of the pod network runs on the node")
     wrong = [
-        f"{pod} ({address}) on {networks.get(address, 'no network')}"
+        f"{pod} ({address}) on {on.get(address, 'no network')}"
         for address, pod in sorted(pods.items())
-        if networks.get(address, "").lower() != name.lower()
+        if on.get(address, "").lower() != name.lower()
     ]
     return finding(
         not wrong,
@@ -68,29 +66,24 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 def outbound_nat(evidence: Evidence) -> Finding:
     """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
-    pods = dict(running_pods(evidence))
-    endpoints = [
-        endpoint
-        for endpoint in _local(evidence.rows(ENDPOINTS))
-        if str(endpoint.get("IPAddress")) in pods
-    ]
-    if not endpoints:
-        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    endpoints_by_pod = _of_pods(evidence)
     wrong = []
-    for endpoint in endpoints:
-        lists = [list(exceptions_of(policy)) for policy in policies_of(endpoint, "OutBoundNAT")]
+    for pod, endpoint in endpoints_by_pod.items():
+        lists = [
+            list(exceptions_of(policy)) for policy in of_kind(endpoint.policies, "OutBoundNAT")
+        ]
         entries = [entry for listed in lists for entry in listed]
         missing, foreign = uncovered(needed, entries), extra(evidence, entries)
         problems = [f"lacks {', '.join(missing)}"] if missing else []
         problems += [f"excepts {', '.join(foreign)}"] if foreign else []
         if problems or not lists:
             what = " and ".join(problems) if lists else "has no OutBoundNAT"
-            wrong.append(f"{pods[str(endpoint['IPAddress'])]} {what}")
+            wrong.append(f"{pod} {what}")
     return finding(
         not wrong,
-        shown(wrong) or f"{len(endpoints)} endpoints with these exceptions",
+        shown(wrong) or f"{len(endpoints_by_pod)} endpoints with these exceptions",
         f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
-        of=len(endpoints),
+        of=len(endpoints_by_pod),
     )
 
 
@@ -102,29 +95,16 @@ def outbound_nat(evidence: Evidence) -> Finding:
 )
 def nat_unused(evidence: Evidence) -> Finding:
     """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
-    hns_networks = evidence.rows(NETWORKS)
+    hns_networks = networks(evidence, NETWORKS)
     if not hns_networks:
         raise UnreadableError("HNS shows no network on the node")
-    nat = {
-        str(network.get("Name"))
-        for network in hns_networks
-        if str(network.get("Type")).lower() == "nat"
-    }
-    pods = dict(running_pods(evidence))
-    if not pods:
+    nat = {network.name for network in hns_networks if network.is_nat}
+    if not dict(running_pods(evidence)):
         raise NothingThereError("no pod of the pod network runs on the node")
-    networks = {
-        pods[str(endpoint.get("IPAddress"))]: str(endpoint.get("VirtualNetworkName"))
-        for endpoint in _local(evidence.rows(ENDPOINTS))
-        if str(endpoint.get("IPAddress")) in pods
-    }
-    if not networks:
-        raise NothingThereError("no pod of the pod network has an endpoint on the node")
-    on_nat = [pod for pod, network in networks.items() if network in nat]
-    observed = (
-        f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(networks)} pods on one"
-    )
-    return finding(not on_nat, observed, "no pod on a network of type NAT", of=len(networks))
+    used = {pod: _network_of(endpoint) for pod, endpoint in _of_pods(evidence).items()}
+    on_nat = [pod for pod, network in used.items() if network in nat]
+    observed = f"{shown(on_nat)} on a NAT network" if on_nat else f"none of {len(used)} pods on one"
+    return finding(not on_nat, observed, "no pod on a network of type NAT", of=len(used))
 
 
 @rule(
@@ -140,14 +120,7 @@ def pod_gateway(evidence: Evidence) -> Finding:
     driver, pod_cidrs = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
     if driver not in GATEWAYS:
         raise UnreadableError(f"the documents name no gateway of {driver} networks")
-    pods = dict(running_pods(evidence))
-    gateways = {
-        pods[str(endpoint.get("IPAddress"))]: str(endpoint.get("GatewayAddress"))
-        for endpoint in _local(evidence.rows(ENDPOINTS))
-        if str(endpoint.get("IPAddress")) in pods
-    }
-    if not gateways:
-        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    gateways = {pod: endpoint.gateway for pod, endpoint in _of_pods(evidence).items()}
     documented = {str(network[GATEWAYS[driver]]) for network in pod_cidrs}
     wrong = [
         f"{pod} by {given}" for pod, given in sorted(gateways.items()) if given not in documented
@@ -173,30 +146,28 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
         raise NothingThereError("the address or the domain of the cluster's DNS is not known")
     server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
     spaces = _namespaces_of_cluster_dns(evidence)
-    endpoints = [
-        endpoint
-        for endpoint in _local(evidence.rows(ENDPOINTS))
-        if str(endpoint.get("IPAddress")) in spaces
-    ]
-    if not endpoints:
+    of_spaces = {
+        address: endpoint
+        for address, endpoint in _local_endpoints(evidence).items()
+        if address in spaces
+    }
+    if not of_spaces:
         raise NothingThereError(
             "no pod with the DNS policy ClusterFirst has an endpoint on the node"
         )
     wrong = []
-    for endpoint in endpoints:
-        name, space = spaces[str(endpoint["IPAddress"])]
-        # samples: "DNSServerList":  "10.96.0.10", "DNSSuffix":  "demo.svc.cluster.local,svc.cluster.local"
-        servers = str(endpoint.get("DNSServerList") or "none").split(",")
-        suffix = str(endpoint.get("DNSSuffix") or "").split(",")[0]
+    for address, endpoint in of_spaces.items():
+        name, space = spaces[address]
+        servers, suffix = endpoint.dns_servers, endpoint.dns_suffix
         if server not in servers:
-            wrong.append(f"{name} with {', '.join(servers)}")
+            wrong.append(f"{name} with {', '.join(servers) or 'none'}")
         elif suffix != NAMESPACE_DOMAIN.format(namespace=space, domain=domain):
             wrong.append(f"{name} with the suffix {suffix or '(none)'}")
     return finding(
         not wrong,
-        shown(wrong) or f"{len(endpoints)} endpoints with both",
+        shown(wrong) or f"{len(of_spaces)} endpoints with both",
         f"{server} as the DNS of pods, and as the first suffix their namespace's domain below {domain}",
-        of=len(endpoints),
+        of=len(of_spaces),
     )
 
 
@@ -211,5 +182,29 @@ def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]
     }
 
 
-def _local(endpoints: Iterable[Object]) -> Iterator[Object]:
-    return (endpoint for endpoint in endpoints if not endpoint.get("IsRemoteEndpoint"))
+def _of_pods(evidence: Evidence) -> Mapping[str, Endpoint]:
+    """Return the endpoints of running Pods of the pod network, by the Pods' names."""
+    pods = dict(running_pods(evidence))
+    by_pod = {
+        pods[address]: endpoint
+        for address, endpoint in _local_endpoints(evidence).items()
+        if address in pods
+    }
+    if not by_pod:
+        raise NothingThereError("no pod of the pod network has an endpoint on the node")
+    return by_pod
+
+
+def _local_endpoints(evidence: Evidence) -> Mapping[str, Endpoint]:
+    """Return the node's own endpoints, by their first address."""
+    return {
+        endpoint.addresses[0]: endpoint
+        for endpoint in endpoints(evidence, ENDPOINTS)
+        if not endpoint.remote and endpoint.addresses
+    }
+
+
+def _network_of(endpoint: Endpoint) -> str:
+    if endpoint.network is None:
+        raise UnreadableError("HNS names the network of an endpoint by its id alone")
+    return endpoint.network

@@ -5,8 +5,8 @@ hybrid overlay.
 """
 
 from nettests.model import ports
-from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding
-from nettests.rules.hns import listed, policies_of, shown_by
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
+from nettests.rules.hns import Network, networks, of_kind, shown_by
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, of_pod_families
 from nettests.rules.rule import rule
@@ -34,7 +34,7 @@ NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 def hns_network(evidence: Evidence) -> Finding:
     """The HNS network that kube-proxy is given exists."""
     wanted = network_of(evidence)
-    names = sorted(str(row.get("Name")) for row in evidence.rows(NETWORKS))
+    names = sorted(network.name for network in networks(evidence, NETWORKS))
     exists = bool(wanted) and wanted.lower() in {name.lower() for name in names}
     return finding(
         exists,
@@ -54,8 +54,8 @@ def hns_network(evidence: Evidence) -> Finding:
 def hns_network_type(evidence: Evidence) -> Finding:
     """Its type is the driver that the plugin's settings promise."""
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
-    kind, driver = str(_network(evidence).get("Type")), evidence.fact("driver")
-    return finding(kind.lower() == driver.lower(), f"type {kind}", f"{driver}", of=1)
+    network, driver = _network(evidence), evidence.fact("driver")
+    return finding(network.is_of(driver), f"type {network.kind}", f"{driver}", of=1)
 
 
 @rule(
@@ -67,8 +67,7 @@ def hns_network_type(evidence: Evidence) -> Finding:
 )
 def hns_network_subnet(evidence: Evidence) -> Finding:
     """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
-    subnets = _network(evidence).get("Subnets") or []
-    prefixes = [str(subnet.get("AddressPrefix")) for subnet in listed(subnets)]
+    prefixes = [subnet.prefix for subnet in _network(evidence).subnets]
     pod_cidrs = [
         str(family) for family in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))
     ]
@@ -117,27 +116,33 @@ def hybrid_overlay_id(evidence: Evidence) -> Finding:
     )
 
 
-def _network(evidence: Evidence) -> Object:
+def _network(evidence: Evidence) -> Network:
     name = network_of(evidence)
-    for row in evidence.rows(NETWORKS):
-        if str(row.get("Name")).lower() == name.lower():
-            return row
+    for network in networks(evidence, NETWORKS):
+        if network.name.lower() == name.lower():
+            return network
     raise UnreadableError(f"the node has no HNS network {name or '(kube-proxy is given none)'}")
 
 
 def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
     """Return network ids and UDP ports of the overlay networks; without a port they use the usual one."""
-    # samples: "Subnets": [{"Policies": [{"Type": "VSID", "VSID": 4096}]}],
-    #          "Policies": [{"Type": "VxlanPort", "Port": 4789}]
-    networks = [row for row in evidence.rows(NETWORKS) if str(row.get("Type")).lower() == "overlay"]
-    subnets = [subnet for network in networks for subnet in listed(network.get("Subnets") or [])]
-    ids = {int(policy["VSID"]) for subnet in subnets for policy in policies_of(subnet, "VSID")}
+    # samples: {"Type": "VSID", "VSID": 4096} of a subnet, {"Type": "VxlanPort", "Port": 4789} of the network
+    #          {"Type": "VSID", "Settings": {"IsolationId": 4096}}
+    overlays = [network for network in networks(evidence, NETWORKS) if network.is_of("overlay")]
+    ids = {
+        int(policy["VSID"] if "VSID" in policy else policy["IsolationId"])
+        for network in overlays
+        for subnet in network.subnets
+        for policy in of_kind(subnet.policies, "VSID")
+    }
     if not ids:
         raise UnreadableError("no HNS network of type Overlay shows a network id")
-    ports = {
-        int(policy["Port"]) for network in networks for policy in policies_of(network, "VxlanPort")
+    used = {
+        int(policy["Port"])
+        for network in overlays
+        for policy in of_kind(network.policies, "VxlanPort")
     }
-    return ids, ports
+    return ids, used
 
 
 def _vxlan_text(ids: set[int], ports: set[int]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from nettests.model import ports
 from nettests.model.flags import flags_in_arguments
 from nettests.model.json_text import read_json
-from nettests.model.powershell import powershell
+from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS, Family
 from nettests.rules import kept
@@ -56,13 +56,15 @@ def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _keep_command_line(text: str) -> str:
-    """Keep the flags that rules look for, of the first process."""
+    """Keep the flags that rules look for, of the first process; nothing where there is none."""
+    if read_shown(text) == []:
+        return ""
     return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})
 
 
 def _line_of(text: str) -> str:
-    # sample: {"CommandLine":  "C:\\k\\kube-proxy.exe --proxy-mode=kernelspace --enable-dsr=false"}
-    loaded = read_json(text)
+    # sample: [{"CommandLine":"C:\\k\\kube-proxy.exe --proxy-mode=kernelspace --enable-dsr=false"}]
+    loaded = read_shown(text)
     first = loaded[0] if isinstance(loaded, list) else loaded
     return str(first[_LINE] or "")
 
@@ -88,8 +90,11 @@ _KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"
 MODE, CONFIGURATION, VERSION = served_at("curl.exe")
 COMMAND_LINE = ToolOutput(
     name="kube-proxy-command-line",
-    words=powershell(
-        f"Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS} | Select-Object CommandLine | ConvertTo-Json"
+    words=to_the_end(
+        as_json(
+            f"Get-CimInstance Win32_Process -ErrorAction Stop | Where-Object Name -EQ {PROCESS} | Select-Object CommandLine",
+            depth=2,
+        )
     ),
     keep=_keep_command_line,
     only_where=KUBE_PROXY_ON_HOST,

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from nettests.errors import ManifestError
 from nettests.model.flags import flags_in_arguments
-from nettests.model.powershell import powershell
+from nettests.model.powershell import to_the_end
 from nettests.model.versions import WindowsBuild
 from nettests.model.yaml_text import plain_yaml
 from nettests.rules import kept
@@ -51,15 +51,13 @@ PAUSE_OF_BUILD = {
 }
 """The first and last release of Kubernetes' pause image with a manifest for a build; ``None`` if current ones have it."""
 SCRIPT = (
-    "$ErrorActionPreference = 'Stop'; "
     f"$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}); "
     "$line = [string]$kubelets.CommandLine; "
     f"if ($kubelets -and -not $line) {{ throw 'the command line of {PROCESS} is not shown' }}; $line; "
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
-"""It has no quotation mark, which a Windows command line may lose on its way; 34 is that character.
-Errors end it, so that it prints nothing only if there is nothing to print."""
+"""It has no quotation mark, which a Windows command line may lose on its way; 34 is that character."""
 
 
 def _keep_settings(text: str) -> str:
@@ -86,13 +84,13 @@ def _file(text: str) -> Object:
     return loaded
 
 
-KUBELET = ToolOutput(name="kubelet-settings", words=powershell(SCRIPT), keep=_keep_settings)
+KUBELET = ToolOutput(name="kubelet-settings", words=to_the_end(SCRIPT), keep=_keep_settings)
 FILES_OF_LINUX = (r"C:\etc\resolv.conf", r"C:\run\systemd\resolve\resolv.conf")
 """Where the kubelet finds a ``resolvConf`` of Linux nodes on the drive that it runs on, if somebody has put a file there: the
 default, and what kubeadm finds where systemd-resolved runs."""
 RESOLV_CONF_FILES = ToolOutput(
     name="resolv-conf-files",
-    words=powershell(
+    words=to_the_end(
         "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX)
     ),
     keep=kept.lines(r"(?m)^(?:True|False)\b"),

@@ -10,7 +10,7 @@ from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.rules.balancing import CLUSTER_IP, Frontend, Node, Wanted, wanted_balancers
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
-from nettests.rules.hns import policies_of, shown
+from nettests.rules.hns import shown
 from nettests.rules.hns_load_balancers import (
     ENDPOINTS_BESIDE,
     POLICIES,
@@ -19,6 +19,7 @@ from nettests.rules.hns_load_balancers import (
     balancers,
     frontends,
     held_twice,
+    load_balancers_of,
 )
 from nettests.rules.rule import rule
 from nettests.rules.services import (
@@ -83,7 +84,7 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
 
     Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
     """
-    in_hns = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(load_balancers_of(evidence)))
     wanted = set()
     for service in unchanged(evidence, of_runs=True):
         fronts = {
@@ -167,7 +168,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 )
 def stale_load_balancers(evidence: Evidence) -> Finding:
     """HNS has no load balancer for what is no Service."""
-    in_hns = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(load_balancers_of(evidence)))
     if not in_hns:
         raise NothingThereError("HNS shows no load balancer on the node")
     services = (*evidence.items(SERVICES), *evidence.items(SERVICES_AFTER))
@@ -191,23 +192,21 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
-    policies = [elb for row in evidence.rows(POLICIES) for elb in policies_of(row, "ELB")]
-    if not policies:
+    in_hns = load_balancers_of(evidence)
+    if not in_hns:
         raise NothingThereError("HNS shows no load balancer on the node")
-    given = sorted({str(elb["SourceVIP"]) for elb in policies if elb.get("SourceVIP")})
+    given = sorted({balancer.source for balancer in in_hns if balancer.source})
     return finding(
         not given,
-        f"source VIP {', '.join(given)}"
-        if given
-        else f"{len(policies)} load balancers without one",
+        f"source VIP {', '.join(given)}" if given else f"{len(in_hns)} load balancers without one",
         "an empty source VIP in HNS on l2bridge",
-        of=len(policies),
+        of=len(in_hns),
     )
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     """Compare the load balancers of ClusterIPs that exist with those expected."""
-    in_hns = set(frontends(evidence.rows(POLICIES)))
+    in_hns = set(frontends(load_balancers_of(evidence)))
     wanted = {
         balancer.front
         for service in unchanged(evidence)

@@ -16,7 +16,7 @@ from nettests.rules.evidence import (
     UnreadableError,
     finding,
 )
-from nettests.rules.hns import listed
+from nettests.rules.hns import networks
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.rule import rule
@@ -60,10 +60,10 @@ def calico_networking(evidence: Evidence) -> Finding:
 def calico_kept_addresses(evidence: Evidence) -> Finding:
     """No Pod has one of the four addresses of its block that Calico keeps on Windows."""
     blocks = [
-        ipaddress.ip_network(str(subnet.get("AddressPrefix")))
-        for row in evidence.rows(NETWORKS)
-        if str(row.get("Name")).lower().startswith("calico")
-        for subnet in listed(row.get("Subnets") or [])
+        ipaddress.ip_network(subnet.prefix)
+        for network in networks(evidence, NETWORKS)
+        if network.name.lower().startswith("calico")
+        for subnet in network.subnets
     ]
     if not blocks:
         raise NothingThereError("HNS shows no network of Calico's own on the node")

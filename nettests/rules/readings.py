@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
-from nettests.model.powershell import powershell
+from nettests.model.powershell import to_the_end, whole_output
 from nettests.model.windows_programs import NodeArgv
 from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
@@ -51,15 +51,13 @@ class ToolOutput:
     """What a tool that every Windows Server has prints in a HostProcess container.
 
     ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
-    ``in_part`` is of tools that end badly where one of several things is missing, and print the others all the same;
-    what any other tool printed before it failed may be half of what there is, and is not read.
+    What a tool printed before it failed may be half of what there is, and is not read.
     """
 
     name: str
     words: NodeArgv
     keep: Keep
     only_where: Subject | None = None
-    in_part: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,17 +74,16 @@ class PodLog:
 Reading = ApiObjects | ToolOutput | PodLog
 
 
-def printed_if_there(pattern: str) -> NodeArgv:
-    """Return the words that print files by a path or a pattern, and nothing where there is none.
+def printed_if_there(*patterns: str) -> NodeArgv:
+    """Return the words that print files by their paths or patterns, in this order, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    script = (
-        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
-        f"{{ Get-Content -Path '{pattern}' }}"
+    listed = ", ".join(f"'{pattern}'" for pattern in patterns)
+    return to_the_end(
+        f"@({listed}) | Where-Object {{ Test-Path -Path $_ }} | ForEach-Object {{ Get-Content -Path $_ }}"
     )
-    return powershell(script)
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:
@@ -95,11 +92,10 @@ def newest_last(pattern: str, lines: int) -> NodeArgv:
     By when they were created, which a kubelet does for each start of a container: their names are counted from 0, and 10
     sorts before 9; when a file that is open was written last, its folder need not know.
     """
-    script = (
-        f"$ErrorActionPreference = 'Stop'; if (Test-Path -Path '{pattern}') "
+    return to_the_end(
+        f"if (Test-Path -Path '{pattern}') "
         f"{{ Get-ChildItem -Path '{pattern}' | Sort-Object -Property CreationTime | Get-Content -Tail {lines} }}"
     )
-    return powershell(script)
 
 
 def permission_of(reading: Reading) -> Permission | None:
@@ -129,10 +125,14 @@ def log_of(namespace: str, pod: str, container: str) -> Request:
 
 
 def reduced(reading: Reading, text: str) -> str:
-    """Return what is kept of a reading's text; a text of unexpected form is left out."""
-    if not text.strip():
+    """Return what is kept of a reading's text; a text of unexpected form, or cut short, is left out."""
+    text = text.replace("\r\n", "\n")
+    whole = whole_output(reading.words, text) if isinstance(reading, ToolOutput) else text
+    if whole is None:
+        return f"{UNEXPECTED}{len(text)} characters, cut short: the mark of their end is missing)"
+    if not whole.strip():
         return ""
     try:
-        return reading.keep(text.replace("\r\n", "\n"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return reading.keep(whole)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return f"{UNEXPECTED}{len(text)} characters)"

@@ -23,7 +23,7 @@ from nettests.rules import RULES, cni, dns_suffixes, flannel
 from nettests.rules.evidence import Evidence, NothingThereError, UnreadableError
 from nettests.rules.kube_proxy_on_host import readings_of
 from nettests.rules.readings import Reading as ReadingOfRule
-from nettests.rules.readings import ToolOutput, reduced
+from nettests.rules.readings import ToolOutput
 from scripts.sample_readings.node_beside import (
     NAME,
     NODE_INFO,
@@ -31,7 +31,7 @@ from scripts.sample_readings.node_beside import (
     services_beside,
     texts_beside,
 )
-from scripts.sample_readings.sample import Read, Reading, Sample
+from scripts.sample_readings.sample import Read, Reading, Sample, kept_of
 from scripts.sample_readings.served import Served
 
 OF_CLUSTER: Mapping[str, Callable[[ClusterFacts], Fact[Any]]] = {
@@ -133,7 +133,7 @@ def evidence_of(file: str, text: str, rule: str) -> Evidence:
         key = _service_of(reading)
         if key.lower() in services:
             texts[name] = services[key.lower()]
-    wanted = {name: reduced(readings[name], texts[name]) for name in readings if name in texts}
+    wanted = {name: kept_of(readings[name], texts[name]) for name in readings if name in texts}
     problems = {name: f"{name} was not read" for name in readings if name not in texts}
     return Evidence(texts=wanted, problems=problems, facts=facts_beside(file, text))
 
@@ -168,7 +168,7 @@ def _corefile(sample: Sample) -> Read:
 
 
 def _suffixes(sample: Sample) -> str | Read:
-    listed = dns_suffixes.suffixes_of(reduced(dns_suffixes.IN_POD, sample.text), DEFAULT_DOMAIN)
+    listed = dns_suffixes.suffixes_of(kept_of(dns_suffixes.IN_POD, sample.text), DEFAULT_DOMAIN)
     if sample.reading.endswith("kind_of"):
         return str(dns_suffixes.kind_of(listed, DEFAULT_DOMAIN))
     return Read(text=str(listed), right=str(listed) == sample.expected)
@@ -183,7 +183,7 @@ def _source_vip(sample: Sample) -> str:
     path, _, content = sample.text.partition(" ")
     folder = path.replace("/", "\\").rpartition("\\")[0].lower()
     looked_at = folder in " ".join(flannel.SOURCE_VIP_FILES.words).lower()
-    kept = reduced(flannel.SOURCE_VIP_FILES, content)
+    kept = kept_of(flannel.SOURCE_VIP_FILES, content)
     return "read" if looked_at and re.search(r"\d+\.\d+\.\d+\.\d+", kept) else f"not read: {kept}"
 
 
@@ -198,7 +198,7 @@ def _host_facts(sample: Sample) -> Read:
             probe="node",
             command=readings[name].words,
             exit_code=0 if text else 7,
-            stdout=reduced(readings[name], text),
+            stdout=kept_of(readings[name], text),
         )
         for name, text in json.loads(sample.text)["readings"]
     ]

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from nettests.model.powershell import END, whole_output
+from nettests.rules import readings
+
 UNKNOWN = "unknown"
 
 
@@ -41,6 +44,13 @@ class Read:
     right: bool | None = None
 
 
+def kept_of(reading: readings.Reading, text: str) -> str:
+    """Return what is kept of a reading that prints a text, and the mark of its end where it has one."""
+    words = reading.words if isinstance(reading, readings.ToolOutput) else ("",)
+    printed = f"{text}\n{END}\n" if whole_output(words, "") is None else text
+    return readings.reduced(reading, printed)
+
+
 Reading = Callable[[Sample], str | Read]
 Readings = Mapping[str, Reading]
 
@@ -54,14 +64,16 @@ class Verdict(StrEnum):
     NO_READER = "no reader"
 
 
-def reading_named(name: str, readings: Readings) -> Reading | None:
+def reading_named(name: str, named_readings: Readings) -> Reading | None:
     """Return the reading of a name: its own, or that of the longest beginning."""
-    if name in readings:
-        return readings[name]
+    if name in named_readings:
+        return named_readings[name]
     beginnings = [
-        key for key in readings if key.endswith("*") and name.startswith(key.removesuffix("*"))
+        key
+        for key in named_readings
+        if key.endswith("*") and name.startswith(key.removesuffix("*"))
     ]
-    return readings[max(beginnings, key=len)] if beginnings else None
+    return named_readings[max(beginnings, key=len)] if beginnings else None
 
 
 def judged(sample: Sample, reading: Reading | None) -> tuple[str, Verdict]:

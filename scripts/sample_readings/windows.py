@@ -25,9 +25,8 @@ from nettests.rules.host import (
     virtual_adapter,
 )
 from nettests.rules.kube_proxy import PROXY_LOG
-from nettests.rules.readings import reduced
 from nettests.tracing.printed import read_pktmon
-from scripts.sample_readings.sample import Read, Sample
+from scripts.sample_readings.sample import Read, Sample, kept_of
 
 _RAW = Raw(
     check="samples",
@@ -103,17 +102,17 @@ def _pktmon(sample: Sample) -> Read:
 
 
 def _flags(sample: Sample) -> Read:
-    flags = flags_in_log(reduced(PROXY_LOG, sample.text))
+    flags = flags_in_log(kept_of(PROXY_LOG, sample.text))
     words = [f"{name}={value}" for name, value in flags.items()]
     return Read(text=" ".join(words), right=sample.expected in words)
 
 
 def _excluded(sample: Sample) -> str:
-    return f"{len(excluded_ranges(reduced(EXCLUDED, sample.text)))} ranges"
+    return f"{len(excluded_ranges(kept_of(EXCLUDED, sample.text)))} ranges"
 
 
 def _dynamic(sample: Sample) -> str:
-    ports = dynamic_range(reduced(DYNAMIC, sample.text))
+    ports = dynamic_range(kept_of(DYNAMIC, sample.text))
     return f"{ports.start}+{len(ports)}"
 
 
@@ -121,7 +120,7 @@ def _ipconfig(sample: Sample) -> str:
     """Say whether the addresses are on a virtual adapter, as those of the node have to be."""
     addresses = re.findall(r": (\d+\.\d+\.\d+\.\d+)", sample.text)
     evidence = Evidence(
-        texts={ADAPTERS.name: reduced(ADAPTERS, sample.text)},
+        texts={ADAPTERS.name: kept_of(ADAPTERS, sample.text)},
         facts={"node-addresses": ",".join(addresses)},
     )
     try:

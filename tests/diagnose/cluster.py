@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
+from nettests.model.powershell import END, whole_output
 
 NAMESPACE = "nettests-run"
 
@@ -59,6 +60,8 @@ class Tools:
         self.hangs = ""
         self.hangs_at: Sequence[str] = ()
         """One command that hangs, where a tool's others do not."""
+        self.cuts = False
+        """Whether the end of each output is lost."""
         self.let_go = threading.Event()
 
     @property
@@ -78,6 +81,8 @@ class Tools:
             raise ProgramMissingError(f"no {name}")
         failed = self.said[name].startswith("failed")
         text = self.said[name]
+        if whole_output(argv, text) is None and not self.cuts:
+            text = f"{text}\r\n{END}\r\n"
         return ExecAnswer(
             exit_code=int(failed), stdout="" if failed else text, stderr=text if failed else ""
         )

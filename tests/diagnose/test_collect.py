@@ -232,6 +232,15 @@ def test_all_files_together_keep_to_their_bound(collect: Collect, tmp_path: Path
     assert "not collected: the diagnostics have reached 400 bytes" in reasons
 
 
+def test_an_output_that_was_cut_short_is_missing(collect: Collect) -> None:
+    """What it lacks would seem not to be there; tools that print no mark of their end are taken as they are."""
+    cutting = tools()
+    cutting.cuts = True
+    node = collect(NODE, by=cutting)["w1"]
+    assert "HNS networks" in node.missing["the output of powershell.exe was cut short"]
+    assert "addresses.txt" in files(node)
+
+
 def test_a_tool_that_hangs_is_given_up(collect: Collect) -> None:
     """When the time is over the rest is there, and what is missing says so."""
     hanging = tools()

@@ -114,7 +114,7 @@ async def stage(profile: str) -> Stage:
         made.running.append(
             start(
                 server,
-                ["/agnhost" if server.os is OS.LINUX else "agnhost", "netexec", "--http-port=8080"],
+                ["/agnhost", "netexec", "--http-port=8080"],
             )
         )
         await listening(server.namespace, SERVED)

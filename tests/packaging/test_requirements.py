@@ -63,6 +63,15 @@ def test_every_library_is_pinned_by_hash(name: str) -> None:
         assert hashes, wanted
 
 
+@pytest.mark.parametrize("name", ["run", "image"])
+def test_what_runs_has_the_versions_that_are_tested(name: str) -> None:
+    """One lock: neither a user's environment nor the image has a version that no test ran with."""
+    tested = locked("development")
+    assert {library: pin for library, (pin, _) in locked(name).items()} == {
+        library: tested[library][0] for library in locked(name)
+    }
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_project_requests_is_satisfied(name: str) -> None:
     """A bound that changes without ``make lock`` is found."""

@@ -55,6 +55,27 @@ def test_one_wrong_reading_ends_with_1(tmp_path: Path) -> None:
     assert "ping\ttimed-out\treplied\twrong" in ended.stdout
 
 
+def test_objects_are_compared_clause_by_clause(tmp_path: Path) -> None:
+    """What is due of a dump has to be among what was read; a script's mark of its end is no part of a sample."""
+    folder = tmp_path / "windows"
+    samples(
+        folder,
+        "ep.json\thns:endpoints\tlocal endpoint; OutBoundNAT excepts 10.0.0.0/8\tx\n"
+        "ep.json\thns:endpoints\tremote endpoint\tx\n"
+        "net.json\thns:networks\t1 nat network\tx\n"
+        "empty.json\thns:networks\t2 networks, or unknown\tx\n",
+    )
+    nat = '{"Type": "OutBoundNAT", "ExceptionList": ["10.0.0.0/8"]}'
+    (folder / "ep.json").write_text(f'{{"IPAddress": "10.1.2.3", "Policies": [{nat}]}}')
+    (folder / "net.json").write_text(
+        '[{"Name": "n", "Type": "ICS"}, {"Name": "m", "Type": "L2Bridge"}]'
+    )
+    (folder / "empty.json").write_text("")
+    ended = play(tmp_path)
+    verdicts = [line.split("\t")[-1] for line in ended.stdout.splitlines()[1:5]]
+    assert verdicts == ["right", "wrong", "right", "right"], ended.stdout
+
+
 def test_a_folder_without_samples_is_an_error(tmp_path: Path) -> None:
     """A wrong path must not look as if all were right."""
     assert play(tmp_path).returncode == 2

@@ -126,6 +126,18 @@ def test_a_lost_query_is_told() -> None:
     assert resent(check(Protocol.UDP), answers(5.03, 0.02, 0.03), MEANWHILE) is None
 
 
+@pytest.mark.parametrize("seconds", [1.02, 3.03])
+def test_a_refusal_of_windows_is_no_lost_packet(seconds: float) -> None:
+    """The name resolved at once; a refused SYN is sent twice more before the client hears of it."""
+    by_name = check(Protocol.TCP, TargetKind.HEADLESS_NAME)
+    resolving = replace(by_name, action=replace(by_name.action, question=Question.RESOLVE))
+    text = "dial tcp 10.244.4.8:18080: connectex: No connection could be made because the target machine actively refused it."
+    refused = json.dumps({"errors": [f'Get "http://10.244.4.8:18080/hostname": {text}']})
+    waited, *prompt = [replace(raw, client_os=OS.WINDOWS) for raw in answers(seconds, 0.02, 0.03)]
+    assert resent(resolving, [replace(waited, stdout=refused), *prompt], MEANWHILE) is None
+    assert resent(resolving, [waited, *prompt], MEANWHILE) is not None
+
+
 def test_a_silent_server_is_no_lost_query() -> None:
     """A name that resolved at once, to a server that then let its client wait for five seconds."""
     by_name = check(Protocol.UDP, TargetKind.HEADLESS_NAME)

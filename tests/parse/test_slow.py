@@ -1,5 +1,6 @@
 """Answers that are all late, measured by what protocols wait for."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -79,6 +80,21 @@ def test_a_failure_is_not_late() -> None:
     """What is refused after a second is a failure, and judged as one."""
     refused = answers(1.5, body='{"errors":["dial tcp 10.0.0.1:80: connect: connection refused"]}')
     assert slow(check(), [*refused, *itself(refused, 0.003, 0.004)], ()) is None
+
+
+def test_a_name_is_not_late_because_its_server_refuses() -> None:
+    """Windows sends a refused SYN twice more, which takes two seconds after the name was resolved."""
+    text = "dial tcp 10.0.0.1:80: connectex: No connection could be made because the target machine actively refused it."
+    resolving = replace(NAME, action=replace(NAME.action, question=Question.RESOLVE))
+    refused = [
+        replace(raw, client_os=OS.WINDOWS)
+        for raw in answers(
+            2.1, 2.1, body=json.dumps({"errors": [f'Get "http://10.0.0.1:80/": {text}']})
+        )
+    ]
+    assert slow(resolving, [*refused, *itself(refused, 0.003, 0.004)], ()) is None
+    answered = answers(2.1, 2.1)
+    assert slow(resolving, [*answered, *itself(answered, 0.003, 0.004)], ()) is not None
 
 
 def queried(os: OS, *elapsed: float) -> tuple[Check, list[Raw]]:

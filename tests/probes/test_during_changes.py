@@ -15,6 +15,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt
+from nettests.model.powershell import END
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse import read_raw
 from nettests.probes import kept_flow
@@ -137,7 +138,7 @@ class Shows:
         elb = {"Type": "ELB", "VIPs": [VIP], "ExternalPort": 80, "Protocol": 6}
         row = {"ID": self.ids[self.asked % len(self.ids)], "Policies": [elb]}
         self.asked += 1
-        return ExecAnswer(exit_code=0, stdout=json.dumps(row), stderr="")
+        return ExecAnswer(exit_code=0, stdout=f"{json.dumps(row)}\n{END}\n", stderr="")
 
 
 def question(protocol: Protocol, probe: str = "probe-linux-1-1") -> Action:

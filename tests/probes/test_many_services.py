@@ -15,6 +15,7 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ExecAnswer, HttpAnswer
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
+from nettests.model.powershell import END
 from nettests.model.service import Crowd, ServiceSettings
 from nettests.model.words import OS, Outcome, Question, TargetKind
 from nettests.parse import read_raw
@@ -149,7 +150,9 @@ def test_in_order_all_is_served_and_nothing_is_left() -> None:
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (ExecAnswer(exit_code=0, stdout="", stderr=""), "HNS lists none of them"),
+        (ExecAnswer(exit_code=0, stdout=f"[]\r\n{END}\r\n", stderr=""), "HNS lists none of them"),
+        (ExecAnswer(exit_code=0, stdout="", stderr=""), "HNS was not read"),
+        (ExecAnswer(exit_code=0, stdout="[]", stderr=""), "HNS was not read"),
         (ExecAnswer(exit_code=1, stdout="", stderr="Access is denied."), "HNS was not read"),
         (ExecAnswer(exit_code=1, stdout="[]", stderr="RPC failed"), "HNS was not read: RPC"),
     ],

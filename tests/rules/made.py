@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from nettests.model.powershell import END, whole_output
 from nettests.rules import RULES, Evidence, Finding, reduced
 
 Object = dict[str, Any]
@@ -78,10 +79,16 @@ def configuration(key: str, exceptions: list[str], route: str, *, encap: bool = 
     return json.dumps({"name": "cbr0", "delegate": {"policies": policies}}, indent=2) + "\r\n"
 
 
+def ended(reading: str, text: str) -> str:
+    """Return what the reading's command prints: a script of PowerShell prints a mark of its end last."""
+    words = getattr(READINGS[reading], "words", ("",))
+    return f"{text}\r\n{END}\r\n" if whole_output(words, "") is None else text
+
+
 def found(rule: str, texts: dict[str, str], **facts: str) -> Finding:
     """Return what a rule finds in these readings, whole; it finds the same in what is kept of them."""
     known = {**FACTS, **facts}
-    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
+    kept = {name: reduced(READINGS[name], ended(name, text)) for name, text in texts.items()}
     told, whole = (_said(rule, Evidence(texts=one, facts=known)) for one in (kept, texts))
     if isinstance(whole, Finding):
         assert told == whole

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nettests.model.powershell import END
 from nettests.rules import Evidence, NothingThereError, UnreadableError, reduced
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.kubelet import CONTAINERD
@@ -9,12 +10,20 @@ from nettests.rules.kubelet import CONTAINERD
 
 def test_a_text_of_another_form_is_not_taken_for_an_empty_one() -> None:
     """What is left of it says so; a rule that looks for words in it would find none."""
-    left = reduced(NETWORKS, "Get-HnsNetwork : The service is not running")
-    told = Evidence(texts={NETWORKS.name: left})
-    for read in (told.text, told.rows):
-        with pytest.raises(UnreadableError, match="another form than is known") as raised:
-            read(NETWORKS)
-        assert not isinstance(raised.value, NothingThereError)
+    left = reduced(NETWORKS, f"Get-HnsNetwork : The service is not running\n{END}")
+    evidence = Evidence(texts={NETWORKS.name: left})
+    with pytest.raises(UnreadableError, match="another form than is known") as raised:
+        evidence.text(NETWORKS)
+    assert not isinstance(raised.value, NothingThereError)
+
+
+def test_an_output_without_its_end_was_cut_short() -> None:
+    """Whatever stands in it, and if it is nothing at all."""
+    for text in ("", "[]", '[{"Name":"nat"}]\r\n', '[{"Name":"[[end]]"}]', "[[end]]\r\nmore"):
+        left = reduced(NETWORKS, text)
+        with pytest.raises(UnreadableError, match="cut short"):
+            Evidence(texts={NETWORKS.name: left}).text(NETWORKS)
+    assert reduced(NETWORKS, "[]\r\n[[end]]\r\n") == "[]"
 
 
 def test_a_reading_was_taken_whatever_came_of_it() -> None:

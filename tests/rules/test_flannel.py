@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from nettests.rules import UnreadableError
 from tests.rules.made import found
 
 TASKS = '"System Idle Process","0","Services","0","8 K"\r\n"kubelet.exe","3716","Services","0","80 K"\r\n'
@@ -49,6 +50,12 @@ def test_a_process_that_is_missing_is_named(running: str) -> None:
     finding = found("processes-running", {"processes": tasks(running)})
     assert not finding.conforms
     assert f"no {({'kube-proxy.exe', 'flanneld.exe'} - {running}).pop()};" in finding.detail
+
+
+def test_a_lease_that_is_not_there_is_not_known() -> None:
+    """An installer may keep it elsewhere."""
+    with pytest.raises(UnreadableError, match="not there"):
+        found("subnet-file", {"flannel-subnet-file": ""})
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,10 @@ def test_the_network_of_kube_proxy_exists(name: str, conforms: bool) -> None:
 
 
 def test_a_node_without_hns_networks_deviates() -> None:
-    """Get-HnsNetwork prints nothing when no network was made."""
-    assert not found("hns-network", {**CBR0, "hns-networks": "\r\n"}).conforms
+    """No network was made: the list is empty, which is not to print nothing."""
+    assert not found("hns-network", {**CBR0, "hns-networks": "[]\r\n"}).conforms
+    with pytest.raises(UnreadableError, match="not even an empty one"):
+        found("hns-network", {**CBR0, "hns-networks": "\r\n"})
 
 
 @pytest.mark.parametrize(("driver", "conforms"), [("l2bridge", True), ("overlay", False)])

@@ -336,4 +336,4 @@ def test_load_balancers_on_l2bridge_have_no_source_vip(
 def test_a_node_without_load_balancers_shows_no_source_vip() -> None:
     """Nothing to look at is no success."""
     with pytest.raises(UnreadableError, match="no load balancer"):
-        found("empty-source-vip", {"hns-policies": ""})
+        found("empty-source-vip", {"hns-policies": "[]"})

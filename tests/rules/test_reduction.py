@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from nettests.rules import reduced
-from tests.rules.made import READINGS
+from tests.rules.made import READINGS, ended
 
 
 def planted(value: Any, secrets: list[str]) -> Any:
@@ -130,7 +130,7 @@ def test_nothing_that_is_planted_is_kept() -> None:
     """In every object on every level, in arguments, logs, files and tools' words: 0 of N are found."""
     secrets: list[str] = []
     texts = {name: json.dumps(planted(made, secrets)) for name, made in OBJECTS.items()} | TEXTS
-    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
+    kept = {name: reduced(READINGS[name], ended(name, text)) for name, text in texts.items()}
     number = sum(text.count("plainwords") for text in texts.values())
     found = [name for name, text in kept.items() if "plainwords" in text]
     assert (number, found) == (max(number, 100), [])
@@ -140,7 +140,9 @@ def test_nothing_that_is_planted_is_kept() -> None:
 def test_what_is_no_object_is_left_out() -> None:
     """A text of another form is told by its length alone."""
     assert reduced(READINGS["node"], "plainwords") == "(not as expected: 10 characters)"
-    assert "plainwords" not in reduced(READINGS["cni-configuration"], '{"name": "n"}\nplainwords')
+    assert "plainwords" not in reduced(
+        READINGS["cni-configuration"], ended("cni-configuration", '{"name": "n"}\nplainwords')
+    )
     assert "plainwords" not in reduced(
         READINGS["flannel-config"], '{"data": {"net-conf.json": "plainwords"}}'
     )

@@ -126,7 +126,8 @@ def test_requests_read_what_the_api_server_lists() -> None:
 def test_nothing_that_is_run_changes_a_node() -> None:
     """Tools only show; none of their words sets, adds, removes or deletes."""
     tools = [reading.words for reading in READINGS.values() if isinstance(reading, ToolOutput)]
-    words = {word.lower() for argv in tools for word in " ".join(argv).split()}
-    assert "get-hnsnetwork" in words
+    lines = [" ".join(argv).lower().replace("-erroraction stop", "") for argv in tools]
+    words = {word for line in lines for word in line.split()}
+    assert any("get-hnsnetwork" in word for word in words)
     assert not words & {"set", "add", "delete", "del", "remove", "new", ">", "start", "stop"}
     assert not any(word.startswith(("set-", "new-", "remove-", "stop-")) for word in words)

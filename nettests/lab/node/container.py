@@ -239,7 +239,7 @@ class Container:
         try:
             # A program that cannot start fails before its first wait: check before reporting.
             await asyncio.wait([main], timeout=0)
-            if not main.done():
+            if not main.done() or not isinstance(main.exception(), ProgramNotFoundError):
                 self._tell("Normal", "Started", f"Started container {self.name}")
                 self._state.tell()
                 await self._run_health(self._run)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
+from nettests.lab.mounted import Drive
 from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
 from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.lifetime import until_terminated
@@ -143,6 +144,22 @@ def _find_linux(machine: Machine, command: str) -> Program:
     raise ProgramNotFoundError(f'exec: "{command}": executable file not found in $PATH')
 
 
+def _powershell(drive: Drive, launch: cmd.Launch) -> Program:
+    """Return PowerShell, which finds programs as cmd does, and starts them itself."""
+
+    async def call(process: Process) -> int:
+        path = cmd.find(process, drive, process.argv[0])
+        if path is None:
+            raise ProgramNotFoundError(process.argv[0])
+        line = starting.command_line(process.argv)
+        return await launch(replace(process, command_line=line), path)
+
+    async def program(process: Process, words: Sequence[str]) -> int:
+        return await powershell.run(process, words, call)
+
+    return program
+
+
 async def _run_on_windows(process: Process) -> int:
     drive = process.machine.drive or drive_of(process.machine)
 
@@ -163,17 +180,8 @@ async def _run_on_windows(process: Process) -> int:
         if name == "where":
             return await cmd.where(process, words[1:], drive)
         if name == "powershell":
-            work = powershell.run(process, words[1:], native)
-            return await until_terminated(process, work)
+            return await _finish(_powershell(drive, launch), process, words[1:])
         return await _finish(_WINDOWS[name], process, words[1:])
-
-    async def native(process: Process) -> int:
-        """Run a program that PowerShell starts, which it seeks as cmd does."""
-        path = cmd.find(process, drive, process.argv[0])
-        if path is None:
-            raise ProgramNotFoundError(process.argv[0])
-        line = starting.command_line(process.argv)
-        return await launch(replace(process, command_line=line), path)
 
     started = starting.start(process, drive)
     process = replace(process, command_line=started.line)

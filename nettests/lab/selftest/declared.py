@@ -104,12 +104,3 @@ class NamedFault:
     def need_not_turn(self) -> bool:
         """Whether no check has to turn red: nothing can detect the fault, or a run recovers from it."""
         return bool(self.blind or self.recovered)
-
-
-def inject(kind: str, after: float = 0, **options: str | float) -> tuple[Injection, ...]:
-    """Return one injection; ``source`` and ``larger_than`` stand for ``--from`` and ``--larger-than``."""
-    named = {
-        {"source": "from", "target": "to"}.get(name, name.replace("_", "-")): str(value)
-        for name, value in options.items()
-    }
-    return (Injection(kind=kind, options=named, after=after),)

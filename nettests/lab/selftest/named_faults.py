@@ -1,38 +1,66 @@
-"""All named faults, and the choice among them. Values."""
+"""All named faults, read from ``faults/*.yaml``, and the choice among them.
+
+A file holds the faults of one topic, each with the fields of ``NamedFault``: ``inject`` lists injections (``kind``,
+``after`` in seconds, and the options of ``nettests lab fault inject``); in ``must`` and ``may`` a mapping is a pattern
+of checks (``Checks``), and a word, with the nodes that it is about, a group of ``places``.
+"""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+from ruamel.yaml import YAML
 
 from nettests.lab.errors import LabError
-from nettests.lab.selftest.change_faults import CHANGE_FAULTS
-from nettests.lab.selftest.configuration_faults import CONFIGURATION_FAULTS
-from nettests.lab.selftest.declared import NamedFault
-from nettests.lab.selftest.fleet_faults import FLEET_FAULTS
-from nettests.lab.selftest.name_faults import NAME_FAULTS
-from nettests.lab.selftest.node_faults import NODE_FAULTS
-from nettests.lab.selftest.packet_faults import PACKET_FAULTS
-from nettests.lab.selftest.places import PROFILES
-from nettests.lab.selftest.pod_faults import POD_FAULTS
-from nettests.lab.selftest.scale_faults import SCALE_FAULTS
-from nettests.lab.selftest.service_faults import SERVICE_FAULTS
-from nettests.lab.selftest.setting_faults import SETTING_FAULTS
-from nettests.lab.selftest.size_and_time_faults import SIZE_AND_TIME_FAULTS
-from nettests.lab.selftest.witness_faults import WITNESS_FAULTS
+from nettests.lab.selftest.declared import Checks, Injection, NamedFault
+from nettests.lab.selftest.places import GROUPS, PROFILES
 
-FAULTS: tuple[NamedFault, ...] = (
-    *PACKET_FAULTS,
-    *SIZE_AND_TIME_FAULTS,
-    *SERVICE_FAULTS,
-    *CHANGE_FAULTS,
-    *NAME_FAULTS,
-    *NODE_FAULTS,
-    *SETTING_FAULTS,
-    *CONFIGURATION_FAULTS,
-    *POD_FAULTS,
-    *FLEET_FAULTS,
-    *SCALE_FAULTS,
-    *WITNESS_FAULTS,
+TOPICS = (
+    *("packet", "size_and_time", "service", "change", "name", "node", "setting"),
+    *("configuration", "pod", "fleet", "scale", "witness"),
 )
+"""The files, in the order in which their faults are tried."""
+
+
+def of_topic(topic: str) -> tuple[NamedFault, ...]:
+    """Return the named faults of one file."""
+    text = files("nettests.lab.selftest").joinpath(f"faults/{topic}.yaml").read_text("utf-8")
+    return tuple(_fault(entry) for entry in YAML(typ="safe").load(text))
+
+
+def _fault(entry: Mapping[str, Any]) -> NamedFault:
+    """Return a fault; ``TypeError`` names a field that it does not have."""
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in entry.items()
+        if key not in {"inject", "must", "may"}
+    }
+    return NamedFault(
+        **fields,
+        injections=tuple(map(_injection, entry.get("inject", ()))),
+        must=_checks(entry.get("must", ())),
+        may=_checks(entry.get("may", ())),
+    )
+
+
+def _injection(entry: Mapping[str, Any]) -> Injection:
+    options = {name: str(value) for name, value in entry.items() if name not in {"kind", "after"}}
+    return Injection(kind=entry["kind"], options=options, after=entry.get("after", 0))
+
+
+def _checks(entries: Sequence[str | Mapping[str, str]]) -> tuple[Checks, ...]:
+    patterns: list[Checks] = []
+    for entry in entries:
+        if isinstance(entry, str):
+            group, *nodes = entry.split()
+            patterns += GROUPS[group](*nodes)
+        else:
+            patterns.append(Checks(**entry))
+    return tuple(patterns)
+
+
+FAULTS: tuple[NamedFault, ...] = tuple(fault for topic in TOPICS for fault in of_topic(topic))
 """Every named fault, in the order in which they are tried."""
 
 

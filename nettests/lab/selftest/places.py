@@ -5,6 +5,8 @@ the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end o
 behind its Service, and those of its positive controls.
 """
 
+from collections.abc import Callable, Mapping
+
 from nettests.lab.selftest.declared import Checks
 
 BRIDGE = "win2022-l2bridge-dsr"
@@ -128,3 +130,16 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
         Checks(flow="fleet-session-affinity", source=start),  # of several backends one is there
         *UNPROVEN,
     )
+
+
+GROUPS: Mapping[str, Callable[..., tuple[Checks, ...]]] = {
+    "unproven": lambda: UNPROVEN,
+    "names": lambda: NAMES,
+    "proxies": lambda: PROXIES,
+    "names-from": names_from,
+    "through-proxy-of": through_proxy_of,
+    "answering": answering,
+    "crossing": crossing,
+    "between": between,
+}
+"""What files of named faults call these groups; the words behind are nodes."""

@@ -62,4 +62,6 @@ def _before(result: CheckResult, moment: float) -> bool:
 
 
 def _struck(attempt: Attempt) -> bool:
+    if attempt.outcome is Outcome.REFUSED:  # a refusal takes two seconds on Windows
+        return False
     return attempt.outcome is Outcome.TIMED_OUT or attempt.elapsed >= SYN_AGAIN[0]

@@ -50,7 +50,9 @@ class TestKubelet:
         self.started.append(argv)
         if argv[0] == "nosuchcmd":
             return ExecOutcome(
-                exit_code=None, error=f'exec: "{argv[0]}": executable file not found in $PATH'
+                exit_code=None,
+                error="OCI runtime exec failed: exec failed: unable to start container process: "
+                f'exec: "{argv[0]}": executable file not found in $PATH',
             )
         if tty:
             return await _run_on_terminal(argv, stdout)

@@ -154,7 +154,7 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     serving = asyncio.create_task(OutsideServer(profile, world.peer.namespace).run(log))
     await worlds.listening(world.peer.namespace, 8081)
     seen = await finish(world.pod, ["curl", "-s", "http://10.244.2.5/clientip"])
-    queried = ["agnhost", "connect", "10.244.2.5:8081", "--protocol=udp", "--timeout=2s"]
+    queried = ["/agnhost", "connect", "10.244.2.5:8081", "--protocol=udp", "--timeout=2s"]
     assert seen.stdout.startswith("10.244.1.2:")
     assert (await finish(world.pod, queried)).code == 0
     serving.cancel()

@@ -5,10 +5,12 @@ import json
 import pytest
 
 from nettests.lab.interfaces import Disk
+from nettests.model.powershell import END
 from nettests.rules.flannel import FLANNEL_LOG
 from nettests.rules.kubelet import RESOLV_CONF_FILES
 from tests.lab.programs.test_host_tools import SHELL, Node, finish
 
+LAST = f"{END}\r\n"
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
 REGISTRY = {
     KEY: (("Start", "REG_DWORD", "0x2"),),
@@ -130,8 +132,8 @@ def test_the_kubelet_is_shown_with_the_file_that_it_names() -> None:
 def test_whether_files_are_there_is_said_of_each() -> None:
     """In the order of the paths; letters may be of either case."""
     there = node(files={r"c:\etc\resolv.conf": ""})
-    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, "True\r\nFalse\r\n", "")
-    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, "False\r\nFalse\r\n", "")
+    assert finish(there, [*RESOLV_CONF_FILES.words]) == (0, f"True\r\nFalse\r\n{LAST}", "")
+    assert finish(node(), [*RESOLV_CONF_FILES.words]) == (0, f"False\r\nFalse\r\n{LAST}", "")
 
 
 def test_of_flanneld_the_newest_log_is_read_last() -> None:
@@ -147,9 +149,9 @@ def test_of_flanneld_the_newest_log_is_read_last() -> None:
     )
     code, out, _ = finish(there, [*FLANNEL_LOG.words])
     assert code == 0
-    assert len(out.splitlines()) == 201
-    assert out.splitlines()[-1] == "Waiting to get ManagementIP from HNSNetwork cbr0"
-    assert finish(node(), [*FLANNEL_LOG.words]) == (0, "", "")
+    assert len(out.splitlines()) == 202
+    assert out.splitlines()[-2] == "Waiting to get ManagementIP from HNSNetwork cbr0"
+    assert finish(node(), [*FLANNEL_LOG.words]) == (0, LAST, "")
 
 
 @pytest.mark.parametrize(

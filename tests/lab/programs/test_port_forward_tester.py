@@ -9,7 +9,7 @@ ARGV = ["agnhost", "port-forward-tester"]
 
 def reading(host: str) -> list[str]:
     """Return a command that reads what is sent there; HTTP/0.9 has no head."""
-    return ["agnhost", "connect", "--timeout=2s", f"{host}:8080"]
+    return ["/agnhost", "connect", "--timeout=2s", f"{host}:8080"]
 
 
 @in_world()

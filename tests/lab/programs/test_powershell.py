@@ -10,13 +10,13 @@ import pytest
 
 from nettests.lab.interfaces import Disk, Machine, Process, ProgramTroubles, ResolverConfig
 from nettests.lab.programs import run
-from nettests.lab.programs.windows import powershell
 from nettests.lab.programs.windows.powershell import grammar
 from nettests.lab.programs.windows.powershell.hns_schema2 import endpoint, load_balancer, network
 from nettests.lab.programs.windows.powershell.scanner import ScriptError
-from nettests.lab.topology import OS
+from nettests.lab.topology import OS, Shim
 from nettests.lab.topology.windows_settings import WindowsSettings
 from tests.lab.programs.test_host_tools import Hns, Node
+from tests.lab.programs.worlds import HOST_PATH, IMAGE_PATH
 
 NETWORK = {"ID": "N", "Name": "flannel.4096", "Type": "Overlay", "Policies": [], "Subnets": []}
 
@@ -44,20 +44,21 @@ def finish(
         host_process=node is not None,
         user=machine.pop("user", r"NT AUTHORITY\SYSTEM"),
         node=node,  # type: ignore[arg-type]
+        shim=Shim(minor=9),
         **machine,
     )
     words = ["-EncodedCommand", base64.b64encode(script.encode("utf-16-le")).decode()]
     argv = ["powershell.exe", "-NoProfile", *(words if encoded else ["-Command", script])]
     process = Process(
         argv=argv,
-        environment={"A": "b", "PATH": r"C:\Windows\System32"},
+        environment={"A": "b", **(IMAGE_PATH if node is None else HOST_PATH)},
         machine=place,
         stdout=out,
         stderr=err,
     )
 
     async def work() -> int:
-        return await powershell.run(process, argv[1:], run)
+        return await run(process)
 
     code = asyncio.run(work())
     return code, bytes(outputs["out"]), outputs["err"].decode(errors="replace")

@@ -2,8 +2,14 @@
 
 from dataclasses import replace
 
-from nettests.lab.selftest.declared import Checks, NamedFault, inject
+from nettests.lab.selftest.declared import Checks, Injection, NamedFault
 from nettests.lab.selftest.runs import Check, Incident, Run
+
+
+def inject(kind: str, **options: str | float) -> tuple[Injection, ...]:
+    """Return one injection."""
+    return (Injection(kind=kind, options={name: str(value) for name, value in options.items()}),)
+
 
 PROFILE = "win2022-l2bridge-dsr"
 

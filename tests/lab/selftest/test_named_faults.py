@@ -5,13 +5,14 @@ import pytest
 from nettests.lab.errors import LabError
 from nettests.lab.faults.kinds import KINDS
 from nettests.lab.faults.registry import checked
-from nettests.lab.selftest.declared import Checks, NamedFault, inject
-from nettests.lab.selftest.fleet_faults import FLEET_FAULTS
-from nettests.lab.selftest.named_faults import FAULTS, chosen, profiles_of
+from nettests.lab.selftest.declared import Checks, NamedFault
+from nettests.lab.selftest.named_faults import FAULTS, chosen, of_topic, profiles_of
 from nettests.lab.selftest.places import PROFILES
 from nettests.lab.selftest.runs import Check
 from nettests.lab.topology import mechanisms, profiles
+from tests.lab.selftest.made import inject
 
+FLEET_FAULTS = of_topic("fleet")
 EACH = pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
 
 

@@ -9,12 +9,11 @@ import pytest
 
 from nettests.lab.errors import LabError
 from nettests.lab.selftest import running
-from nettests.lab.selftest.declared import inject
 from nettests.lab.selftest.matrix import Exit
 from nettests.lab.selftest.runs import Run, from_json, read, to_json
 from nettests.lab.selftest.selftest import Plan, Selftest, judged
 from nettests.lab.selftest.store import Kept, Store
-from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
+from tests.lab.selftest.made import HEALTHY, PROFILE, fault, inject, run
 
 FIRST, SECOND = fault(name="first"), fault(name="second")
 
