@@ -17,6 +17,7 @@ from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.cluster.profile_file import read_profile
 from nettests.model.exit_code import ExitCode
+from nettests.model.labels import DOMAIN
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
@@ -151,7 +152,12 @@ def _next_step(leftover: Leftover) -> str:
     """Return the next step towards removal; empty if only waiting helps."""
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {leftover.ownership.run} --yes"
+    if leftover.forged:
+        return f"; it is no run's: remove the labels {DOMAIN}/… from it if they annoy"
+    ignoring = " ".join(f"--ignore {name}" for name in leftover.strangers[:3])
     look = f"look at it, then: kubectl delete namespace {leftover.namespace}"
+    if ignoring:
+        look = f"if your cluster puts them into each namespace: nettests gc {ignoring}; else {look}"
     if leftover.state is State.ALIVE or not leftover.own_namespace or not leftover.obstacle:
         return ""
     if leftover.unseen and not leftover.strangers:

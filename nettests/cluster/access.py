@@ -141,14 +141,12 @@ class Access:
         name: str,
         *,
         settled: Callable[[Object], bool],
-        seconds: float,
-        stuck: float,
+        new: bool = False,
+        **times: float,
     ) -> Object:
         """Return a pod as soon as it is ``settled``, or as it is when the wait ends."""
         with _as_channel():
-            return follow_pod(
-                self.connection, namespace, name, settled=settled, seconds=seconds, stuck=stuck
-            )
+            return follow_pod(self.connection, namespace, name, settled=settled, new=new, **times)
 
     def follow_pods(
         self,

@@ -13,7 +13,13 @@ from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, p
 from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
+from nettests.model.facts import (
+    STATED,
+    CniFacts,
+    Fact,
+    known,
+    unknown,
+)
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 
@@ -57,6 +63,7 @@ def facts_of(objects: PluginObjects, stated: StatedFacts) -> CniFacts:
         vxlan_port=port,
         mtu=_stated(stated.cni_mtu, "facts.cni.mtu"),
         nat_exceptions=_stated(stated.cni_nat_exceptions, "facts.cni.natExceptions"),
+        nat_outgoing=_nat_outgoing(plugin.value, objects.ip_pools),
         loopback_dsr=known(stated.cni_loopback_dsr, STATED)
         if stated.cni_loopback_dsr is not None
         else plugin_settings.loopback_dsr_of(plugin.value, objects.config_maps),
@@ -135,6 +142,18 @@ def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
         if isinstance(network_id, int):
             return known(network_id, f"annotation {FLANNEL_DATA} of {node['metadata']['name']}")
     return before
+
+
+def _nat_outgoing(plugin: str | None, pools: Sequence[Object]) -> Fact[bool]:
+    """Return whether Calico's pools in use want the node's address outside; unknown where they differ in it."""
+    wanted = {
+        bool(spec.get("natOutgoing"))
+        for pool in pools
+        if not (spec := pool.get("spec") or {}).get("disabled")
+    }
+    if plugin != "calico" or len(wanted) != 1:
+        return unknown("no IP pools of Calico that agree in natOutgoing were read")
+    return known(wanted.pop(), "natOutgoing of Calico's IP pools")
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:

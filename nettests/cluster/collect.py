@@ -12,7 +12,7 @@ from typing import Any
 from nettests.cluster.apply import COLLECTIONS, delete_object, owned_namespaces, path_of, wait_gone
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.lease import collect_lease, holder_of
-from nettests.cluster.leftovers import Leftover, State, look_at, namespace_of
+from nettests.cluster.leftovers import Leftover, State, is_named_after, look_at, namespace_of
 from nettests.cluster.ownership import Ownership
 from nettests.errors import ClusterError
 
@@ -62,7 +62,11 @@ def _unchanged(
             raise ClusterError(place.obstacle or place.spared)
     run = places[0].ownership.run
     by_uid = {place.uid: place for place in places if place.own_namespace}
-    current = owned_namespaces(connection, run)
+    current = [
+        item
+        for item in owned_namespaces(connection, run)
+        if is_named_after(item["metadata"]["name"], run)
+    ]
     for item in current:
         seen = by_uid.get(item["metadata"]["uid"])
         if seen is None or Ownership.of(item) != seen.ownership:

@@ -32,6 +32,7 @@ from nettests.cluster.failures import (
 )
 from nettests.cluster.kubeconfig import Chosen
 from nettests.cluster.sent import Sent, kind_of
+from nettests.cluster.shared_watch import SharedWatch
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.cluster.under_way import UnderWay
 from nettests.deadlines import came_too_slowly
@@ -90,6 +91,8 @@ class Connection:
         self._impersonation = chosen.impersonation
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
+        self.shared: dict[str, SharedWatch] = {}
+        """Watches that several followers share, by path."""
         self._idle: list[Client] = []
         self.under_way = UnderWay()
         self._lock = threading.Lock()
@@ -141,9 +144,11 @@ class Connection:
         page: dict[str, str | int | bool] = {"limit": 500, **query}
         for _ in range(limits.PAGES):
             listed = self._object(self.request("GET", path, query=page, accept=accept))
-            items += listed.get("items") or []
-            token = (listed.get("metadata") or {}).get("continue")
-            if not token:
+            listed_items, metadata = listed.get("items") or [], listed.get("metadata") or {}
+            if not isinstance(listed_items, list) or not isinstance(metadata, dict):
+                raise ApiError(f"GET {path}: the answer is no list", status=200)
+            items += listed_items
+            if not isinstance(token := metadata.get("continue"), str) or not token:
                 return items
             page["continue"] = token
         raise TooBigError(f"the list {path} does not end after {limits.PAGES} pages")

@@ -29,7 +29,7 @@ class KubernetesPlugin:
 
 @dataclass(frozen=True, slots=True)
 class Corefile:
-    """A Corefile that configures the plugin, and where it was read; without a plugin where it was looked for."""
+    """What a Corefile configures of the plugin, and where it was read or why there is none."""
 
     plugins: tuple[KubernetesPlugin, ...]
     origin: str
@@ -46,7 +46,7 @@ def corefile_of(config_maps: Mapping[str, dict[str, Any]]) -> Corefile:
         plugins = plugins_of(data_of(item).get(KEY, ""))
         if plugins:
             return Corefile(plugins, f"ConfigMap {name}")
-    return Corefile((), f"a {KEY} that configures {PLUGIN}, in a ConfigMap that may be read")
+    return Corefile((), f"no {KEY} that may be read configures the plugin {PLUGIN}")
 
 
 def plugins_of(text: str) -> tuple[KubernetesPlugin, ...]:

@@ -5,7 +5,8 @@ guessed: a fact that no object shows is unknown, with the reason.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nettests.cluster import cni, hybrid_overlay, kubeproxy, networks, nodes, plugin_settings
 from nettests.cluster.connection import Connection
@@ -16,6 +17,7 @@ from nettests.cluster.snapshot import (
     DAEMON_SETS,
     DNS_SERVICES,
     KUBERNETES,
+    NODES,
     PODS,
     RUNTIME_CLASSES,
     SERVICE_CIDRS,
@@ -168,7 +170,7 @@ def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
     )
     sources = _proxy_sources(name, os, snapshot, plugin)
     annotations = node["metadata"].get("annotations") or {}
-    return NodeFacts(
+    facts = NodeFacts(
         name=name,
         os=os,
         pool=place.pool,
@@ -194,6 +196,19 @@ def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
         empty=_empty(name, snapshot),
         zone=nodes.zone_of(node),
     )
+    return _with_reason(facts, snapshot.reasons.get(NODES, ""))
+
+
+def _with_reason(node: NodeFacts, odd: str) -> NodeFacts:
+    """Return the facts; unknown ones say which parts of Node objects have another type than the API documents."""
+    if not odd:
+        return node
+    reasons: dict[str, Any] = {
+        name: unknown(f"{fact.origin}; {odd}")
+        for name in ("build", "kubelet", "runtime", "host_process", "zone")
+        if not (fact := getattr(node, name)).known
+    }
+    return replace(node, **reasons)
 
 
 def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:

@@ -4,6 +4,7 @@
 like any other.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
+from nettests.cluster.shared_watch import SharedWatch
 from nettests.cluster.wait import STUCK, reason_of
 from nettests.errors import ClusterError
 
@@ -28,18 +30,24 @@ def follow_pod(
     settled: Callable[[Object], bool],
     seconds: float,
     stuck: float,
+    new: bool = False,
 ) -> Object:
     """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
+    A ``new`` one, whose name no other pod of the namespace had, is followed by the watch that all of these share.
     ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
     interrupted run removes it.
     """
     began = time.monotonic()
     stuck_since: float | None = None
     last: Object | None = None
-    pod_states = _states_of(
-        connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
-    )
+    if new:
+        look = min(LOOK_SECONDS, max(1.0, stuck))
+        pod_states = _shared(connection, namespace).follow(name, seconds=seconds, look=look)
+    else:
+        pod_states = _states_of(
+            connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
+        )
     for pod in pod_states:
         if pod is None:
             if last is None and time.monotonic() - began < stuck:
@@ -59,6 +67,13 @@ def follow_pod(
     if last is None:
         raise ClusterError(f"pod {name} never appeared in the API")
     return last
+
+
+def _shared(connection: Connection, namespace: str) -> SharedWatch:
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    return connection.shared.setdefault(
+        path, SharedWatch(lambda: states(connection, path, seconds=threading.TIMEOUT_MAX))
+    )
 
 
 def follow_pods(

@@ -32,11 +32,24 @@ MADE = frozenset(
 """The kinds that a run creates in its namespace. Marks on any other kind are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
 """What Kubernetes writes about objects and removes by itself within the hour: it has no owner."""
-FURNITURE = frozenset({("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")})
-"""What kube-controller-manager puts into each namespace (its serviceaccount and root-ca-cert-publisher controllers)."""
-_ACCOUNT = "kubernetes.io/service-account."
-_TOKEN_OF_DEFAULT = "default-token-"  # noqa: S105 - a name
-"""Before Kubernetes 1.24 each ServiceAccount got a Secret with its token (KEP-2799)."""
+_ACCOUNTS = ("default", "builder", "deployer")
+"""The ServiceAccounts of each namespace; the last two are OpenShift's."""
+_BINDINGS = ("system:deployers", "system:image-builders", "system:image-pullers")
+FURNITURE = frozenset(
+    {
+        *(("serviceaccounts", name) for name in _ACCOUNTS),
+        ("configmaps", "kube-root-ca.crt"),
+        ("configmaps", "openshift-service-ca.crt"),
+        ("configmaps", "istio-ca-root-cert"),
+        *(("rolebindings.rbac.authorization.k8s.io", name) for name in _BINDINGS),
+        *(("rolebindings.authorization.openshift.io", name) for name in _BINDINGS),
+    }
+)
+"""What controllers put into each namespace: kube-controller-manager (serviceaccount, root-ca-cert-publisher), OpenShift
+(its documentation, "Default service accounts and roles"; service-ca-operator), Istio's istiod (its root certificate)."""
+_ACCOUNT = ("kubernetes.io/service-account.", "openshift.io/internal-registry-auth-token.service-")
+_SECRETS_OF_ACCOUNTS = ("-token-", "-dockercfg-")
+"""Names of Secrets for a ServiceAccount: its token (before Kubernetes 1.24, KEP-2799), OpenShift's login for its registry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +116,7 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
     accounts = {
         uid
         for uid, (kind, item) in stored.items()
-        if (kind.resource, _name(item)) == ("serviceaccounts", "default")
+        if kind.resource == "serviceaccounts" and _name(item) in _ACCOUNTS
     }
     return (
         tuple(
@@ -140,11 +153,15 @@ def _of_kubernetes(kind: Served, item: Object, accounts: set[str]) -> bool:
     if (kind.resource, _name(item)) in FURNITURE:
         return True
     notes = item["metadata"].get("annotations") or {}
+    owner = next((notes[f"{key}name"] for key in _ACCOUNT if f"{key}name" in notes), None)
     return (
         kind.resource == "secrets"
-        and _name(item).startswith(_TOKEN_OF_DEFAULT)
-        and notes.get(f"{_ACCOUNT}name") == "default"
-        and notes.get(f"{_ACCOUNT}uid") in accounts
+        and owner in _ACCOUNTS
+        and _name(item).startswith(tuple(f"{owner}{middle}" for middle in _SECRETS_OF_ACCOUNTS))
+        and (
+            any(notes.get(f"{key}uid") in accounts for key in _ACCOUNT)
+            or bool(_owners(item) & accounts)
+        )
     )
 
 

@@ -72,7 +72,7 @@ class Leftover:
             return "its run lives"
         if self.state is State.KEPT and not self.named:
             return "its run was told to keep it"
-        if self.own_namespace and not self._called_after_its_run:
+        if self.forged:
             return f"it carries the marks of run {self.ownership.run}, and not its name"
         if self.state is State.TERMINATING:  # it is terminating, and nothing would stop that
             return ""
@@ -83,14 +83,20 @@ class Leftover:
         return ""
 
     @property
-    def _called_after_its_run(self) -> bool:
-        name = namespace_of(self.ownership.run)
-        return self.namespace == name or self.namespace.startswith(f"{name}-")
+    def forged(self) -> bool:
+        """Whether a namespace carries a run's marks and not its name: anybody may have put them there."""
+        return self.own_namespace and not is_named_after(self.namespace, self.ownership.run)
 
 
 def namespace_of(run: str) -> str:
     """Return the name of a run's own namespace; one of another Pod Security level adds ``-<level>``."""
     return f"nettests-{run}"
+
+
+def is_named_after(namespace: str, run: str) -> bool:
+    """Whether a namespace has a name that a run gives its own namespaces."""
+    name = namespace_of(run)
+    return namespace == name or namespace.startswith(f"{name}-")
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:
@@ -161,10 +167,22 @@ def look_at(
 
 def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
     """Yield the leftovers; a run is removed as a whole or not at all, and is alive where its Lease is renewed."""
+    yield from (leftover for leftover in leftovers if leftover.forged)
     runs: defaultdict[str, list[Leftover]] = defaultdict(list)
     for leftover in leftovers:
-        runs[leftover.ownership.run].append(leftover)
-    for places in runs.values():
+        if (
+            not leftover.forged
+        ):  # it is no part of the run, and must not keep the run from being removed
+            runs[leftover.ownership.run].append(leftover)
+    for run, all_places in runs.items():
+        # A run with a namespace of its own creates nothing elsewhere: marks there are somebody's copies.
+        homes = [place for place in all_places if place.own_namespace]
+        for place in all_places:
+            if homes and not place.own_namespace:
+                yield replace(
+                    place, spared=f"run {run} has namespaces of its own: these are copies"
+                )
+        places = homes or all_places
         living = {place.state for place in places} & {State.ALIVE, State.KEPT}
         siblings = [
             replace(place, state=min(living)) if living and place.state is State.DEAD else place
@@ -184,9 +202,6 @@ def _disagreement(places: Sequence[Leftover]) -> str:
     run = places[0].ownership.run
     if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"
-    if len({place.own_namespace for place in places}) > 1:
-        strange = next(place.namespace for place in places if not place.own_namespace)
-        return f"run {run} has namespaces of its own, and its marks are in namespace {strange} too"
     return ""
 
 

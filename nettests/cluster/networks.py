@@ -92,10 +92,10 @@ def cluster_domain(
     if stated.cluster_domain:
         return known(stated.cluster_domain, STATED)
     domains, of_kubeadm = corefile.domains, kubeadm.get("dnsDomain")
-    if of_kubeadm and (not domains or of_kubeadm in domains):
-        return known(str(of_kubeadm), KUBEADM)
     if len(domains) == 1:
         return known(domains[0], corefile.origin)
+    if of_kubeadm and (not domains or of_kubeadm in domains):
+        return known(str(of_kubeadm), KUBEADM)
     if domains:
         return unknown(f"{corefile.origin} serves several domains: {', '.join(domains)}")
     for pod in dns_pods:
@@ -104,7 +104,7 @@ def cluster_domain(
             words = [*(container.get("command") or ()), *(container.get("args") or ())]
             if domain := flags_in_arguments(words).get("domain", "").rstrip("."):
                 return known(domain, f"arguments of Pod {pod['metadata']['name']}")
-    return unknown(f"neither kubeadm-config nor {corefile.origin} names the domain")
+    return unknown(f"kubeadm-config does not name the domain, and {corefile.origin}")
 
 
 def pod_records(corefile: Corefile) -> Fact[bool]:
@@ -113,7 +113,7 @@ def pod_records(corefile: Corefile) -> Fact[bool]:
     Its default is ``disabled``; kubeadm writes ``insecure`` (CoreDNS manual, plugin kubernetes).
     """
     if not corefile.plugins:
-        return unknown(f"there is no {corefile.origin}")
+        return unknown(corefile.origin)
     modes = {item.pods for item in corefile.plugins if item.domains} or {corefile.plugins[0].pods}
     return known(bool(modes & {"insecure", "verified"}), f"{corefile.origin}: pods {min(modes)}")
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.shapes import Shape, shaped
 from nettests.cluster.threads import threads
 from nettests.model.permission import EVERYWHERE, Permission
 
@@ -19,6 +20,7 @@ NOWHERE = "nettests-in-no-namespace"
 """A namespace that does not exist and has no RoleBindings: its rules hold in all namespaces."""
 FEW = 3
 """Up to this many permissions are reviewed one by one: reading the rules would take as many requests."""
+_RULE: Shape = {key: [str] for key in ("verbs", "apiGroups", "resources", "resourceNames")}
 Rules = Mapping[str, Collection[Mapping[str, Any]]]
 """By namespace."""
 
@@ -57,13 +59,16 @@ def _place(wanted: Permission) -> str:
 
 def _rules(connection: Connection, namespace: str) -> Collection[Mapping[str, Any]]:
     """Return the rules of this identity in a namespace; none if they may not be read."""
-    spec = {"namespace": namespace}
+    spec, shape = {"namespace": namespace}, {"status": {"resourceRules": [_RULE]}}
     kind = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
     try:
         answer = connection.create(RULES, {**kind, "spec": spec})
     except ApiError:
         return ()
-    return (answer.get("status") or {}).get("resourceRules") or ()
+    rules: Collection[Mapping[str, Any]] = (
+        shaped(answer, shape, RULES)[0].get("status", {}).get("resourceRules", ())
+    )
+    return rules
 
 
 def covered(wanted: Permission, rules: Rules) -> bool:
@@ -106,4 +111,5 @@ def _allowed(connection: Connection, here: Permission) -> bool:
             "spec": {"resourceAttributes": attributes},
         },
     )
-    return bool(answer["status"].get("allowed"))
+    review, _ = shaped(answer, {"status": {"allowed": bool}}, REVIEWS)
+    return bool(review.get("status", {}).get("allowed"))

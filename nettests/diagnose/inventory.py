@@ -12,7 +12,7 @@ from nettests.model import ports
 from nettests.model.powershell import to_the_end
 from nettests.model.windows_programs import NodeArgv, node_argv
 from nettests.model.words import OS
-from nettests.rules.cni import CNI
+from nettests.rules.cni_files import CNI
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.hns import script_of
 from nettests.rules.hns_endpoints import ENDPOINTS

@@ -199,7 +199,7 @@ def _node_findings(
         return [_stated(False, f"{side} runs {node.os}, which has no such setting")]  # noqa: FBT003
     return [
         *_settings(condition, side, node, facts),
-        *_suffixes(condition, side, node, facts.dns_domain),
+        *_suffixes(condition, side, node, facts.cluster_domain.value),
     ]
 
 
@@ -243,7 +243,7 @@ def _settings(
 
 
 def _suffixes(
-    condition: NodeCondition, side: str, node: NodeFacts, domain: str
+    condition: NodeCondition, side: str, node: NodeFacts, domain: str | None
 ) -> Iterator[Finding]:
     """Decide by the DNS suffixes of Pods; a condition can name ``unknown``, as for a setting."""
     if not condition.dns_suffixes:

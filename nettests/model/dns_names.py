@@ -4,7 +4,7 @@ Sources: "DNS for Services and Pods". Suites give them to ``NameForm``; ``probes
 """
 
 DEFAULT_DOMAIN = "cluster.local"
-"""The cluster domain if it could not be discovered: Kubernetes' default."""
+"""Kubernetes' default, which stands in for no cluster's own: only texts that anybody may know are told by it."""
 NAMESPACE_DOMAIN = "{namespace}.svc.{domain}"
 """The suffix of the names of all Services of a namespace."""
 SERVICE_FQDN = "{service}." + NAMESPACE_DOMAIN

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Generic, TypeVar, assert_never
 
-from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS, Family, Protocol
 
@@ -17,6 +16,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 STATED = "cluster profile"
 """The origin of facts that a user states."""
+EVERY_ADDRESS: tuple[Network, ...] = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,8 @@ class CniFacts:
     """The largest IP packet that leaves a pod in one piece."""
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
     """Destinations that Windows pods reach without ``OutBoundNAT`` (its ``ExceptionList``)."""
+    nat_outgoing: Fact[bool] = Fact(None, "it was not read")
+    """Whether Calico's IP pools give what leaves the cluster the node's address (``natOutgoing``)."""
     loopback_dsr: Fact[bool] = Fact(None, "it was not read")
     """Whether the plugin's option ``loopbackDSR`` is set, which uses DSR for what a Pod sends to itself."""
 
@@ -166,12 +168,12 @@ class ExternalTarget:
 
 
 ALL, SAMPLE = "all", "sample"
-"""Which nodes the fleet sweep takes: every usable one, or those that stand for their node pools."""
+"""Which nodes are tested: every usable one, or two of each node pool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScope:
-    """Which nodes take part in the fleet sweep, as the user chose: ``all``, ``sample`` or a label selector.
+    """Which nodes are tested, as the user chose: ``all``, ``sample`` or a label selector.
 
     ``nodes`` are those that a selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
     derived from the run, and is part of the facts so that the same facts give the same plan.
@@ -233,14 +235,9 @@ class ClusterFacts:
     platform: Fact[str] = Fact(None, "it was not read")
     """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
-    """Which nodes the fleet sweep takes, and the seed of its pairs."""
+    """Which nodes are tested, and the seed of the pairs of a large cluster."""
     scale: Scale = Scale()
     """How many connections and Services are created to look for a limit."""
-
-    @property
-    def dns_domain(self) -> str:
-        """The cluster domain, or Kubernetes' default where it is unknown."""
-        return self.cluster_domain.value or DEFAULT_DOMAIN
 
     def from_outside(self, protocol: Protocol) -> bool:
         """Whether there is an external vantage that carries ``protocol``."""

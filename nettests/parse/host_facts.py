@@ -1,6 +1,6 @@
 """Add facts that nodes report themselves: kube-proxy's settings, the firewall, the DNS suffixes of Pods. Pure.
 
-Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is
+``network_facts`` adds those of the Pods' network. Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is
 not a known mode is ignored, because anything may listen on a port. What kube-proxy serves on its node's loopback
 address is in effect and comes before its command line, which says nothing if there is a configuration file.
 """
@@ -22,6 +22,7 @@ from nettests.model.facts import (
 from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.parse.network_facts import with_domain, with_network
 from nettests.parse.reading import one_line
 from nettests.rules.dns_suffixes import IN_POD, suffixes_of
 from nettests.rules.firewall import PROFILES, profiles_of
@@ -50,16 +51,16 @@ def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFa
     by_node: dict[str, dict[str, NodeReading]] = {}
     for reading in readings:
         by_node.setdefault(reading.node, {})[reading.reading] = reading
+    facts = with_domain(facts, (each for node in by_node.values() for each in node.values()))
+    domain = facts.cluster_domain.value
     nodes = tuple(
-        _completed_node(node, by_node[node.name], facts.dns_domain)
-        if node.name in by_node
-        else node
+        _completed_node(node, by_node[node.name], domain) if node.name in by_node else node
         for node in facts.nodes
     )
-    return replace(facts, nodes=nodes)
+    return with_network(replace(facts, nodes=nodes), by_node)
 
 
-def _completed_node(node: NodeFacts, readings: Readings, domain: str) -> NodeFacts:
+def _completed_node(node: NodeFacts, readings: Readings, domain: str | None) -> NodeFacts:
     firewall, suffixes = node.firewall, node.dns_suffixes
     if IN_POD.name in readings and not suffixes.known:
         suffixes = _suffixes(suffixes, readings[IN_POD.name], domain)
@@ -72,8 +73,6 @@ def _completed_node(node: NodeFacts, readings: Readings, domain: str) -> NodeFac
 def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
     before, windows = node.kube_proxy, node.os is OS.WINDOWS
     settings = tuple(_settings(readings))
-    if before.mode.known and not settings:
-        return before
     return replace(
         before,
         mode=_mode(before.mode, readings, settings),
@@ -181,7 +180,7 @@ def _vip(settings: Iterable[_Settings]) -> Fact[Address] | None:
 
 
 def _suffixes(
-    before: Fact[tuple[str, ...]], reading: NodeReading, domain: str
+    before: Fact[tuple[str, ...]], reading: NodeReading, domain: str | None
 ) -> Fact[tuple[str, ...]]:
     if not _is_answer(reading):
         why = reading.error or reading.stderr.strip() or f"it ended with {reading.exit_code}"

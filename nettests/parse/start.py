@@ -27,8 +27,9 @@ NOT_ITS_OWN = (
     "ErrImagePull",
     "ImagePullBackOff",
     "RegistryUnavailable",
+    "is not recognized as an internal or external command",
 )
-"""Reasons of the cluster, not of the Pod."""
+"""Reasons of the cluster, or of how a run starts its own program (cmd's text), not of the Pod."""
 SANDBOX = "FailedCreatePodSandBox"
 """The event of a Pod that waits for its network; its status does not say so."""
 _OF_ERRORS = ("denied", "error", "read-only")

@@ -297,6 +297,8 @@ def _no_name_server(action: Action, facts: ClusterFacts) -> str:
     location = action.target.descriptor.location
     if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
+    if named and not facts.cluster_domain.known:  # its search list is a part of the Pod
+        return f"the cluster's DNS domain is not known: {facts.cluster_domain.origin}"
     if location is Location.DNS_POD and not facts.dns_pods.value:
         return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
     return ""

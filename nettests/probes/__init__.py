@@ -6,7 +6,7 @@ repeats with positive controls, ``convergence`` waits for Services, ``observer``
 cluster is used through the protocols in ``seams``; nothing here judges.
 """
 
-from nettests.probes.addresses import Directory
+from nettests.probes.addresses import Directory, domain_of
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.calibrating import calibrate, places
 from nettests.probes.churn import Churn
@@ -42,6 +42,7 @@ __all__ = [
     "changes",
     "close_probes",
     "deploy",
+    "domain_of",
     "examiners",
     "exposed_ports",
     "in_cluster",

@@ -10,7 +10,8 @@ from typing import Literal, assert_never
 
 from nettests.errors import NettestsError
 from nettests.model.check import Action, Target
-from nettests.model.facts import Address, ClusterFacts, NodeFacts
+from nettests.model.dns_names import DOMAIN_ENDING
+from nettests.model.facts import Address, ClusterFacts
 from nettests.model.service import LOAD_BALANCER, ByHand
 from nettests.model.target_kinds import Location, Naming, Owner
 from nettests.model.words import OS, Family, Question, VantageKind
@@ -33,6 +34,7 @@ from nettests.probes.objects import (
     SERVICE_HOSTNAME,
     SERVICE_UDP,
 )
+from nettests.probes.sources_seen import seen_of
 
 SUBDOMAIN = "servers"
 """The headless Service by which server pods have names."""
@@ -44,6 +46,16 @@ class NotStandingError(NettestsError):
 
 class NotOfferedError(NotStandingError):
     """The cluster does not offer what the action is about: there is nothing to probe."""
+
+
+def domain_of(facts: ClusterFacts) -> str:
+    """Return the cluster's domain; ``NotStandingError`` where neither objects nor Pods told it."""
+    if facts.cluster_domain.value is None:
+        raise NotStandingError(
+            f"the cluster's DNS domain is not known: {facts.cluster_domain.origin}",
+            hint="state facts.clusterDomain in the cluster profile",
+        )
+    return facts.cluster_domain.value
 
 
 _OfService = Literal[
@@ -188,10 +200,11 @@ class Directory:
         external = self.facts.external_target
         if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""
-        return (target.name_form or "").format(
+        form = target.name_form or ""
+        return form.format(
             service=target.service,
             namespace=self.deployment.namespace,
-            domain=self.facts.dns_domain,
+            domain=domain_of(self.facts) if DOMAIN_ENDING in form else "",
             pod=target.pod,
             pod_address=self._dashed(target.pod),
             subdomain=SUBDOMAIN,
@@ -374,26 +387,6 @@ def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -
             return address
     listed = _joined(addresses) or "none"
     raise NotStandingError(f"there is no {family} address{whose} among {listed}")
-
-
-def seen_of(node: NodeFacts) -> tuple[Address, ...]:
-    """Return the addresses that a server may see when the node itself is the source.
-
-    They include the node's own, and on Linux the first two of its pod CIDR, which the pod bridge (``.1``) and
-    Flannel's VXLAN interface (``.0``) hold; a pod never gets them. On Windows Antrea's gateway port has
-    the first one.
-    """
-    if node.os is not OS.LINUX:
-        return node.addresses + _gateway_port(node)
-    return node.addresses + tuple(
-        network.network_address + offset for network in node.pod_cidrs for offset in (1, 0)
-    )
-
-
-def _gateway_port(node: NodeFacts) -> tuple[Address, ...]:
-    if node.cni_driver.value != "transparent":
-        return ()
-    return tuple(network.network_address + 1 for network in node.pod_cidrs)
 
 
 def _joined(addresses: Iterable[Address]) -> str:

@@ -33,7 +33,7 @@ from nettests.rules.readings import (
     log_of,
     reduced,
 )
-from nettests.rules.subjects import KUBE_PROXY_ON_HOST, why_not_about
+from nettests.rules.subjects import why_not_about
 
 OK = 200
 
@@ -149,9 +149,8 @@ class Inspection:
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
     """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
-    on_host = node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
-    for subject in RULES[name].about if name in RULES and on_host else ():
-        reason = why_not_about(subject, facts, node) if subject.reported_by_node else ""
+    for subject in RULES[name].about if name in RULES and node is not None else ():
+        reason = why_not_about(subject, facts, node) if subject.reported is not None else ""
         if reason:
             raise NotOfferedError(reason)
 

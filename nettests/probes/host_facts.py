@@ -1,7 +1,7 @@
-"""Read settings from nodes that no API object shows: a kube-proxy without a Pod, and the Windows firewall.
+"""Read settings from nodes that no API object shows: a kube-proxy without a Pod, the network of Pods, the firewall.
 
-Each Windows node's DNS suffixes are read in one of its Pods, as nslookup reads them there.
-After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
+Each Windows node's DNS suffixes are read in one of its Pods, as nslookup reads them there, and the cluster's domain in the
+search list of a Linux Pod if no object tells it. After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
 read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
 """
 
@@ -14,15 +14,18 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.node_reading import NodeReading
 from nettests.model.powershell import first_use
-from nettests.model.words import OS, Family
+from nettests.model.words import OS
 from nettests.probes.commands import host_programs
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import Probe
 from nettests.rules import reduced
-from nettests.rules.dns_suffixes import IN_POD
+from nettests.rules.cni_files import CNI
+from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.firewall import PROFILES
+from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.kube_proxy_on_host import SECONDS, readings_of
+from nettests.rules.pod_network import AS_IN_FILE
 from nettests.rules.readings import ToolOutput
 
 
@@ -37,7 +40,7 @@ def read_host_facts(
     probed = [
         (pod, execute, reading)
         for pod, execute in _probed(probes, deployment, facts)
-        for reading in lacking(facts.node(pod.node), facts.families[0])
+        for reading in lacking(facts.node(pod.node), facts)
     ] + list(_in_pods(probes, deployment, facts))
     with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
         return tuple(
@@ -47,15 +50,19 @@ def read_host_facts(
         )
 
 
-def lacking(node: NodeFacts, family: Family) -> tuple[ToolOutput, ...]:
-    """Return what to read on a node: unknown settings of its kube-proxy, and of its firewall."""
+def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
+    """Return what to read on a node: unknown settings of its kube-proxy, of its firewall, and of the network of Pods."""
     proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
     _, curl = host_programs(node.os)
     of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
     of_firewall = windows and not node.firewall.known
+    of_network = windows and not (node.cni_driver.known and facts.cni.plugin.known)
+    of_nat = windows and facts.cni.plugin.value in AS_IN_FILE and not facts.cni.nat_exceptions.known
     return (
-        *(readings_of(node.os, curl, family) if of_proxy else ()),
+        *(readings_of(node.os, curl, facts.families[0]) if of_proxy else ()),
         *((PROFILES,) if of_firewall else ()),
+        *((NETWORKS,) if of_network else ()),
+        *((CNI,) if of_nat else ()),
     )
 
 
@@ -69,13 +76,18 @@ def _in_pods(
 ) -> Iterator[tuple[StandingPod, ExecChannel, ToolOutput]]:
     """Yield one Pod of each node in question with the usual DNS settings."""
     seen: set[str] = set()
+    of_domain = not facts.cluster_domain.known
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "probe" else None
         if probe is None or probe.execute is None or pod.node in seen:
             continue
-        for reading in lacking_in_pods(facts.node(pod.node)):
+        node = facts.node(pod.node)
+        for reading in lacking_in_pods(node):
             seen.add(pod.node)
             yield pod, probe.execute, reading
+        if of_domain and node.os is OS.LINUX:  # one list tells it
+            of_domain = False
+            yield pod, probe.execute, SEARCH_LIST
 
 
 def _probed(
@@ -85,11 +97,12 @@ def _probed(
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "node" else None
-        if probe is None or probe.execute is None or pod.node in seen:
+        execute = probe.execute if probe else None
+        if execute is None or pod.node in seen:
             continue
-        if lacking(facts.node(pod.node), facts.families[0]):
+        if lacking(facts.node(pod.node), facts):
             seen.add(pod.node)
-            yield pod, probe.execute
+            yield pod, execute
 
 
 def _read(

@@ -297,10 +297,9 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
     """Give a pod's spec the policy by which it resolves names."""
     spec["dnsPolicy"] = pod.dns_policy
     if pod.dns_policy == "None":
-        domain = facts.dns_domain
         spec["dnsConfig"] = {
             "nameservers": [str(facts.dns_address.value)],
-            "searches": [DEFAULT_SEARCH.format(domain=domain)],
+            "searches": [DEFAULT_SEARCH.format(domain=facts.cluster_domain.value)],
         }
     if pod.purpose == "node":
         # It is probed by exec only, and its node's usual probe has the ports.

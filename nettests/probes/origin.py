@@ -14,9 +14,9 @@ from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.observation import Raw
 from nettests.model.words import Protocol, TargetKind
 from nettests.parse import read_raw
-from nettests.probes.addresses import seen_of
 from nettests.probes.deployment import StandingPod
 from nettests.probes.sending import Sender
+from nettests.probes.sources_seen import seen_of
 
 PAUSE_SECONDS = 0.3
 CLIENTIP_TURN = 1

@@ -12,6 +12,7 @@ from nettests.model.check import Action
 from nettests.model.dns_names import SERVICE_FQDN, absolute
 from nettests.model.facts import Address, ClusterFacts
 from nettests.plan.pods import BUILD, OTHER, SERVICE_ADDRESS, SERVICE_NAME, SERVICE_VARIABLE
+from nettests.probes.addresses import domain_of
 from nettests.probes.deployment import StandingPod, StandingService
 
 Object = dict[str, Any]
@@ -37,8 +38,9 @@ class Placeholders:
         if other := standing.get(action.target.pod or ""):
             texts[OTHER] = _host(other.addresses, action)
         if service := services.get(action.target.service or ""):
-            names = {"namespace": namespace, "domain": facts.dns_domain}
-            texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
+            if _names(action, SERVICE_NAME):
+                names = {"namespace": namespace, "domain": domain_of(facts)}
+                texts[SERVICE_NAME] = absolute(SERVICE_FQDN).format(service=service.name, **names)
             texts[SERVICE_VARIABLE] = service.name.upper().replace("-", "_")
             if service.addresses:
                 texts[SERVICE_ADDRESS] = _host(service.addresses, action)
@@ -66,6 +68,15 @@ class Placeholders:
         """Return an object with its placeholders filled in."""
         filled: Object = json.loads(self.within(json.dumps(manifest)))
         return filled
+
+
+def _names(action: Action, placeholder: str) -> bool:
+    """Whether a case's Pod, or what is run or read later, has the placeholder."""
+    case = action.case
+    if case is None:
+        return False
+    later = () if case.then is None else (*case.then.words, case.then.says)
+    return any(placeholder in text for text in (case.object, *later))
 
 
 def _host(addresses: Iterable[Address], action: Action) -> str:

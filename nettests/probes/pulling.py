@@ -116,7 +116,12 @@ def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
     try:
         pods.create(wanted.pod)
         pod = pods.follow_pod(
-            namespace, name, settled=image_is_there, seconds=timing.ready, stuck=timing.stuck
+            namespace,
+            name,
+            new=True,
+            settled=image_is_there,
+            seconds=timing.ready,
+            stuck=timing.stuck,
         )
         if not image_is_there(pod):
             problem = _problem(pod)

@@ -13,6 +13,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import POD_FQDN
 from nettests.model.facts import ClusterFacts
 from nettests.parse import start
+from nettests.probes.addresses import domain_of
 from nettests.probes.beside import RESOLVER_SECONDS
 from nettests.probes.seams import Pods
 
@@ -60,7 +61,7 @@ class Renewal:
             return {**record, "stays": "the Pod that came in its place is not Ready"}
         address = str(after["status"].get("podIP"))
         probed = POD_FQDN.format(
-            pod=name, subdomain=service, namespace=namespace, domain=self.facts.dns_domain
+            pod=name, subdomain=service, namespace=namespace, domain=domain_of(self.facts)
         )
         return {
             **record,

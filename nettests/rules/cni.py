@@ -1,18 +1,17 @@
 """Rules about the CNI configuration of a Windows node: its version, its address management, its network.
 
-Read from the files in the folders that installers use, and from what a plugin prints about itself when it
+Read from the file that the container runtime takes (``cni_files``), and from what a plugin prints about itself when it
 is called without input. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
 microsoft/windows-container-networking ``cni/cni.go``.
 """
 
 import ipaddress
-import json
 import re
 from collections.abc import Iterator
 
 from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
-from nettests.rules.cni_spelling import spelled
+from nettests.rules.cni_files import CNI_READINGS, configurations
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -23,18 +22,10 @@ from nettests.rules.evidence import (
 )
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.readings import ToolOutput, printed_if_there
+from nettests.rules.readings import ToolOutput
 from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
-SETTINGS = frozenset(
-    {
-        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
-        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
-        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
-    }
-)
-"""Settings of a CNI configuration that are kept, and the objects around them."""
 FIRST_VERSION = "0.1.0"
 """What a configuration without a version means (CNI specification)."""
 EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
@@ -50,32 +41,6 @@ IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-i
 """Address management that only one plugin uses."""
 
 
-def _keep(text: str) -> str:
-    """Reduce configurations that were printed one after the other."""
-    decoder, position, reduced = json.JSONDecoder(), 0, []
-    while start := re.compile(r"\S").search(text, position):
-        try:
-            value, position = decoder.raw_decode(text, start.start())
-        except ValueError:
-            reduced.append(f"(no JSON: {len(text) - start.start()} characters)")
-            break
-        reduced.append(json.dumps(kept.named(spelled(value), SETTINGS)))
-    return "\n".join(reduced)
-
-
-CNI = ToolOutput(
-    name="cni-configuration",
-    words=printed_if_there(
-        r"C:\etc\cni\net.d\*.conf*",
-        r"C:\k\cni\config\*.conf*",
-        r"C:\Program Files\containerd\cni\conf\*.conf*",
-        r"C:\k\azurecni\netconf\*.conf*",
-        r"C:\etc\kubernetes\cni\config\*.conf*",
-        r"C:\ProgramData\Amazon\EKS\cni\config\*.conf*",
-    ),
-    keep=_keep,
-)
-"""An installer has one of these folders."""
 ABOUT = {
     plugin: ToolOutput(
         name=f"{plugin}-about",
@@ -90,7 +55,7 @@ ABOUT = {
 @rule(
     "cni-version",
     about=(HNS,),
-    reads=(CNI, *ABOUT.values()),
+    reads=(*CNI_READINGS, *ABOUT.values()),
     remedy="write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
     "the plugins: one that does not know the version starts no pod",
 )
@@ -123,7 +88,7 @@ def cni_version(evidence: Evidence) -> Finding:
 @rule(
     "cni-ipam",
     about=(HNS,),
-    reads=(CNI, PODS),
+    reads=(*CNI_READINGS, PODS),
     remedy="name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
     "Calico), and see that the node's pod CIDR is the range it hands out",
 )
@@ -156,7 +121,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
 @rule(
     "cni-network",
     about=(FLANNEL, KUBE_PROXY, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, CNI),
+    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS),
     remedy="give the CNI configuration and KUBE_NETWORK the same name",
 )
 def cni_network(evidence: Evidence) -> Finding:
@@ -173,22 +138,6 @@ def cni_network(evidence: Evidence) -> Finding:
         f"kube-proxy's, {wanted or 'which is none'}",
         of=1,
     )
-
-
-def configurations(evidence: Evidence) -> list[Object]:
-    """Return the CNI configurations, printed one after the other."""
-    text, decoder = evidence.text(CNI).replace("\r", ""), json.JSONDecoder()
-    parsed: list[Object] = []
-    position = 0
-    while start := re.compile(r"\S").search(text, position):
-        try:
-            value, position = decoder.raw_decode(text, start.start())
-        except ValueError as error:
-            raise UnreadableError("a CNI configuration on the node is no JSON") from error
-        parsed += [spelled(value)] if isinstance(value, dict) else []
-    if not parsed:
-        raise UnreadableError("there is no CNI configuration in the folders that were read")
-    return parsed
 
 
 def parts_of(configuration: Object) -> Iterator[Object]:

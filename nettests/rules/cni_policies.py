@@ -9,7 +9,8 @@ for containerd.
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.rules.cni import CNI, SDN, configurations, parts_of
+from nettests.rules.cni import SDN, parts_of
+from nettests.rules.cni_files import CNI_READINGS, configurations
 from nettests.rules.cni_spelling import LISTS
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
 from nettests.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
@@ -28,7 +29,7 @@ SECOND = 2
 @rule(
     "cni-exceptions",
     about=(FLANNEL,),
-    reads=(CNI, PODS),
+    reads=(*CNI_READINGS, PODS),
     remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
     "configuration, and take outside addresses out of it; it applies to new pods",
 )
@@ -36,7 +37,9 @@ def cni_exceptions(evidence: Evidence) -> Finding:
     """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
     listed = [
-        entry for policy in _policies(evidence, {"outboundnat"}) for entry in exceptions_of(policy)
+        entry
+        for policy in policies_in_files(evidence, {"outboundnat"})
+        for entry in exceptions_of(policy)
     ]
     missing, foreign = uncovered(needed, listed), extra(evidence, listed)
     observed = f"ExceptionList {', '.join(listed) or 'empty'}"
@@ -55,7 +58,7 @@ def cni_exceptions(evidence: Evidence) -> Finding:
 @rule(
     "cni-routes",
     about=(FLANNEL,),
-    reads=(CNI, PODS),
+    reads=(*CNI_READINGS, PODS),
     remedy="add ROUTE policies with NeedEncap for the Service subnet and, on l2bridge, the node's own "
     "address (/32) to the CNI configuration",
 )
@@ -67,7 +70,7 @@ def cni_routes(evidence: Evidence) -> Finding:
     needed = of_pod_families(evidence, needed)
     prefixes = [
         str(policy.get("DestinationPrefix"))
-        for policy in _policies(evidence, {"route", "sdnroute"})
+        for policy in policies_in_files(evidence, {"route", "sdnroute"})
         if policy.get("NeedEncap") and policy.get("DestinationPrefix")
     ]
     missing = uncovered(needed, prefixes)
@@ -82,7 +85,7 @@ def cni_routes(evidence: Evidence) -> Finding:
 @rule(
     "loopback-dsr-update",
     about=(FLANNEL,),
-    reads=(NODE, CNI),
+    reads=(NODE, *CNI_READINGS),
     remedy="install KB4571748 or a later cumulative update, or remove loopbackDSR "
     "from the CNI configuration",
 )
@@ -101,7 +104,7 @@ def loopback_dsr_update(evidence: Evidence) -> Finding:
 @rule(
     "policy-form",
     about=(HNS,),
-    reads=(CNI,),
+    reads=CNI_READINGS,
     remedy="write the file as sig-windows-tools does for containerd: sdnbridge (host-gw) or sdnoverlay (vxlan), "
     "each policy with Settings; with win-bridge or win-overlay add apiVersion: 2; the plugin refuses what it does not "
     "know, or leaves it out without a word",
@@ -162,7 +165,7 @@ def _called_with(part: Object) -> Iterator[Object]:
                 yield value
 
 
-def _policies(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
+def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
     """Yield the policies of these types, wherever a configuration holds them."""
     for policy in _objects(configurations(evidence)):
         if str(policy.get("Type", "")).lower() in kinds:

@@ -6,6 +6,7 @@ primary domain (ISC BIND ``lib/irs/win32/resconf.c``). Windows does not translat
 """
 
 import re
+from collections.abc import Iterable
 
 from nettests.model.dns_names import NAMESPACE_DOMAIN
 from nettests.model.windows_programs import node_argv
@@ -27,8 +28,22 @@ IN_POD = ToolOutput(
 )
 
 
-def suffixes_of(text: str, domain: str) -> tuple[str, ...]:
-    """Return the suffixes, with a placeholder for the Pod's namespace; ``ValueError`` if the key was not shown."""
+_NAMESPACE = r"[a-z0-9-]+"
+_OF_NAMESPACE = NAMESPACE_DOMAIN.format(namespace=_NAMESPACE, domain=r"(?P<domain>[a-z0-9.-]+)")
+SEARCH_LIST = ToolOutput(
+    name="pod-search-list",
+    words=node_argv("cat", "/etc/resolv.conf"),
+    # sample: search demo.svc.cluster.local svc.cluster.local cluster.local
+    keep=kept.lines(r"(?m)^search[ \t].*$"),
+)
+"""The search list of a Linux Pod; read only where the cluster's domain is not known otherwise."""
+
+
+def suffixes_of(text: str, domain: str | None) -> tuple[str, ...]:
+    """Return the suffixes, with a placeholder for the Pod's namespace, which differs in every run.
+
+    ``ValueError`` if the key was not shown.
+    """
     if not re.search(r"(?m)^HKEY_", text):
         raise ValueError("it does not show the key")
     for value in (LIST, DOMAIN):
@@ -39,15 +54,21 @@ def suffixes_of(text: str, domain: str) -> tuple[str, ...]:
     return ()
 
 
-def _spelled(suffix: str, domain: str) -> str:
-    """Return a suffix with a placeholder for the namespace, which differs in every run."""
-    namespace_domain = NAMESPACE_DOMAIN.format(namespace=r"[a-z0-9-]+", domain=re.escape(domain))
-    return NAMESPACE_DOMAIN if re.fullmatch(namespace_domain, suffix) else suffix
+def _spelled(suffix: str, domain: str | None) -> str:
+    of_namespace = NAMESPACE_DOMAIN.format(namespace=_NAMESPACE, domain=re.escape(domain or ""))
+    return NAMESPACE_DOMAIN if domain and re.fullmatch(of_namespace, suffix) else suffix
 
 
-def kind_of(suffixes: tuple[str, ...] | None, domain: str) -> SuffixList:
+def domain_of(suffixes: Iterable[str]) -> str | None:
+    """Return the cluster's domain as a search list shows it: behind a namespace and ``svc``; ``None`` if it does not."""
+    # samples: default.svc.cluster.local, svc.cluster.local (no namespace)
+    matches = (re.fullmatch(_OF_NAMESPACE, suffix) for suffix in suffixes)
+    return next((match["domain"] for match in matches if match), None)
+
+
+def kind_of(suffixes: tuple[str, ...] | None, domain: str | None) -> SuffixList:
     """Return whether one of the suffixes completes names of other namespaces."""
-    if suffixes is None:
+    if suffixes is None or domain is None:
         return SuffixList.UNKNOWN
     completing = {f"svc.{domain}", domain} & set(suffixes)
     if len(completing) == 2:

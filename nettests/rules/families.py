@@ -7,7 +7,8 @@ Windows, microsoft/windows-container-networking.
 import ipaddress
 from collections.abc import Iterator
 
-from nettests.rules.cni import ABOUT, CNI, SDN, configurations, parts_of, plugins_of
+from nettests.rules.cni import ABOUT, SDN, parts_of, plugins_of
+from nettests.rules.cni_files import CNI_READINGS, configurations
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -108,7 +109,7 @@ def calico_pods_ipv4(evidence: Evidence) -> Finding:
 @rule(
     "win-bridge-pods-ipv4",
     about=(FLANNEL,),
-    reads=(CNI, PODS),
+    reads=(*CNI_READINGS, PODS),
     remedy="the documents deny IPv6 with these plugins: see which plugin gave it; "
     "both families need sdnbridge or Azure CNI",
 )
@@ -143,7 +144,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 @rule(
     "sdnbridge-dual-stack",
     about=(SDNBRIDGE,),
-    reads=(CNI, NETWORKS),
+    reads=(*CNI_READINGS, NETWORKS),
     remedy="make the HNS network of type L2Bridge, with a subnet of each family, before the first Pod "
     "starts: sdnbridge makes none for two families",
 )

@@ -1,7 +1,7 @@
 """Rules about Flannel: its VXLAN as Windows needs it, its processes and its lease on a node.
 
 SourceVip.json and SourceVipRequest.json are what start scripts of kube-proxy on overlay keep of the address that they
-reserved. Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
+reserved: microsoft/SDN's in C:\\k, sig-windows-tools' ``hostprocess`` ones in C:\\sourcevip. Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
 """
 
 import ipaddress
@@ -34,7 +34,7 @@ from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOW
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
 LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
-_ADDRESS_KEY = r"\"(?:ip|subnet)\"\s*:\s*"
+_ADDRESS_KEY = r"\"(?:ip|address|subnet)\"\s*:\s*"
 BACKEND: Kept = {
     "Backend": {"Type": KEEP, "VNI": KEEP, "Port": KEEP, "DirectRouting": KEEP, "GBP": KEEP}
 }
@@ -69,7 +69,7 @@ def _keep_processes(text: str) -> str:
 
 def _keep_source_vip(text: str) -> str:
     """Keep addresses and networks; for a text without any, keep that it existed."""
-    # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
+    # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ips": [{"version": "4", "address": "10.244.2.2/24"}]}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
     addresses = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
     return (
         "".join(f"{address}\n" for address in addresses)
@@ -98,7 +98,7 @@ FLANNEL_LOG = ToolOutput(
 """The kubelet's log files of a flanneld that runs as a Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
-    words=printed_if_there(r"C:\k\SourceVip*.json"),
+    words=printed_if_there(r"C:\k\SourceVip*.json", r"C:\sourcevip\sourceVip*.json"),
     keep=_keep_source_vip,
 )
 SUBNET_FILE = ToolOutput(
@@ -199,14 +199,14 @@ def subnet_file(evidence: Evidence) -> Finding:
     "source-vip-files",
     about=(FLANNEL, OVERLAY),
     reads=(SOURCE_VIP_FILES,),
-    remedy="the node has rejoined with another subnet: remove C:\\k\\SourceVip.json and C:\\k\\SourceVipRequest.json, and "
+    remedy="the node has rejoined with another subnet: remove SourceVip.json and SourceVipRequest.json in C:\\k or C:\\sourcevip, and "
     "start kube-proxy again",
 )
 def source_vip_files(evidence: Evidence) -> Finding:
     """What start scripts keep of the source VIP is of the node's pod CIDR of today."""
     text = evidence.text(SOURCE_VIP_FILES)
     if not text.strip():
-        raise NothingThereError("no start script has kept a source VIP in C:\\k")
+        raise NothingThereError("no start script has kept a source VIP in C:\\k or C:\\sourcevip")
     texts = re.findall(rf"{_ADDRESS_KEY}\"([^\"]+)\"", text)
     if not texts:
         raise UnreadableError("SourceVip.json and SourceVipRequest.json name no address")

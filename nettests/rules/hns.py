@@ -32,6 +32,8 @@ PROPERTIES = frozenset(
     }
 )
 """Properties of HNS networks, endpoints and policy lists that are kept, on any level."""
+CALLS = 4
+"""How often HNS is called before it is taken that there is nothing."""
 SHOWN = 5
 REMOTE = DIRECT = 1
 """The first bit of ``Flags``: of an endpoint that it is remote, of a load balancer that it is of DSR."""
@@ -96,8 +98,16 @@ def shown_by(cmdlet: str, name: str) -> ToolOutput:
 
 
 def script_of(cmdlet: str) -> str:
-    """Return the script that shows what a cmdlet of Windows' own module returns."""
-    return as_json(f"HostNetworkingService\\{cmdlet} -ErrorAction Stop", DEPTH)
+    """Return the script that shows what a cmdlet of Windows' own module returns.
+
+    HNS sometimes returns nothing, without an error: there is nothing only if it does so every time, and shows a network.
+    """
+    call, networks_shown = (
+        f"@(HostNetworkingService\\{name} -ErrorAction Stop)" for name in (cmdlet, "Get-HnsNetwork")
+    )
+    again = f"for ($i = 1; $i -lt {CALLS} -and -not $shown; $i++) {{ $shown = {call} }}"
+    doubt = f"if (-not $shown -and -not {networks_shown}) {{ throw 'HNS shows no network at all' }}"
+    return f"$shown = {call}; {again}; {doubt}; {as_json('$shown', DEPTH)}"
 
 
 def _keep(text: str) -> str:

@@ -1,11 +1,14 @@
 """Rules about the endpoints of Pods in HNS: their network, their gateway, their OutBoundNAT.
 
-Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, containernetworking/plugins.
+Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, containernetworking/plugins, Microsoft's "Outbound
+NAT for Windows node pools" of AKS (``--disable-windows-outbound-nat``).
 """
 
 from collections.abc import Mapping
 
 from nettests.model.dns_names import NAMESPACE_DOMAIN
+from nettests.rules.cni_files import CNI_READINGS
+from nettests.rules.cni_policies import policies_in_files
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -23,6 +26,9 @@ from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
 """Which address of the node's range is the gateway of its Pods: with win-bridge it is an endpoint of the host."""
+NAT = "OutBoundNAT"
+SWITCHED_OFF_BY_USERS = frozenset({"azure-cni"})
+"""Plugins of which an operator leaves OutBoundNAT out where its users ask for it."""
 ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 
@@ -59,7 +65,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 @rule(
     "outbound-nat",
     about=(HNS,),
-    reads=(PODS, ENDPOINTS),
+    reads=(PODS, ENDPOINTS, *CNI_READINGS),
     remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
     "configuration, take outside addresses out of it, and recreate the pods",
 )
@@ -67,11 +73,11 @@ def outbound_nat(evidence: Evidence) -> Finding:
     """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
     endpoints_by_pod = _of_pods(evidence)
+    if not any(any(of_kind(each.policies, NAT)) for each in endpoints_by_pod.values()):
+        _refuse_if_switched_off(evidence)
     wrong = []
     for pod, endpoint in endpoints_by_pod.items():
-        lists = [
-            list(exceptions_of(policy)) for policy in of_kind(endpoint.policies, "OutBoundNAT")
-        ]
+        lists = [list(exceptions_of(policy)) for policy in of_kind(endpoint.policies, NAT)]
         entries = [entry for listed in lists for entry in listed]
         missing, foreign = uncovered(needed, entries), extra(evidence, entries)
         problems = [f"lacks {', '.join(missing)}"] if missing else []
@@ -85,6 +91,22 @@ def outbound_nat(evidence: Evidence) -> Finding:
         f"OutBoundNAT except to {', '.join(map(str, needed))}, and no exception of outside addresses",
         of=len(endpoints_by_pod),
     )
+
+
+def _refuse_if_switched_off(evidence: Evidence) -> None:
+    """Raise ``NothingThereError`` where Pods are to keep their addresses: Calico's pools or AKS' node pool say so."""
+    if evidence.facts.get("nat") == "off":
+        raise NothingThereError("OutBoundNAT is switched off for all destinations")
+    if evidence.facts.get("plugin") not in SWITCHED_OFF_BY_USERS:
+        return
+    try:
+        configured = any(policies_in_files(evidence, {NAT.lower()}))
+    except UnreadableError:
+        configured = False
+    if not configured:
+        raise NothingThereError(
+            "no Pod has OutBoundNAT, nor does a CNI configuration name it: outbound NAT is disabled for this node pool"
+        )
 
 
 @rule(

@@ -13,7 +13,7 @@ from nettests.rules.pods import PODS
 from nettests.rules.rule import rule
 from nettests.rules.subjects import ANTREA, DSR, KERNELSPACE, KUBE_PROXY_ON_HOST, OVERLAY
 from nettests.rules.windows_services import (
-    ANY_KUBE_PROXY_SERVICE,
+    ANY_KUBE_PROXY_SERVICES,
     SERVICE_NAMES,
     is_enabled,
     settings_of,
@@ -89,7 +89,7 @@ def host_proxy_skew(evidence: Evidence) -> Finding:
 @rule(
     "antrea-alone-on-host",
     about=(ANTREA,),
-    reads=(PODS, PROCESSES, ANY_KUBE_PROXY_SERVICE, SERVICE_NAMES),
+    reads=(PODS, PROCESSES, *ANY_KUBE_PROXY_SERVICES, SERVICE_NAMES),
     remedy="stop and delete kube-proxy's service on Windows nodes: AntreaProxy serves all Services (proxyAll)",
 )
 def antrea_alone_on_host(evidence: Evidence) -> Finding:
@@ -98,7 +98,7 @@ def antrea_alone_on_host(evidence: Evidence) -> Finding:
     if not processes.strip():
         raise UnreadableError("tasklist names no process")
     release = antrea_release(evidence.items(PODS))
-    left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICE))
+    left = is_enabled(settings_of(evidence, ANY_KUBE_PROXY_SERVICES))
     leftovers = [
         *([f"the process {PROCESS}"] if f'"{PROCESS}"' in processes.lower() else []),
         *(["the service kube-proxy"] if left else []),

@@ -6,7 +6,7 @@
 import ipaddress
 from collections.abc import Mapping, Sequence
 
-from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.facts import ClusterFacts, CniFacts, Network, NodeFacts
 
 
 def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
@@ -17,6 +17,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
         "service-cidrs": _joined(facts.service_cidrs.value),
         "backend": facts.cni.backend.value or "",
         "plugin": facts.cni.plugin.value or "",
+        "nat": _nat(facts.cni),
         "dns-address": str(facts.dns_address.value or ""),
         "cluster-domain": str(facts.cluster_domain.value or ""),
         "management-addresses": _joined(_blocks(facts.nodes)),
@@ -34,6 +35,12 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
             "management-address": _joined(_blocks([node])),
         }
     return {name: value for name, value in named_facts.items() if value}
+
+
+def _nat(cni: CniFacts) -> str:
+    """Return whether OutBoundNAT is switched off: by Calico's pools, or with every address of a family an exception."""
+    everything = any(network.prefixlen == 0 for network in cni.nat_exceptions.value or ())
+    return "off" if everything or cni.nat_outgoing.value is False else ""
 
 
 def _switched(value: bool | None) -> str:  # noqa: FBT001

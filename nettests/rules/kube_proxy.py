@@ -35,9 +35,13 @@ from nettests.rules.pods import FLAG, NETWORK_VARIABLE, PODS
 from nettests.rules.readings import PodLog
 from nettests.rules.rule import rule
 from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
-from nettests.rules.windows_services import KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE, settings_of
+from nettests.rules.windows_services import (
+    KUBE_PROXY_SERVICES,
+    SERVICE_NAMES_BESIDE,
+    settings_of,
+)
 
-NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE)
+NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, *KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE)
 """Readings that name its network besides Pods and log, if it is not a Pod."""
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
@@ -132,7 +136,7 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
         raise NothingThereError("kube-proxy is neither a Pod nor a process of its host")
     container: Object = {}
     # rules that need no network do not read the service
-    if evidence.was_taken(KUBE_PROXY_SERVICE):
+    if any(map(evidence.was_taken, KUBE_PROXY_SERVICES)):
         network = _variable_of_service(evidence)
         container = {"env": [{"name": NETWORK_VARIABLE, "value": network}]} if network else {}
     release = version_of(evidence.texts.get(VERSION.name, ""))
@@ -144,7 +148,7 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
 def _variable_of_service(evidence: Evidence) -> str:
     """Return the network that kube-proxy's Windows service names; empty if the service could not be read."""
     try:
-        return str(settings_of(evidence, KUBE_PROXY_SERVICE).get(NETWORK_VARIABLE, ""))
+        return str(settings_of(evidence, KUBE_PROXY_SERVICES).get(NETWORK_VARIABLE, ""))
     except UnreadableError:
         return ""  # its configuration may name it; ``network_of`` raises where nothing does
 
@@ -170,7 +174,7 @@ def network_of(evidence: Evidence) -> str:
         return CALICO_NETWORK
     if match is None and "image" not in proxy.container:
         settings_of(
-            evidence, KUBE_PROXY_SERVICE
+            evidence, KUBE_PROXY_SERVICES
         )  # raises if the service could not be read: it may name the network
         raise NothingThereError(
             f"neither kube-proxy's configuration nor its service names a network: the script that starts it may set "

@@ -97,9 +97,13 @@ RESOLV_CONF_FILES = ToolOutput(
 )
 CONTAINERD = ToolOutput(
     name="containerd-configuration",
-    words=printed_if_there(r"C:\Program Files\containerd\config.toml"),
+    words=printed_if_there(
+        r"C:\Program Files\containerd\config.toml",
+        r"C:\var\lib\rancher\rke2\agent\etc\containerd\config.toml",
+    ),
     # samples: sandbox_image = "registry.k8s.io/pause:3.6", in later releases: sandbox = 'registry.k8s.io/pause:3.10'
-    keep=kept.lines(r"(?m)^[ \t]*sandbox(?:_image)?[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
+    #          conf_dir = "C:\\k\\azurecni\\netconf"
+    keep=kept.lines(r"(?m)^[ \t]*(?:sandbox(?:_image)?|conf_dir)[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
 )
 
 
@@ -199,7 +203,9 @@ def _pause_image(evidence: Evidence) -> str:
         image = str(_settings(evidence).get("pod-infra-container-image") or "")
         source = "the kubelet's command line"
     else:
-        match = re.search(r"['\"]([^'\"\n]*)['\"]", evidence.text(CONTAINERD))
+        match = re.search(
+            r"(?m)^[ \t]*sandbox\w*[ \t]*=[ \t]*['\"]([^'\"\n]*)['\"]", evidence.text(CONTAINERD)
+        )
         image, source = (match[1] if match else ""), "containerd's config.toml"
     if not image:
         raise NothingThereError(f"{source} names no pause image: the runtime's own default holds")

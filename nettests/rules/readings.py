@@ -75,14 +75,16 @@ Reading = ApiObjects | ToolOutput | PodLog
 
 
 def printed_if_there(*patterns: str) -> NodeArgv:
-    """Return the words that print files by their paths or patterns, in this order, and nothing where there is none.
+    """Return the words that print files by paths or patterns, and nothing where there is none.
 
     What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
     Windows translates.
     """
-    listed = ", ".join(f"'{pattern}'" for pattern in patterns)
     return to_the_end(
-        f"@({listed}) | Where-Object {{ Test-Path -Path $_ }} | ForEach-Object {{ Get-Content -Path $_ }}"
+        "; ".join(
+            f"if (Test-Path -Path '{pattern}') {{ Get-Content -Path '{pattern}' }}"
+            for pattern in patterns
+        )
     )
 
 

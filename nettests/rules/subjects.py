@@ -17,6 +17,7 @@ ROOT_CA = KubernetesVersion.parse("1.20")
 """From here on RootCAConfigMap is on by default: each namespace has a ConfigMap with the API server's CA."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
+Reported = Callable[[ClusterFacts, NodeFacts | None], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,20 +30,26 @@ class Subject:
     wanted: frozenset[str]
     of_node: bool
     """Whether nodes may differ in it."""
-    reported_by_node: bool = False
-    """Whether the node itself reports it if kube-proxy is not a Pod (``probes.host_facts``)."""
+    reported: Reported | None = None
+    """Whether the node itself reports it in a run (``probes.host_facts``), if it is not known before."""
 
 
 def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
     return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=True)
 
 
-def _reported_by_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
-    return replace(_of_node(word, what, read, *wanted), reported_by_node=True)
-
-
 def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
     return Subject(word=word, what=what, read=read, wanted=frozenset(wanted), of_node=False)
+
+
+def _by_its_proxy(facts: ClusterFacts, node: NodeFacts | None) -> bool:
+    """Whether the node reports settings of kube-proxy: it is no Pod there."""
+    return node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
+
+
+def _by_hns(_facts: ClusterFacts, node: NodeFacts | None) -> bool:
+    """Whether the node reports the networks of HNS: a HostProcess container may run there."""
+    return node is not None and node.os is OS.WINDOWS and node.host_process.value is not False
 
 
 def _driver(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
@@ -116,20 +123,32 @@ def _published(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     return Fact("some" if version >= ROOT_CA else "none", f"Kubernetes {version}")
 
 
-OVERLAY = _of_node("overlay", "the driver", _driver, "overlay")
-L2BRIDGE = _of_node("l2bridge", "the driver", _driver, "l2bridge")
-HNS = _of_node("hns", "the driver", _driver, "l2bridge", "l2tunnel", "overlay")
-KERNELSPACE = _reported_by_node("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
-DSR = _reported_by_node("dsr", "DSR", _dsr, "on")
+def _of_driver(word: str, *wanted: str) -> Subject:
+    return replace(_of_node(word, "the driver", _driver, *wanted), reported=_by_hns)
+
+
+def _of_proxy(word: str, what: str, read: Reader, wanted: str) -> Subject:
+    return replace(_of_node(word, what, read, wanted), reported=_by_its_proxy)
+
+
+def _of_plugin(plugin: str) -> Subject:
+    return replace(_of_cluster(plugin, "the network plugin", _plugin, plugin), reported=_by_hns)
+
+
+OVERLAY = _of_driver("overlay", "overlay")
+L2BRIDGE = _of_driver("l2bridge", "l2bridge")
+HNS = _of_driver("hns", "l2bridge", "l2tunnel", "overlay")
+KERNELSPACE = _of_proxy("kernelspace", "kube-proxy's mode", _mode, "kernelspace")
+DSR = _of_proxy("dsr", "DSR", _dsr, "on")
 KUBE_PROXY = _of_node("kube-proxy", "kube-proxy", _proxy, "pod", "host")
 KUBE_PROXY_POD = _of_node("kube-proxy-pod", "kube-proxy", _proxy_pod, "pod")
 KUBE_PROXY_ON_HOST = _of_node("kube-proxy-on-host", "kube-proxy", _proxy_on_host, "host")
-ANTREA = _of_cluster("antrea", "the network plugin", _plugin, "antrea")
-CALICO = _of_cluster("calico", "the network plugin", _plugin, "calico")
-OVN_KUBERNETES = _of_cluster("ovn-kubernetes", "the network plugin", _plugin, "ovn-kubernetes")
-VPC = _of_cluster("aws-vpc-cni", "the network plugin", _plugin, "aws-vpc-cni")
-SDNBRIDGE = _of_cluster("sdnbridge", "the network plugin", _plugin, "sdnbridge")
-FLANNEL = _of_cluster("flannel", "the network plugin", _plugin, "flannel")
+ANTREA = _of_plugin("antrea")
+CALICO = _of_plugin("calico")
+OVN_KUBERNETES = _of_plugin("ovn-kubernetes")
+VPC = _of_plugin("aws-vpc-cni")
+SDNBRIDGE = _of_plugin("sdnbridge")
+FLANNEL = _of_plugin("flannel")
 GKE = _of_cluster("gke", "the managed service", _platform, "gke")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
 RUNTIME_CLASSES = _of_cluster(
@@ -167,7 +186,5 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
 
 def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
     """Whether an unknown subject will be reported by the node itself, once a probe runs on it."""
-    unknown = node is not None and not subject.read(facts, node).known
-    return (
-        subject.reported_by_node and unknown and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
-    )
+    reported = subject.reported is not None and subject.reported(facts, node)
+    return reported and not subject.read(facts, node).known

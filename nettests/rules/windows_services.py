@@ -1,12 +1,12 @@
 r"""Rules about components that are Windows services, and about the variables that they get from the machine.
 
 Read from the registry, which Windows does not translate: ``sc.exe`` and ``nssm.exe`` write their settings
-there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Microsoft's
-``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
+there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Azure/AgentBaker
+``kubeletfunc.ps1`` (the service Kubeproxy), Microsoft's ``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
@@ -43,7 +43,9 @@ _VALUE = re.compile(r"(?m)^ {4}(?P<name>\S.*?) {4}REG_(?P<kind>[A-Z_]+)(?: {4}(?
 _KEPT = frozenset({*PROGRAMS, *VARIABLES, "Start", "FailureActions"})
 _EXIT = "AppExit"
 _DISABLED = 4
-_LOOKED_FOR = frozenset({"kubelet", "kube-proxy"})
+KUBE_PROXIES = ("kube-proxy", "kubeproxy")
+"""What kube-proxy's service is called: by most installers, and by AKS and microsoft/SDN. Windows takes either case."""
+_LOOKED_FOR = frozenset({"kubelet", *KUBE_PROXIES})
 
 
 def _keep(text: str) -> str:
@@ -118,7 +120,9 @@ SERVICE_NAMES = _names("service-names")
 SERVICE_NAMES_BESIDE = _names("service-names-beside-kube-proxy", KUBE_PROXY_ON_HOST)
 """The same for rules that need it only where kube-proxy is no Pod."""
 KUBELET_SERVICE = _service("kubelet", "kubelet-service")
-KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service", KUBE_PROXY_ON_HOST)
+KUBE_PROXY_SERVICES = tuple(
+    _service(name, f"{name}-service", KUBE_PROXY_ON_HOST) for name in KUBE_PROXIES
+)
 MACHINE = ToolOutput(
     name="machine-variables",
     words=node_argv(
@@ -129,7 +133,7 @@ MACHINE = ToolOutput(
     # which proxies there are, not where: an address may carry a password
     keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
 )
-ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
+ANY_KUBE_PROXY_SERVICES = tuple(_service(name, f"{name}-service-left") for name in KUBE_PROXIES)
 """The same for clusters in which no kube-proxy may run."""
 
 
@@ -141,18 +145,18 @@ ANY_KUBE_PROXY_SERVICE = _service("kube-proxy", "kube-proxy-service-left")
 )
 def kubelet_restarts(evidence: Evidence) -> Finding:
     """The kubelet, where it is a service of Windows, is started again when it fails."""
-    return _restarts(evidence, KUBELET_SERVICE, "kubelet")
+    return _restarts(evidence, (KUBELET_SERVICE,), "kubelet")
 
 
 @rule(
     "kube-proxy-restarts",
     about=(KUBE_PROXY_ON_HOST,),
-    reads=(KUBE_PROXY_SERVICE, SERVICE_NAMES_BESIDE),
+    reads=(*KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE),
     remedy="sc.exe failure kube-proxy reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
 )
 def kube_proxy_restarts(evidence: Evidence) -> Finding:
     """kube-proxy, where it is a service of Windows, is started again when it fails."""
-    return _restarts(evidence, KUBE_PROXY_SERVICE, "kube-proxy")
+    return _restarts(evidence, KUBE_PROXY_SERVICES, "kube-proxy")
 
 
 @rule(
@@ -180,10 +184,18 @@ def proxy_variables(evidence: Evidence) -> Finding:
     )
 
 
-def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
-    """Return a service's settings; empty if all services are listed and none has that name."""
+def settings_of(evidence: Evidence, readings: Sequence[ToolOutput]) -> Object:
+    """Return the settings of a service by any of its names; empty if all services are listed and none has one of them."""
+    for reading in readings:
+        if settings := _settings(evidence.text(reading) if reading.name in evidence.texts else ""):
+            return settings
+    for reading in readings:
+        _require_absence(evidence, reading)
+    return {}
+
+
+def _settings(text: str) -> Object:
     settings: Object = {}
-    text = evidence.text(reading) if reading.name in evidence.texts else ""
     for key, section in _sections(text):
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
@@ -194,8 +206,6 @@ def settings_of(evidence: Evidence, reading: ToolOutput) -> Object:
                 settings |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
             elif name in _KEPT:
                 settings[name] = _program(data) if name in PROGRAMS else data
-    if not settings:
-        _require_absence(evidence, reading)
     return settings
 
 
@@ -208,9 +218,14 @@ def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
     names = {line.rpartition("\\")[2].strip() for line in listed} - {""}
     if not names:
         raise UnreadableError("reg.exe lists no service at all")
-    if reading.words[2].rpartition("\\")[2] in names:
+    if _name_of(reading) in names:
         why = evidence.problems.get(reading.name, f"{reading.name} holds none of its values")
         raise UnreadableError(why)
+
+
+def _name_of(reading: ToolOutput) -> str:
+    """Return the service that a reading queries."""
+    return reading.words[2].rpartition("\\")[2]
 
 
 def is_enabled(settings: Object) -> bool:
@@ -218,10 +233,11 @@ def is_enabled(settings: Object) -> bool:
     return bool(settings) and int(str(settings.get("Start", "0")), 16) != _DISABLED
 
 
-def _restarts(evidence: Evidence, reading: ToolOutput, name: str) -> Finding:
-    settings = settings_of(evidence, reading)
+def _restarts(evidence: Evidence, readings: Sequence[ToolOutput], name: str) -> Finding:
+    settings = settings_of(evidence, readings)
     if not settings:
-        raise NothingThereError(f"{name} is no service of Windows on this node")
+        names = " or ".join(map(_name_of, readings))
+        raise NothingThereError(f"none of the node's Windows services is called {names}")
     demand = "that it is started again when it fails"
     if settings.get("ImagePath") == NSSM:
         then = str(settings.get(_EXIT) or NSSM_RESTARTS)

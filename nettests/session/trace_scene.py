@@ -16,10 +16,11 @@ from nettests.model.network_drivers import HYBRID, TUNNELS
 from nettests.model.target_kinds import Location, Owner, Proxy
 from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
 from nettests.probes import Directory
-from nettests.probes.addresses import of_family, seen_of
+from nettests.probes.addresses import of_family
 from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
 from nettests.probes.marked import TRAIN
+from nettests.probes.sources_seen import seen_of
 from nettests.tracing.scene import End, Scene
 
 DNS = 53

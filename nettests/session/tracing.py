@@ -224,7 +224,7 @@ class Tracer:
         return flow.mark
 
     def _query(self, server: str, token: str) -> MarkedFlow:
-        return marked_query(server, self.directory.facts.dns_domain, token)
+        return marked_query(server, probes.domain_of(self.directory.facts), token)
 
     def _flow(self, check: Check, setup: FlowSetup, number: int) -> MarkedFlow:
         scene = setup.scene

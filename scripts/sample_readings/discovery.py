@@ -19,7 +19,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS, Family
 from nettests.parse import host_facts
-from nettests.rules import RULES, cni, dns_suffixes, flannel
+from nettests.rules import RULES, cni_files, dns_suffixes, flannel
 from nettests.rules.evidence import Evidence, NothingThereError, UnreadableError
 from nettests.rules.kube_proxy_on_host import readings_of
 from nettests.rules.readings import Reading as ReadingOfRule
@@ -176,7 +176,7 @@ def _suffixes(sample: Sample) -> str | Read:
 
 def _folder(sample: Sample) -> str:
     folder = sample.file.partition(":")[2]
-    return "read" if folder.lower() in " ".join(cni.CNI.words).lower() else "not read"
+    return "read" if folder.lower() in " ".join(cni_files.CNI.words).lower() else "not read"
 
 
 def _source_vip(sample: Sample) -> str:

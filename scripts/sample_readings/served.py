@@ -88,7 +88,7 @@ class Served:
             for name, item in self.sample.get("configMaps", {}).items():
                 namespace, _, short = name.partition("/")
                 if namespace == space:
-                    yield {"metadata": {"namespace": namespace, "name": short}, **item}
+                    yield {**item, "metadata": {"namespace": namespace, "name": short}}
             return
         if kind == "services" and space == "default" and self.sample.get("kubernetes"):
             spec = {"clusterIP": self.sample["kubernetes"]}

@@ -115,14 +115,18 @@ def test_what_goes_is_counted_by_runs(gc: Find) -> None:
     [
         (ALIVE, "its run lives"),
         (KEPT, f"its run was told to keep it; remove it with: nettests gc --run {RUN} --yes"),
-        (STRANGE, f"it holds objects of others: pods/theirs; look at it, then: kubectl delete namespace {NAMESPACE}"),
+        (STRANGE, (f"it holds objects of others: pods/theirs; if your cluster puts them into each namespace: nettests gc --ignore pods/theirs; "
+             f"else look at it, then: kubectl delete namespace {NAMESPACE}")),
         (UNSEEN, ("it could not be looked into: secrets: status 403; run gc with the role of manifests/rbac/gc.yaml, "
          f"or look at it, then: kubectl delete namespace {NAMESPACE}")),
         (replace(STRANGE, unseen=("secrets",)),
-         f"it holds objects of others: pods/theirs; look at it, then: kubectl delete namespace {NAMESPACE}"),
+         (f"it holds objects of others: pods/theirs; if your cluster puts them into each namespace: nettests gc --ignore pods/theirs; "
+             f"else look at it, then: kubectl delete namespace {NAMESPACE}")),
+        (replace(STRANGE, namespace="prod"),
+         f"it carries the marks of run {RUN}, and not its name; it is no run's: remove the labels nettests.dev/… from it if they annoy"),
         (replace(DEAD, spared="another place of its run stays"), "another place of its run stays"),
     ],
-    ids=["alive", "kept", "strangers", "unseen", "both", "spared"],
+    ids=["alive", "kept", "strangers", "unseen", "both", "forged", "spared"],
 )  # fmt: skip
 def test_what_stays_is_told_with_the_reason_and_the_next_step(
     gc: Find, left: Leftover, stays: str

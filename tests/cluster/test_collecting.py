@@ -95,7 +95,7 @@ def build(world: World, number: int, case: Case) -> None:
         memory.put_service(own, f"service-{index}", home)
     mine = set(memory.uids()) - before
     others = _put_strangers(memory, case, own, names)
-    others |= _forge(memory, case, own, number)
+    world.stay |= _forge(memory, case, own, number)
     if case.fate in {"alive", "kept"} or others:
         world.stay |= mine | others
     elif case.fate == "waking":
@@ -122,7 +122,7 @@ def _put_strangers(memory: Memory, case: Case, own: Ownership, names: list[str])
 
 
 def _forge(memory: Memory, case: Case, own: Ownership, number: int) -> set[str]:
-    """Put marks of the run where they do not belong; return the UIDs of what is somebody's and holds it."""
+    """Put marks of the run where they do not belong; return the UIDs of what is somebody's: it stays, and holds nothing."""
     name = f"team-{number}"
     if case.forged == "name":
         made = memory.put_namespace(name, own)

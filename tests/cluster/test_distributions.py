@@ -330,3 +330,19 @@ def test_several_domains_of_a_corefile_are_not_one() -> None:
     kubeadm = json.dumps({"networking": {"dnsDomain": "b.test"}})
     maps["kube-system/kubeadm-config"] = data(ClusterConfiguration=kubeadm)
     assert read(configMaps=maps).cluster_domain.value == "b.test"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "nat"), [([False, False], False), ([True], True), ([True, False], None), ([], None)]
+)
+def test_calicos_pools_tell_whether_pods_keep_their_addresses(
+    wanted: list[bool], nat: bool | None
+) -> None:
+    """What is expected outside stays as it is: only routes that nobody reads decide whether answers come back."""
+    pools = [
+        {"metadata": {"name": f"p{n}"}, "spec": {"natOutgoing": each}}
+        for n, each in enumerate(wanted)
+    ]
+    sets = [daemon_set("calico-node", "calico-system", CALICO_NETWORKING_BACKEND="bird")]
+    cni = read(daemonSets=sets, ipPools=pools).cni
+    assert (cni.nat_outgoing.value, cni.nat_exceptions.value) == (nat, None)

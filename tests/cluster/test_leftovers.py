@@ -201,21 +201,47 @@ def test_forged_marks_on_somebodys_namespace_do_not_remove_it(
     assert memory.uids() == before
 
 
-def test_a_copy_of_a_runs_object_elsewhere_holds_the_run(
+def test_a_copy_of_a_runs_object_elsewhere_neither_goes_nor_holds_the_run(
     memory: Memory, connection: Connection
 ) -> None:
-    """Its marks in a namespace of somebody beside its own: nobody knows whose that copy is."""
+    """Whoever copies the marks of a run that has its own namespace does not keep it from being removed."""
     dead_run(memory)
     memory.put_marked(OURS, "Pod", "copy", "production")
-    assert not any(one.removable for one in found(connection).values())
+    leftovers = found(connection)
+    assert leftovers[HOME].removable
+    assert not leftovers["production"].removable
 
 
 def test_the_cluster_s_own_furniture_can_be_named(memory: Memory, connection: Connection) -> None:
     """A service mesh puts a ConfigMap into each namespace: whoever collects says so."""
     dead_run(memory)
-    memory.put("ConfigMap", "istio-ca-root-cert", HOME)
+    memory.put("ConfigMap", "house-rules", HOME)
     assert not found(connection)[HOME].removable
-    assert found(connection, ignore=("configmap/istio-ca-root-cert",))[HOME].removable
+    assert found(connection, ignore=("configmap/house-rules",))[HOME].removable
+
+
+@pytest.mark.parametrize(
+    "name", ["kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"]
+)
+def test_what_known_controllers_put_into_each_namespace_is_furniture(
+    memory: Memory, connection: Connection, name: str
+) -> None:
+    """Kubernetes', OpenShift's and Istio's objects keep no run from being removed."""
+    dead_run(memory)
+    memory.put("ConfigMap", name, HOME)
+    assert found(connection)[HOME].removable
+
+
+def test_forged_marks_do_not_keep_a_run_from_being_removed(
+    memory: Memory, connection: Connection
+) -> None:
+    """A tenant who copies a run's marks onto a namespace has no say in what becomes of the run."""
+    dead_run(memory)
+    memory.put_namespace("payments", OURS)
+    leftovers = found(connection)
+    assert leftovers["payments"].forged
+    assert not leftovers["payments"].removable
+    assert leftovers[HOME].removable
 
 
 def test_what_was_kept_goes_only_by_name(memory: Memory, connection: Connection) -> None:

@@ -15,6 +15,7 @@ from nettests.rules.firewall import PROFILES
 from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, MODE, VERSION
 from nettests.rules.readings import ToolOutput
 from tests.facts import cluster_facts
+from tests.rules.made import printed
 
 WHY = "no kube-proxy Pod runs on node win-1: it may be a host service"
 ADDRESS = "http://127.0.0.1:10249/proxyMode"
@@ -117,7 +118,7 @@ def reads(reading: ToolOutput, text: str, code: int = 0, node: str = "win-1") ->
         probe="node-windows-1-1",
         command=reading.words,
         exit_code=code,
-        stdout=reduced(reading, text),
+        stdout=reduced(reading, printed(reading.words, text)),
     )
 
 

@@ -8,6 +8,7 @@ from nettests.judge.distrust import lost_channel, missing_program
 from nettests.model.observation import Raw
 from nettests.model.windows_programs import AGNHOST, ROOT
 from nettests.model.words import OS, Outcome
+from nettests.parse import start
 from nettests.parse.program_start import is_sentence, of_answer, of_error
 from nettests.parse.read import not_read, read_raw
 
@@ -155,3 +156,13 @@ def test_the_image_s_program_is_named_without_its_folder() -> None:
     """What is missing is agnhost.exe, wherever the image's root is."""
     why = f"attempt 1: {AGNHOST} is missing in node-windows-1-1: 'C:\\hpc\\agnhost.exe' is not …"
     assert missing_program(why) == "agnhost.exe"
+
+
+def test_a_pod_whose_own_program_cmd_does_not_find_is_no_deviation() -> None:
+    """How a run starts agnhost is the run's matter: the check is unknown, with cmd's text."""
+    text = "'C:\\hpc' is not recognized as an internal or external command"
+    ended = {"terminated": {"exitCode": 1, "reason": "Error", "message": text}}
+    status = {"phase": "Failed", "containerStatuses": [{"name": "first", "state": ended}]}
+    reading = start.not_started(status, [], RAW)
+    assert reading.outcome is Outcome.PROBE_FAILED
+    assert text in reading.detail

@@ -6,10 +6,12 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.model.check import Action
+from nettests.model.facts import unknown
 from nettests.model.service import ServiceSettings
 from nettests.model.words import Family, Protocol, Question, TargetKind
-from nettests.probes.addresses import Directory, NotOfferedError, NotStandingError, seen_of
+from nettests.probes.addresses import Directory, NotOfferedError, NotStandingError
 from nettests.probes.deployment import StandingService
+from nettests.probes.sources_seen import seen_of
 from tests.probes.made import FACTS, action, deployed, without_target
 
 DIRECTORY = Directory(facts=FACTS, deployment=deployed())
@@ -279,3 +281,13 @@ def test_the_clusterip_of_a_balanced_service_takes_its_balancer() -> None:
         exposed(declined={"svc-server-linux-1-1": "no load balancer here"}).endpoint(question)
     with pytest.raises(NotStandingError, match="load balancer of Service"):
         exposed().endpoint(question)
+
+
+def test_a_name_of_an_unknown_domain_is_not_guessed() -> None:
+    """Kubernetes' default does not stand in for it; names outside the cluster need none."""
+    facts = replace(FACTS, cluster_domain=unknown("no object tells it"))
+    directory = Directory(facts=facts, deployment=deployed())
+    whole = action("probe-linux-1-1", TargetKind.SERVICE_FQDN).target
+    with pytest.raises(NotStandingError, match="domain is not known: no object tells it"):
+        directory.name(replace(whole, name_form="web.demo.svc.{domain}"))
+    assert directory.name(replace(whole, name_form="web.demo")) == "web.demo"

@@ -71,7 +71,8 @@ def said(stdout: str, code: int = 0, stderr: str = "") -> ExecAnswer:
 def inspection(server: Server, shell: Shell | None = None) -> Inspection:
     """Return an inspection of the small cluster."""
     probes = {NODE: Probe(name=NODE, execute=shell)} if shell else {}
-    return Inspection(api=server, facts=FACTS, probes=probes, seconds=1)
+    plugin = replace(FACTS.cni, plugin=known("flannel", "test"))
+    return Inspection(api=server, facts=replace(FACTS, cni=plugin), probes=probes, seconds=1)
 
 
 def action(rule: str) -> Action:

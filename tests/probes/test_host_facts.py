@@ -15,7 +15,7 @@ from nettests.model.words import Family
 from nettests.probes.deployment import Deployment
 from nettests.probes.host_facts import lacking, read_host_facts
 from nettests.probes.sending import Probe
-from nettests.rules.dns_suffixes import IN_POD
+from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.kube_proxy_on_host import MODE
 from tests.probes.made import FACTS, deployed
 
@@ -56,9 +56,9 @@ def read(
     return {one.node: (one.stdout, one.error) for one in found if one.reading == MODE.name}
 
 
-def names(node: NodeFacts, family: Family = Family.IPV4) -> tuple[str, ...]:
+def names(node: NodeFacts, facts: ClusterFacts = FACTS) -> tuple[str, ...]:
     """Return what a node is to tell."""
-    return tuple(one.name for one in lacking(node, family))
+    return tuple(one.name for one in lacking(node, facts))
 
 
 def with_proxy(node: NodeFacts, **facts: Any) -> NodeFacts:
@@ -72,7 +72,7 @@ def test_each_node_whose_mode_is_unknown_is_run_once(nodes: dict[str, Node]) -> 
     (first, *_) = nodes["node-linux-1-1"].probed
     assert first == ("curl", "-sS", "-m", "5", "http://127.0.0.1:10249/proxyMode")
     assert MODE.words in nodes["node-windows-1-1"].probed
-    assert len(nodes["node-windows-1-1"].probed) == len(lacking(FACTS.nodes[1], Family.IPV4))
+    assert len(nodes["node-windows-1-1"].probed) == len(lacking(FACTS.nodes[1], FACTS))
 
 
 def test_a_node_whose_mode_is_known_is_not_run(nodes: dict[str, Node]) -> None:
@@ -87,7 +87,8 @@ def test_a_windows_node_tells_what_a_linux_node_has_not() -> None:
     """Its kube-proxy's command line, and whether its firewall is on."""
     linux, windows = FACTS.nodes
     assert names(linux) == OF_PROXY
-    assert names(windows) == (*OF_PROXY, "kube-proxy-command-line", "firewall-profiles")
+    of_windows = ("kube-proxy-command-line", "firewall-profiles", "hns-networks")
+    assert names(windows) == (*OF_PROXY, *of_windows)
 
 
 def test_settings_are_read_where_only_the_mode_is_stated() -> None:
@@ -96,8 +97,28 @@ def test_settings_are_read_where_only_the_mode_is_stated() -> None:
         FACTS.nodes[1], mode=known("kernelspace", "cluster profile"), dsr=unknown("no Pod")
     )
     assert OF_PROXY[0] in names(stated)
-    assert names(with_proxy(stated, dsr=known(True, "test"))) == ("firewall-profiles",)
-    assert names(with_proxy(stated, mode=known("none", "test"))) == ("firewall-profiles",)
+    for settled in ({"dsr": known(True, "test")}, {"mode": known("none", "test")}):
+        assert not {*OF_PROXY} & {*names(with_proxy(stated, **settled))}
+
+
+def test_the_network_of_pods_is_read_where_plugin_or_driver_are_unknown() -> None:
+    """HNS shows both; what Azure CNI excepts from OutBoundNAT is in its configuration."""
+    azure = replace(FACTS, cni=replace(FACTS.cni, plugin=known("azure-cni", "test")))
+    windows = replace(FACTS.nodes[1], cni_driver=known("l2bridge", "test"))
+    assert "hns-networks" in names(windows)
+    assert names(windows, azure)[-1] == "cni-configuration"
+    assert "hns-networks" not in names(windows, azure)
+    assert not {"hns-networks", "cni-configuration"} & {*names(FACTS.nodes[0], azure)}
+
+
+def test_the_cluster_s_domain_is_read_once_if_no_object_tells_it(nodes: dict[str, Node]) -> None:
+    """In the search list of a Linux Pod; those of Windows are read anyway."""
+    names_of_pods = ("probe-linux-1-1", "probe-windows-1-1")
+    probes = {name: Probe(name=name, execute=nodes["node-linux-1-1"]) for name in names_of_pods}
+    unread = replace(FACTS, cluster_domain=unknown("forbidden"))
+    for facts, read_of in ((FACTS, []), (unread, ["probe-linux-1-1"])):
+        readings = read_host_facts(probes, deployed(), facts, Timing())
+        assert [each.probe for each in readings if each.reading == SEARCH_LIST.name] == read_of
 
 
 def test_a_firewall_that_is_stated_is_not_read() -> None:
@@ -144,7 +165,7 @@ def test_a_channel_that_fails_is_written_down(nodes: dict[str, Node]) -> None:
 
 def test_a_cluster_of_ipv6_binds_metrics_there() -> None:
     """The default of ``metricsBindAddress`` follows the family of ``bindAddress``."""
-    mode = lacking(FACTS.nodes[0], Family.IPV6)[0]
+    mode = lacking(FACTS.nodes[0], replace(FACTS, families=(Family.IPV6,)))[0]
     assert mode.words[-1] == "http://[::1]:10249/proxyMode"
 
 

@@ -44,7 +44,7 @@ def test_a_new_pod_is_told_address_and_name_of_what_it_requests() -> None:
     """Each container requests one kind of path: the server's Pod, its Service's ClusterIP and its name."""
     cluster = Cluster(status={"phase": "Succeeded"}, answer="first-packets 200 0.01\n")
     first_packets(cluster)
-    ((made,), name) = cluster.created, FACTS.dns_domain
+    ((made,), name) = cluster.created, FACTS.cluster_domain.value
     urls = [one["args"][-1].partition("/hostname")[0] for one in made["spec"]["containers"]]
     assert urls == [
         "http://10.244.4.9:18080",

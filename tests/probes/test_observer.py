@@ -96,7 +96,7 @@ def test_members_begin_at_most_so_many_at_a_time(bench: Bench) -> None:
 
     bench.dialling[PROBE].hook = hook
     bench.observe(*(member(action(PROBE, TargetKind.POD_IP), str(n)) for n in range(80)))
-    assert 1 < most <= Bounds().members
+    assert 1 < most <= Bounds().checks
     assert len(bench.records("done")) == 80
 
 

@@ -204,6 +204,8 @@ HEALTHY = {
     ),
     "kube-proxy-service": BY_NSSM,
     "kube-proxy-service-left": BY_NSSM,
+    "kubeproxy-service": "",
+    "kubeproxy-service-left": "",
     "kubelet-service": SERVICE.format(
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),

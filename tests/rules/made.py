@@ -1,6 +1,7 @@
 """Evidence for the tests of rules: a Windows node, its Pods and logs as the API server gives them."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from nettests.model.powershell import END, whole_output
@@ -81,7 +82,11 @@ def configuration(key: str, exceptions: list[str], route: str, *, encap: bool = 
 
 def ended(reading: str, text: str) -> str:
     """Return what the reading's command prints: a script of PowerShell prints a mark of its end last."""
-    words = getattr(READINGS[reading], "words", ("",))
+    return printed(getattr(READINGS[reading], "words", ("",)), text)
+
+
+def printed(words: Sequence[str], text: str) -> str:
+    """Return what a command prints whose output is ``text``."""
     return f"{text}\r\n{END}\r\n" if whole_output(words, "") is None else text
 
 

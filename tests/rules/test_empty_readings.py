@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nettests.rules import RULES, Finding, NothingThereError, UnreadableError
+from nettests.rules.cni_files import CNI
 from nettests.rules.evidence import finding
 from tests.rules.healthy import taken
 from tests.rules.made import found, log
@@ -29,6 +30,7 @@ BESIDE = {
     ("cni-version", "win-bridge-about"): "required of what the configuration calls alone",
     ("cni-version", "win-overlay-about"): "required of later versions of CNI alone",
     ("antrea-alone-on-host", "kube-proxy-service-left"): "there is to be none",
+    ("antrea-alone-on-host", "kubeproxy-service-left"): "there is to be none",
     **{
         (rule, reading): "either tells the settings"
         for rule in ON_HOST
@@ -41,6 +43,16 @@ BESIDE = {
         ),
         "required where no setting of the service was read",
     ),
+    **{
+        (
+            rule.name,
+            "containerd-configuration",
+        ): "it names the folder that counts, if there are several"
+        for rule in RULES.values()
+        if CNI in rule.reads
+    },
+    ("kube-proxy-restarts", "kubeproxy-service"): "another name of the same service",
+    ("outbound-nat", "cni-configuration"): "required where no Pod has OutBoundNAT",
     ("kubelet-resolv-conf", "resolv-conf-files"): "files are looked for where one is given",
     ("pause-image", "kubelet-settings"): "containerd has its own",
     ("host-proxy-mode", "kube-proxy-version"): "the mode is stated",

@@ -242,3 +242,31 @@ def test_a_nat_network_is_known_in_any_spelling() -> None:
         "hns-networks": json.dumps([{"Name": "nat", "Type": "nat"}]),
     }
     assert not found("nat-unused", texts).conforms
+
+
+AZURE = {"type": "azure-vnet", "AdditionalArgs": [{"Name": "EndpointPolicy", "Value": NAT}]}
+
+
+@pytest.mark.parametrize(
+    ("facts", "configuration", "switched_off"),
+    [
+        ({"plugin": "azure-cni"}, None, True),
+        ({"plugin": "azure-cni"}, {"type": "azure-vnet"}, True),
+        ({"plugin": "azure-cni"}, AZURE, False),
+        ({"plugin": "calico", "nat": "off"}, None, True),
+        ({"plugin": "calico"}, None, False),
+        ({"plugin": "flannel"}, {"type": "sdnbridge"}, False),
+    ],
+)
+def test_outbound_nat_may_be_switched_off(
+    facts: dict[str, str], configuration: Object | None, switched_off: bool
+) -> None:
+    """AKS offers that for a node pool, Calico for a pool of addresses; elsewhere a Pod without it lacks something."""
+    readings = node([pod("web", "10.244.3.5")], [endpoint("10.244.3.5", Policies=[])])
+    if configuration is not None:
+        readings["cni-configuration"] = json.dumps(configuration)
+    if switched_off:
+        with pytest.raises(NothingThereError):
+            found("outbound-nat", readings, **facts)
+    else:
+        assert "has no OutBoundNAT" in found("outbound-nat", readings, **facts).detail

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError, reduced
 from nettests.rules.kube_proxy import network_of, proxy_of
 from tests.rules.healthy import BY_NSSM, HEALTHY, NAMES, RESTART, SERVICE, taken
-from tests.rules.made import FACTS, found, pods
+from tests.rules.made import FACTS, READINGS, found, pods
 
 SERVICES = "\r\nHKEY_LOCAL_MACHINE\\SYSTEM\\CurrentControlSet\\Services\\{}\r\n"
 
@@ -182,8 +182,19 @@ def test_a_service_is_started_again_when_it_fails(text: str, conforms: bool) -> 
 def test_a_component_that_is_no_service_is_left_out() -> None:
     """Others start it: a Pod, a script, another distribution's own service."""
     for name in ("kubelet", "kube-proxy"):
-        with pytest.raises(NothingThereError, match="is no service of Windows"):
+        with pytest.raises(NothingThereError, match=f"services is called {name}"):
             found(f"{name}-restarts", {"service-names": SERVICES.format("hns")})
+
+
+def test_kube_proxy_s_service_is_known_by_the_name_that_aks_gives_it() -> None:
+    """AgentBaker and microsoft/SDN call it Kubeproxy; one that is listed and was not read is not taken for none."""
+    listed = reduced(READINGS["service-names"], SERVICES.format("Kubeproxy"))
+    settings = BY_NSSM.replace(r"\kube-proxy", r"\Kubeproxy")
+    texts = {"service-names": listed, "kubeproxy-service": settings}
+    assert found("kube-proxy-restarts", texts).detail.startswith("found nssm")
+    with pytest.raises(UnreadableError) as raised:
+        found("kube-proxy-restarts", {"service-names": listed})
+    assert not isinstance(raised.value, NothingThereError)
 
 
 @pytest.mark.parametrize("names", [SERVICES.format("kubelet"), ""])

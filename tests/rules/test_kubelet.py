@@ -217,6 +217,8 @@ def test_flanneld_does_not_wait_for_its_network(lines: list[str], conforms: bool
             False,
         ),
         ('{"ipam": {"ranges": [[{"subnet": "10.244.9.0/24"}]]}}', False),
+        ('{"ips": [{"version": "4", "address": "10.244.3.2/24"}], "dns": {}}', True),
+        ('\ufeff{"result": {"ips": [{"address": "10.244.9.2/24"}]}}', False),
     ],
 )
 def test_what_scripts_keep_of_the_source_vip_is_of_todays_subnet(text: str, conforms: bool) -> None:

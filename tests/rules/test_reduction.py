@@ -107,6 +107,8 @@ TEXTS = {
     "kubelet-service": SERVICE,
     "kube-proxy-service": SERVICE,
     "kube-proxy-service-left": SERVICE,
+    "kubeproxy-service": SERVICE,
+    "kubeproxy-service-left": SERVICE,
     "kube-proxy-version": 'kubernetes_build_info{git_version="v1.29.4"} 1\nnote{of="plainwords-end"} 1\n',
     "kube-proxy-command-line": '{"CommandLine": "kube-proxy.exe --v=4 --note=plainwords-end --proxy-mode=ipvs"}',
     "kube-proxy-log": 'FLAG: --proxy-mode="kernelspace"\nFLAG: --note="plainwords-1-end"\nE1 plainwords-2-end\n',

@@ -5,10 +5,12 @@ import json
 import pytest
 
 from nettests.lab.interfaces import Disk
-from nettests.model.powershell import END
+from nettests.model.powershell import END, read_shown
 from nettests.rules.flannel import FLANNEL_LOG
+from nettests.rules.hns_load_balancers import POLICIES
+from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.kubelet import RESOLV_CONF_FILES
-from tests.lab.programs.test_host_tools import SHELL, Node, finish
+from tests.lab.programs.test_host_tools import SHELL, Hns, Node, finish
 
 LAST = f"{END}\r\n"
 KEY = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\kubelet"
@@ -94,6 +96,19 @@ def test_reg_says_what_it_does_not_find_and_writes_nothing(words: list[str], sai
     code, out, err = finish(node(registry=REGISTRY), ["reg.exe", *words])
     assert (code, out) == (1, "")
     assert said in err
+
+
+def test_hns_that_shows_no_network_has_no_empty_lists() -> None:
+    """The script fails: what returns nothing at all may have failed without an error."""
+    code, out, err = finish(Node(hns=Hns([])), [*POLICIES.words])
+    assert (code, out) == (1, "")
+    assert "HNS shows no network at all" in err
+
+
+def test_what_hns_shows_is_an_array_with_its_end() -> None:
+    """One object too."""
+    code, out, _ = finish(Node(hns=Hns([{"ID": "a", "Name": "nat"}])), [*NETWORKS.words])
+    assert (code, [row["Name"] for row in read_shown(out.removesuffix(LAST))]) == (0, ["nat"])
 
 
 def test_a_command_line_is_that_of_a_running_process() -> None:

@@ -34,6 +34,7 @@ from nettests.rules.kube_proxy_on_host import CONFIGURATION, VERSION
 from nettests.rules.readings import ToolOutput
 from tests.facts import PROFILES, cluster_facts
 from tests.manifests.shipped import expectations
+from tests.rules.made import printed
 
 Object = dict[str, Any]
 
@@ -100,7 +101,7 @@ def _reading(node: str, reading: ToolOutput, text: str) -> NodeReading:
         probe="test",
         command=reading.words,
         exit_code=0,
-        stdout=reduced(reading, text),
+        stdout=reduced(reading, printed(reading.words, text)),
     )
 
 

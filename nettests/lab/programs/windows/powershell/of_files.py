@@ -60,6 +60,7 @@ def _item(name: str, content: str) -> Thing:
             "Length": len(content),
             "Name": short,
             "FullName": name,
+            "Extension": ntpath.splitext(short)[1],
             "DirectoryName": folder,
             "CreationTime": 0,
         },

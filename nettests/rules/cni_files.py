@@ -1,0 +1,141 @@
+r"""The CNI configuration of a Windows node: the one file that the container runtime takes, of all that are there.
+
+containerd loads the lexically first ``.conf``, ``.conflist`` or ``.json`` of its folder, and no other if that one is broken
+(containerd/go-cni ``opts.go``, ``loadFromConfDir``); its configuration names the folder (``conf_dir``). Where that is not
+known, the first file of each folder that installers use counts. No rule is declared here.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nettests.model.powershell import to_the_end
+from nettests.rules import kept
+from nettests.rules.cni_spelling import spelled
+from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.kubelet import CONTAINERD
+from nettests.rules.readings import ToolOutput
+
+SETTINGS = frozenset(
+    {
+        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
+        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
+    }
+)
+"""Settings of a CNI configuration that are kept, and the objects around them."""
+FOLDERS = (
+    r"C:\etc\cni\net.d",
+    r"C:\k\cni\config",
+    r"C:\Program Files\containerd\cni\conf",
+    r"C:\k\azurecni\netconf",
+    r"C:\etc\kubernetes\cni\config",
+    r"C:\ProgramData\Amazon\EKS\cni\config",
+    r"C:\var\lib\rancher\rke2\agent\etc\cni",
+)
+"""Of kubeadm and most plugins, OpenShift, containerd itself, AKS, GKE, EKS and RKE2."""
+_NAMED = "# "
+"""What stands before a file's name, in front of its text."""
+_LISTED = "','".join(FOLDERS)
+_SCRIPT = (
+    f"foreach ($folder in '{_LISTED}') "
+    "{ if (Test-Path -LiteralPath $folder) { foreach ($file in (Get-ChildItem -LiteralPath $folder)) "
+    "{ if ('.conf','.conflist','.json' -contains $file.Extension) "
+    f"{{ '{_NAMED}' + $file.FullName; Get-Content -Raw -LiteralPath $file.FullName }} }} }} }}"
+)
+# samples: // kept by ops, # kept by ops, /* kept by ops */; what stands in quotes is none
+_COMMENT = re.compile(
+    r"(?P<text>\"(?:\\.|[^\"\\\n])*\")|//[^\n]*|/\*.*?\*/|(?m:^[ \t]*#[^\n]*)", re.DOTALL
+)
+_BOM = ("\ufeff", "\u00ef\u00bb\u00bf", "\u2229\u2557\u2510")
+"""The mark of UTF-8 at the beginning of a file, and what it looks like in the code pages 1252 and 437."""
+_NOTHING = "(no JSON: "
+
+
+def _keep(text: str) -> str:
+    """Reduce configurations that were printed one after the other, each behind its file's name."""
+    reduced: list[str] = []
+    for name, content in _files(text):
+        reduced += [f"{_NAMED}{name}"] if name else []
+        values, rest = _values(content)
+        reduced += [json.dumps(kept.named(spelled(value), SETTINGS)) for value in values]
+        reduced += [f"{_NOTHING}{rest} characters)"] if rest else []
+    return "\n".join(reduced)
+
+
+CNI = ToolOutput(name="cni-configuration", words=to_the_end(_SCRIPT), keep=_keep)
+CNI_READINGS = (CNI, CONTAINERD)
+"""What the configuration is read from."""
+
+
+def configurations(evidence: Evidence) -> list[Object]:
+    """Return the CNI configuration that the runtime takes; those of several folders where its own is not known."""
+    parsed: list[Object] = []
+    for name, content in _taken(list(_files(evidence.text(CNI))), _folder(evidence)):
+        values, rest = _values(content)
+        if not values:
+            raise UnreadableError(f"{name or 'a CNI configuration on the node'} is no JSON")
+        if rest:
+            raise UnreadableError(
+                f"{name or 'a CNI configuration on the node'} is no JSON at its end"
+            )
+        parsed += [spelled(value) for value in values if isinstance(value, dict)]
+    if not parsed:
+        raise UnreadableError("there is no CNI configuration in the folders that were read")
+    return parsed
+
+
+def _files(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names and contents; a text without names is of files that were printed one after the other."""
+    # sample: # C:\etc\cni\net.d\10-flannel.conf⏎{"cniVersion": "0.3.0", …}
+    first, *rest = re.split(rf"(?m)^{_NAMED}(?=[A-Za-z]:\\)", text.replace("\r", ""))
+    if first.strip():
+        yield "", first
+    for part in rest:
+        name, _, content = part.partition("\n")
+        yield name.strip(), content
+
+
+def _values(content: str) -> tuple[list[Any], int]:
+    """Return the JSON values of a text without comments, and how many characters behind them are none."""
+    text = content.lstrip()
+    for mark in _BOM:
+        text = text.replace(mark, "")
+    text = _COMMENT.sub(lambda match: match["text"] or " ", text)
+    decoder, position = json.JSONDecoder(), 0
+    values: list[Any] = []
+    while start := re.compile(r"\S").search(text, position):
+        try:
+            value, position = decoder.raw_decode(text, start.start())
+        except ValueError:
+            return values, len(text) - start.start()
+        values.append(value)
+    return values, 0
+
+
+def _folder(evidence: Evidence) -> str:
+    """Return the folder that containerd's configuration names; empty if it names none, or was not read."""
+    # samples: conf_dir = "C:\\k\\azurecni\\netconf", conf_dir = 'C:\etc\cni\net.d', conf_dir = "c:/etc/cni/net.d"
+    text = evidence.texts.get(CONTAINERD.name, "")
+    match = re.search(r"(?m)^[ \t]*conf_dir[ \t]*=[ \t]*['\"]([^'\"\n]+)['\"]", text)
+    return _plain(match[1].replace("\\\\", "\\")) if match else ""
+
+
+def _taken(files: list[tuple[str, str]], folder: str) -> list[tuple[str, str]]:
+    """Return the first file of the runtime's folder, or of each folder; files without names all count."""
+    if not any(name for name, _ in files):
+        return files
+    by_folder: dict[str, list[tuple[str, str]]] = {}
+    for name, content in files:
+        by_folder.setdefault(_plain(name.rpartition("\\")[0]), []).append((name, content))
+    if folder and folder not in by_folder:
+        raise UnreadableError(
+            f"containerd takes its CNI configuration from {folder}: none was read there"
+        )
+    wanted = [by_folder[folder]] if folder else list(by_folder.values())
+    return [min(group, key=lambda file: file[0].rpartition("\\")[2]) for group in wanted]
+
+
+def _plain(path: str) -> str:
+    return path.replace("/", "\\").rstrip("\\").lower()

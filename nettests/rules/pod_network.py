@@ -1,0 +1,93 @@
+"""What the networks of HNS and the CNI configuration of a Windows node show of the network plugin.
+
+No rule is declared here: they are facts, by which ``parse.host_facts`` completes what discovery knows. Names of networks
+are constants of the plugins: Azure/azure-container-networking ``cni/network``, aws/amazon-vpc-cni-plugins
+``plugins/vpc-bridge/network``, antrea ``pkg/agent/util``, Calico's ``node/windows-packaging``, OVN-Kubernetes
+``go-controller/hybrid-overlay``, flannel ``pkg/backend`` and sig-windows-tools.
+"""
+
+import ipaddress
+import re
+
+from nettests.model.facts import EVERY_ADDRESS, Network
+from nettests.rules.cni_policies import policies_in_files
+from nettests.rules.evidence import Evidence, UnreadableError
+from nettests.rules.hns import Network as HnsNetwork
+from nettests.rules.hns import networks
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.nat import exceptions_of
+
+DRIVERS = ("l2bridge", "l2tunnel", "overlay", "transparent")
+"""Types of networks that carry Pods; those of type NAT, ICS or Internal are of Windows and of container runtimes."""
+PLACEHOLDER = "192.168.255.0/30"
+"""The range of the network that installers make first, so that HNS makes the node's virtual switch: no Pod is on it."""
+PLUGINS = {
+    r"azure": "azure-cni",
+    r"vpcbr[0-9a-f]{12}": "aws-vpc-cni",
+    r"antrea-hnsnetwork": "antrea",
+    r"Calico": "calico",
+    r"(?:Base)?OVNKubernetesHybridOverlayNetwork": "ovn-kubernetes",
+    r"flannel\.\d+|cbr0": "flannel",
+}
+BACKENDS = {
+    ("flannel", "overlay"): "vxlan",
+    ("flannel", "l2bridge"): "host-gw",
+    ("calico", "overlay"): "vxlan",
+    ("calico", "l2bridge"): "windows-bgp",
+    ("ovn-kubernetes", "overlay"): "hybrid-overlay",
+}
+"""The backend that follows from a plugin and the type of its network."""
+AS_IN_FILE = frozenset({"azure-cni"})
+"""Plugins whose Pods have the exceptions of OutBoundNAT that the CNI configuration lists, and no others."""
+
+
+def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
+    """Return the networks that may carry Pods: not Windows' own, and no placeholder where there is another."""
+    of_drivers = [
+        network for network in networks(evidence, NETWORKS) if network.kind.lower() in DRIVERS
+    ]
+    with_pods = [network for network in of_drivers if PLACEHOLDER not in _ranges(network)]
+    return with_pods or of_drivers
+
+
+def driver_of(evidence: Evidence) -> str:
+    """Return the type of the networks that may carry Pods; ``UnreadableError`` if there is none, or types differ."""
+    carrying = pod_networks(evidence)
+    types = {network.kind.lower() for network in carrying}
+    if len(types) == 1:
+        return types.pop()
+    names = ", ".join(f"{network.name} ({network.kind})" for network in carrying)
+    raise UnreadableError(
+        f"of HNS' networks {names or 'none'} may carry Pods, which tells no driver"
+    )
+
+
+def plugin_of(evidence: Evidence) -> str:
+    """Return the plugin that names its networks so; ``UnreadableError`` if their names tell none, or several."""
+    names = [network.name for network in pod_networks(evidence)]
+    plugins = {
+        plugin
+        for pattern, plugin in PLUGINS.items()
+        if any(re.fullmatch(pattern, name, re.IGNORECASE) for name in names)
+    }
+    if len(plugins) == 1:
+        return plugins.pop()
+    raise UnreadableError(
+        f"the names of HNS' networks tell no plugin: {', '.join(names) or 'none'}"
+    )
+
+
+def nat_exceptions(evidence: Evidence) -> tuple[Network, ...]:
+    """Return OutBoundNAT's exceptions in the CNI configuration: every address where it names no such policy."""
+    policies = list(policies_in_files(evidence, {"outboundnat"}))
+    if not policies:
+        return EVERY_ADDRESS
+    texts = dict.fromkeys(text for policy in policies for text in exceptions_of(policy))
+    try:
+        return tuple(ipaddress.ip_network(text, strict=False) for text in texts)
+    except ValueError as error:
+        raise UnreadableError(f"an exception of OutBoundNAT is no network: {error}") from error
+
+
+def _ranges(network: HnsNetwork) -> set[str]:
+    return {subnet.prefix for subnet in network.subnets}
