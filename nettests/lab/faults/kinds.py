@@ -5,6 +5,8 @@ Help, reference and the validation of options read this table; ``registry`` has 
 
 from dataclasses import dataclass
 
+from nettests.lab.programs.windows.broken_tools import broken_tools
+
 WIRE = ("node", "from", "to", "protocol", "port", "larger-than", "rate")
 """Options that choose packets: between which ends, and of which kind."""
 
@@ -304,6 +306,7 @@ KINDS = (
         ("node", "program"),
         ("program",),
     ),
+    *(Kind(name, tool.summary, ("node",)) for name, tool in broken_tools().items()),
     Kind(
         "server-dead",
         "pods of that name serve nothing so long (5) after they started; they stay as Ready as their probes find them",
