@@ -82,7 +82,7 @@ _KINDS = (
     # sample: admission webhook "a.b" denied the request: such Pods are not allowed, … denied the request without explanation
     _Kind(
         re.compile(r'admission webhook "(?P<webhook>[^"]*)" denied the request'),
-        "ask who runs the admission webhook {webhook} what it demands of such objects (`kubectl get "
+        "see with the owner of the admission webhook {webhook} what it demands of such objects (`kubectl get "
         "validatingwebhookconfigurations,mutatingwebhookconfigurations`), " + _EXEMPT,
     ),
     # samples: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: images must …, MutatingAdmissionPolicy …
