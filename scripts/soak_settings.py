@@ -1,8 +1,8 @@
 """Run in every setting that a real cluster may have, and compare each verdict with the undisturbed run's.
 
 ``make soak-settings BUDGET=40m``, or ``python -m scripts.soak_settings --budget 40m --rounds 5``. On one lab:
-each published role, a ``restricted`` namespace, a mirror registry, a proxy as the external vantage point, and an API
-that throttles, fails, resets, is slow or lets tokens expire. Needs ``kubectl``. Every finished run is one line
+each published role, a ``restricted`` namespace, a mirror registry, a proxy as the external vantage point, an API
+that throttles, fails, resets, is slow or lets tokens expire; on labs of their own, Windows in other languages and ways. Needs ``kubectl``. Every finished run is one line
 of the state file, and a later call goes on where the file ends; the first run of a state is the reference, and
 has to be clean. It prints a table, and exits 1 when a run said what is not so, 3 when the budget ended before
 all rounds.
@@ -46,6 +46,8 @@ FLOWS = (
     "dns-other-namespace",
     "nodeport-from-external",
     "windows-node-configuration",
+    "hns-configuration",
+    "hns-load-balancers",
 )
 RUN_SECONDS = 900
 Record = dict[str, Any]
@@ -74,7 +76,7 @@ def main() -> int:
                 if up is None or time.monotonic() > deadline:
                     break
                 seed = wanted.seed + number
-                run = up.one_run(setting, wanted.rate, seed, wanted.flow or FLOWS)
+                run = one_run(up, setting, wanted, seed)
                 runs.append(run | {"false": wrong(setting, runs, run)})
                 if setting is REFERENCE and runs[-1]["false"]:
                     say_run(runs[-1], number)
@@ -86,6 +88,19 @@ def main() -> int:
             if up is not None:
                 up.down()
     return show(runs, chosen, wanted.rounds)
+
+
+def one_run(up: "Lab", setting: Setting, wanted: argparse.Namespace, seed: int) -> Record:
+    """Run once in a setting, on the lab that all share, or on one that is set otherwise."""
+    flows = wanted.flow or FLOWS
+    if not setting.lab:
+        return up.one_run(setting, wanted.rate, seed, flows)
+    with tempfile.TemporaryDirectory() as folder:
+        other = Lab(f"{up.name}-set", wanted.profile, Path(folder), setting.lab)
+        try:
+            return other.one_run(setting, wanted.rate, seed, flows)
+        finally:
+            other.down()
 
 
 def options() -> argparse.Namespace:
@@ -112,17 +127,20 @@ def options() -> argparse.Namespace:
 class Lab:
     """A lab that all runs share: with the roles, an identity for each, and namespaces of two levels."""
 
-    def __init__(self, name: str, profile: str, folder: Path) -> None:
+    def __init__(
+        self, name: str, profile: str, folder: Path, settings: tuple[str, ...] = ()
+    ) -> None:
         self.name = name
+        words = (word for text in settings for word in ("--set", text))
         paths = json.loads(
-            self.command("up", "--profile", profile, "--json", "--while", str(os.getpid()))
+            self.command("up", "--profile", profile, *words, "--json", "--while", str(os.getpid()))
         )
         self.kubeconfig = paths["kubeconfig"]
         self.profile = Path(paths["cluster_profile"])
         self._folder = folder
         self._inside = folder / "inside.yaml"
         # sample: externalVantage: proxy
-        self._inside.write_text(re.sub(r"(?m)^external(Vantage|Proxy):.*\n", "", self.profile.read_text()))  # fmt: skip
+        self._inside.write_text(re.sub(r"(?m)^external(Vantage|Proxy|UDPProxy):.*\n", "", self.profile.read_text()))  # fmt: skip
         try:
             self.identities = {
                 "administrator": self.kubeconfig,

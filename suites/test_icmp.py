@@ -5,7 +5,7 @@ Judged by reply lines only. Packets of the pods' MTU and above must not be fragm
 
 from nettests.model.expectation import Source
 from nettests.model.words import Outcome, Protocol, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.plan import Matrix, Members, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -24,6 +24,7 @@ PATH_MTU = Source(document="RFC 1191, Path MTU discovery", section="3. Host spec
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    members=Members.EACH_PAIR,
     each_family=True,
     protocols=(Protocol.ICMP,),
     question=Question.PING,

@@ -2,7 +2,7 @@
 
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Outcome, Protocol, SourceSeen, TargetKind, VantageKind
-from nettests.plan import LOAD_BALANCED, Backing, ByHand, Matrix, ServiceSettings, flow
+from nettests.plan import LOAD_BALANCED, Backing, ByHand, Matrix, Members, ServiceSettings, flow
 
 LOAD_BALANCER = Source(
     document="Kubernetes documentation, Service",
@@ -86,6 +86,7 @@ def test_loadbalancer_source_address() -> None:
     source=VantageKind.EXTERNAL,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.FROM_OUTSIDE,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=LOAD_BALANCED,
     check_class=CheckClass.EXPOSED,
@@ -116,6 +117,7 @@ def test_loadbalancer_local_policy() -> None:
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=NO_ENDPOINTS,
     outcome=Outcome.TIMED_OUT,
@@ -132,6 +134,7 @@ def test_loadbalancer_source_ranges() -> None:
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=ServiceSettings(label="lb-affinity", type="LoadBalancer", session_affinity=True),
     check_class=CheckClass.EXPOSED,
@@ -147,6 +150,7 @@ def test_loadbalancer_affinity() -> None:
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=ServiceSettings(label="lb-preserve", type="LoadBalancer", preserve_destination=True),
     check_class=CheckClass.EXPOSED,
@@ -162,6 +166,7 @@ def test_loadbalancer_preserve_destination() -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=LEAVING,
     check_class=CheckClass.EXPOSED,

@@ -38,7 +38,7 @@ def test_new_pod_first_packets() -> None:
     "new-pods-at-once",
     source=VantageKind.API,
     target=TargetKind.POD,
-    matrix=Matrix.EVERY_NODE,
+    matrix=Matrix.ANOTHER,
     question=Question.START,
     cases=(pods.reaching("thirty", pods=30),),
     check_class=CheckClass.COSTLY,

@@ -12,7 +12,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Matrix, ServiceSettings, flow
+from nettests.plan import Matrix, Members, ServiceSettings, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -101,6 +101,7 @@ def test_witnessed_outbound_nat() -> None:
     source=VantageKind.POD,
     target=TargetKind.LOADBALANCER,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     question=Question.WITNESS,
     service=ServiceSettings(label="lb-preserve", type="LoadBalancer", preserve_destination=True),

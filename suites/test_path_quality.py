@@ -6,7 +6,7 @@ with the bounds that their number allows.
 
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Protocol, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow
+from nettests.plan import Matrix, Members, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -38,6 +38,7 @@ def test_path_mtu() -> None:
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.ELSEWHERE,
+    members=Members.EACH_PAIR_ONCE,
     question=Question.LOSS,
     facts=("flow-pod-pod-ip-cross-node", "tcp-udp-all"),
     sources=(NETWORK_MODEL,),

@@ -6,7 +6,7 @@ where large ones are lost, and most other checks send only a few bytes.
 
 from nettests.model.expectation import Source
 from nettests.model.words import Protocol, TargetKind, VantageKind
-from nettests.plan import ONE_MIB, SIXTY_FOUR_KIB, Backing, Matrix, flow
+from nettests.plan import ONE_MIB, SIXTY_FOUR_KIB, Backing, Matrix, Members, flow
 
 NETWORK_MODEL = Source(
     document="Kubernetes documentation, Services, Load Balancing, and Networking",
@@ -24,6 +24,7 @@ NODEPORT = Source(document="Kubernetes documentation, Service", section="type: N
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    members=Members.EACH_PAIR,
     payload=SIXTY_FOUR_KIB,
     facts=("flow-pod-pod-ip-same-node", "flow-pod-pod-ip-cross-node", "tcp-udp-all"),
     sources=(NETWORK_MODEL,),

@@ -6,7 +6,7 @@ with a Pod that has to answer.
 
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, Members, flow, pods
 
 WINDOWS = Source(
     document="Kubernetes documentation, Windows containers in Kubernetes",
@@ -79,6 +79,7 @@ def test_kubectl_to_pod() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.after("attach", TALKING, "attach", says=f"reading file {UNREADABLE}"),),
     check_class=CheckClass.COSTLY,

@@ -6,7 +6,7 @@ probe image itself writes and reads the files, so no shell is needed.
 
 from nettests.model.expectation import Source
 from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, Members, flow, pods
 
 VOLUMES = Source(
     document="Kubernetes documentation, Volumes",
@@ -134,6 +134,7 @@ IN_MEMORY = (
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=FOLDERS,
     check_class=CheckClass.COSTLY,
@@ -149,6 +150,7 @@ def test_pod_volumes() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH_WINDOWS,
+    members=Members.ONE,
     question=Question.START,
     cases=SINGLE,
     check_class=CheckClass.COSTLY,
@@ -164,6 +166,7 @@ def test_pod_single_file() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=DENIED,
     check_class=CheckClass.COSTLY,
@@ -179,6 +182,7 @@ def test_pod_file_modes() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=IN_MEMORY,
     check_class=CheckClass.COSTLY,

@@ -6,7 +6,7 @@ Pod starts on the same node.
 
 from nettests.model.expectation import Source
 from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, ServiceSettings, flow, pods
+from nettests.plan import Matrix, Members, ServiceSettings, flow, pods
 
 PROBES = Source(
     document="Kubernetes documentation, Liveness, Readiness, and Startup Probes",
@@ -95,6 +95,7 @@ LINKED = tuple(
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=PROBED,
     check_class=CheckClass.COSTLY,
@@ -110,6 +111,7 @@ def test_pod_restarting_probes() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=BEFORE_THE_END,
     check_class=CheckClass.COSTLY,
@@ -125,6 +127,7 @@ def test_pod_pre_stop_hook() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=WRITTEN,
     check_class=CheckClass.COSTLY,
@@ -140,6 +143,7 @@ def test_pod_termination_message() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=CODES,
     check_class=CheckClass.COSTLY,
@@ -155,6 +159,7 @@ def test_pod_exit_code() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=LINKED,
     service=ServiceSettings(label="linked", no_endpoints=True),

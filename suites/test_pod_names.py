@@ -5,7 +5,7 @@ Each check creates its own Pod and runs a program inside it; it counts only if a
 
 from nettests.model.expectation import Source
 from nettests.model.words import Question, TargetKind, VantageKind
-from nettests.plan import Matrix, ServiceSettings, flow, pods
+from nettests.plan import Matrix, Members, ServiceSettings, flow, pods
 
 HOSTS = Source(
     document="Kubernetes documentation, Adding entries to Pod /etc/hosts with HostAliases",
@@ -35,6 +35,7 @@ WHOLE_NAME = pods.pod(hostname="w", subdomain="own", setHostnameAsFQDN=True)
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(
         pods.after(
@@ -57,6 +58,7 @@ def test_pod_host_aliases() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.after("hostname", WHOLE_NAME, "exec", "hostname", says="w.own."),),
     facts=("dns-hostname-fqdn",),

@@ -11,7 +11,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Matrix, NameForm, flow
+from nettests.plan import Matrix, Members, NameForm, flow
 
 NETWORKING = Source(
     document="Kubernetes documentation, Networking on Windows", section="Network modes"
@@ -33,6 +33,7 @@ DNS = Source(document="Kubernetes documentation, DNS for Services and Pods", sec
     source=VantageKind.POD,
     target=TargetKind.POD_IP,
     matrix=Matrix.PAIRS,
+    members=Members.EACH_PAIR,
     each_family=True,
     source_seen=SourceSeen.CLIENT_POD,
     facts=(

@@ -6,7 +6,7 @@ plain Pod starts on the same node.
 
 from nettests.model.expectation import Source
 from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, Members, flow, pods
 
 WINDOWS = Source(
     document="Kubernetes documentation, Windows containers in Kubernetes",
@@ -221,6 +221,7 @@ def test_pod_starts() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=LINUX_FIELDS,
     facts=("podos-unset-fields-ignored",),
@@ -235,6 +236,7 @@ def test_windows_pod_linux_fields() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=MISPLACED,
     facts=("plat-pod-os-kubelet-reject",),
@@ -249,6 +251,7 @@ def test_pod_of_other_os() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=MIXED,
     check_class=CheckClass.COSTLY,
@@ -292,6 +295,7 @@ def test_hostprocess_pod_network() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=BUILDS,
     check_class=CheckClass.COSTLY,
@@ -307,6 +311,7 @@ def test_windows_image_build() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=NAMED,
     facts=("sec-runasusername", "sec-podsecuritycontext-scope"),
@@ -321,6 +326,7 @@ def test_windows_run_as_user_name() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH_WINDOWS,
+    members=Members.ONE,
     question=Question.START,
     cases=UNKNOWN,
     check_class=CheckClass.COSTLY,
@@ -336,6 +342,7 @@ def test_windows_unknown_account() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=NON_ROOT,
     facts=("sec-runasnonroot",),
@@ -364,6 +371,7 @@ def test_pod_probes() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=VARIABLES,
     facts=("svc-headless-env",),

@@ -6,7 +6,7 @@ Each check creates a Pod for one node and removes it; it counts only if a plain 
 from nettests.model.expectation import Source
 from nettests.model.words import OS, CheckClass, Question, TargetKind, VantageKind
 from nettests.model.workload import APART, Workload
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, Members, flow, pods
 
 SELECTOR = Source(
     document="Kubernetes documentation, Assigning Pods to Nodes",
@@ -77,6 +77,7 @@ OF_HUGE_PAGES = (
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=STEERED,
     facts=("plat-label-windows-build", "plat-nodeselector-label"),
@@ -91,6 +92,7 @@ def test_pod_node_selector() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH_WINDOWS,
+    members=Members.ONE,
     question=Question.START,
     cases=OF_HUGE_PAGES,
     facts=("plat-huge-pages",),
@@ -105,6 +107,7 @@ def test_windows_huge_pages() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(
         pods.worked("anti-affinity", Workload.DEPLOYMENT, pods.pod(), APART, says="anti-affinity"),

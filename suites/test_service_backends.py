@@ -12,7 +12,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.plan import Backing, ByHand, Matrix, NameForm, ServiceSettings, flow
+from nettests.plan import Backing, ByHand, Matrix, Members, NameForm, ServiceSettings, flow
 
 SERVICE = Source(
     document="Kubernetes documentation, Service",
@@ -120,6 +120,7 @@ def test_nodeport_no_endpoints() -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=ServiceSettings(label="published", behind="unready", publish_not_ready=True),
     facts=("svc-publish-not-ready",),
@@ -207,6 +208,7 @@ def test_service_external_name() -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     service=ServiceSettings(label="by-hand", by_hand=ByHand.PLAIN),
     facts=("kp-endpointslice",),
     sources=(WITHOUT_SELECTOR,),
@@ -252,6 +254,7 @@ def test_service_topology_hints() -> None:
     source=VantageKind.POD,
     target=TargetKind.SERVICE_CLUSTERIP,
     matrix=Matrix.NEAREST,
+    members=Members.FEW,
     protocols=(Protocol.TCP,),
     service=ServiceSettings(label="terminating", by_hand=ByHand.TERMINATING),
     facts=("svc-terminating-lb",),

@@ -7,7 +7,7 @@ counts only if a plain Pod starts on the same node.
 from nettests.model.expectation import Source
 from nettests.model.words import CheckClass, Question, TargetKind, VantageKind
 from nettests.model.workload import MAKES, ROLLS_OUT, Workload
-from nettests.plan import Matrix, flow, pods
+from nettests.plan import Matrix, Members, flow, pods
 
 WINDOWS = Source(
     document="Kubernetes documentation, Windows containers in Kubernetes",
@@ -45,6 +45,7 @@ ENDING = pods.pod(pods.container("first", "help"))
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.worked("daemon-set", Workload.DAEMON_SET, SERVING, MAKES),),
     check_class=CheckClass.COSTLY,
@@ -60,6 +61,7 @@ def test_daemon_set_pod() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.worked("rolling-update", Workload.DEPLOYMENT, SERVING, ROLLS_OUT),),
     check_class=CheckClass.COSTLY,
@@ -75,6 +77,7 @@ def test_deployment_rollout() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.worked("job", Workload.JOB, ENDING, MAKES),),
     check_class=CheckClass.COSTLY,
@@ -90,6 +93,7 @@ def test_job_completion() -> None:
     source=VantageKind.API,
     target=TargetKind.POD,
     matrix=Matrix.EACH,
+    members=Members.ONE,
     question=Question.START,
     cases=(pods.worked("cron-job", Workload.CRON_JOB, ENDING, MAKES),),
     check_class=CheckClass.COSTLY,

@@ -1,7 +1,7 @@
 """A run and a baseline → which results are new, which entries hold, and which no longer describe the run. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -9,6 +9,7 @@ from nettests.baseline.accepting import accepted_on, deviating_members, held
 from nettests.baseline.entries import SEEN, Baseline, Entry, name_of, short
 from nettests.baseline.separating import fact_of
 from nettests.compare import RecordedRun
+from nettests.compare.former_ids import is_former, successors
 from nettests.compare.recorded import RecordedCheck
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
@@ -95,7 +96,7 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
     checks = {check.id: check for check in run.checks}
     return tuple(
         Fitting(entry=entry, fit=fit, why=why)
-        for entry in baseline.entries
+        for entry in _current(baseline.entries, checks)
         for fit, why in [_fit(entry, checks.get(entry.check), run, today)]
     )
 
@@ -120,6 +121,17 @@ def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineCompa
         expired=tuple(fitting.entry for fitting in fits.values() if fitting.fit is Fit.EXPIRED),
         elsewhere=elsewhere(run, baseline),
     )
+
+
+def _current(entries: Iterable[Entry], checks: Mapping[str, RecordedCheck]) -> Iterator[Entry]:
+    """Yield the entries, and for one of a former id each check in its place that deviates, or else the first one."""
+    for entry in entries:
+        replacing = list(successors(entry.check, checks)) if is_former(entry.check) else []
+        deviating = [check for check in replacing if checks[check].standing in DEVIATING]
+        for check in deviating or replacing[:1]:
+            yield replace(entry, check=check, seen=held(checks[check]))
+        if not replacing:
+            yield entry
 
 
 def elsewhere(run: RecordedRun, baseline: Baseline) -> str:

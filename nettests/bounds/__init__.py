@@ -8,7 +8,7 @@ from nettests.bounds.amounts import Bounds
 from nettests.bounds.slots import (
     Slots,
     ahead,
-    for_members,
+    for_checks,
     for_processes,
     for_questions,
     for_requests,
@@ -22,7 +22,7 @@ __all__ = [
     "Bounds",
     "Slots",
     "ahead",
-    "for_members",
+    "for_checks",
     "for_processes",
     "for_questions",
     "for_requests",

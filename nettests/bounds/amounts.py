@@ -65,11 +65,9 @@ class Bounds:
     processes_per_answer: int = 7
     """Processes for one answer, beside those that hang: Windows leaks these. If one of three hangs, all of seven do once in
     2,187 times."""
-    members: int = 16
-    """Members of the fleet's checks that begin at the same time, over all probes: there are as many as pairs of nodes,
-    and Services converge meanwhile. One that has had no answer for ``question_patience`` only waits."""
-    waiting_members: int = 192
-    """Members that are waited for at the same time, each by a thread: as many as questions may be open."""
+    checks: int = 32
+    """Checks that begin at the same time, over all probes: there are as many as nodes and pairs of nodes, and Services
+    converge meanwhile. One that has had no answer for ``question_patience`` only waits."""
     question_patience: float = 0.5
     """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
     question_forbearance: float = 3.0

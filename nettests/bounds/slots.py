@@ -220,12 +220,12 @@ def for_requests(bounds: Bounds) -> Slots:
     )
 
 
-def for_members(bounds: Bounds) -> Slots:
-    """Return the slots of all members of the fleet's checks."""
+def for_checks(bounds: Bounds) -> Slots:
+    """Return the slots of all checks that may run beside each other."""
     return Slots(
-        at_once=bounds.members,
+        at_once=bounds.checks,
         patience=bounds.question_patience,
-        ceiling=bounds.waiting_members,
+        ceiling=bounds.waiting_checks,
     )
 
 

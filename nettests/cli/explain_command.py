@@ -61,7 +61,7 @@ def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:
             return skip
     # Members share claim and entries, but have facts of their own nodes: the first stands for its check.
     checks = {check.id: check.each[0] for check in blueprint.plan.checks}
-    checks |= {member.id: member for check in blueprint.plan.checks for member in check.each}
+    checks |= {member.id: member for member in blueprint.plan.each}
     check = checks.get(check_id)
     if check is None:
         ids = [check.id for check in blueprint.plan.checks] + [

@@ -176,7 +176,7 @@ _OPTIONS: dict[str, tuple[Decorator, ...]] = {
             "--nodes",
             "fleet_nodes",
             metavar="WHICH",
-            help="Nodes of the fleet sweep: all (default), sample, or a label selector.",
+            help="Nodes that are tested: all (default), sample (two of each node pool), or a label selector.",
         ),
         _of_checks(
             "--enable",

@@ -28,8 +28,9 @@ from nettests.cli.options import (
 )
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
+from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
-from nettests.model.words import CheckClass, Verdict
+from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plan import load
 from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of
@@ -84,7 +85,7 @@ def watch(
 ) -> None:
     """Test a cluster again and again, in rounds.
 
-    Without --flow each round is the fleet sweep. The report says in how many rounds each check, node and pair of nodes
+    Without --flow each round is what Pods can test without a process. The report says in how many rounds each check, node and pair of nodes
     was red, with the evidence of the first red round. Rounds in which the API server does not answer are lost, and
     counted. Ctrl-C ends the watch with a report.
 
@@ -122,21 +123,24 @@ def _watched(
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
-    """Return the ids of the checks that each round runs: those whose members are nodes, unless flows are named.
+    """Return the ids of the checks that each round runs: those that Pods send over open channels, unless flows are named.
 
-    Costly or disruptive checks are not repeated unless they are named, even if enabled.
+    Checks that start processes or Pods, or that are costly or disruptive, are not repeated unless they are named.
     """
     plan = prepared.blueprint.plan
-    swept = (
-        check for check in plan.checks if check.members and check.check_class is CheckClass.DEFAULT
-    )
-    checks = [check.id for check in (plan.checks if named else swept)]
+    checks = [check.id for check in plan.checks if named or _is_light(check)]
     if not checks:
         raise NettestsError(
             "there is nothing to watch: no check of these flows applies to this cluster",
             hint="see `nettests plan`, and name flows with --flow",
         )
     return frozenset([*checks, *(skip.id for skip in plan.skips if named)])
+
+
+def _is_light(check: Check) -> bool:
+    action = check.action
+    from_pod = action.source.kind is VantageKind.POD and action.question.has_path
+    return from_pod and check.check_class is CheckClass.DEFAULT and not action.is_process
 
 
 def _tell(reporter: Reporter, finished: Round) -> None:

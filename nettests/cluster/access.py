@@ -28,10 +28,11 @@ from nettests.cluster.follow import (
     wait_gone,
 )
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.pod_events import events_of
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.standing_pods import standing_pods
 from nettests.cluster.undo import CreatedObjects
-from nettests.cluster.wait import events_of, wait_for_addresses, wait_for_pods
+from nettests.cluster.wait import wait_for_addresses, wait_for_pods
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
 from nettests.model.words import OS
@@ -141,14 +142,12 @@ class Access:
         name: str,
         *,
         settled: Callable[[Object], bool],
-        seconds: float,
-        stuck: float,
+        new: bool = False,
+        **times: float,
     ) -> Object:
         """Return a pod as soon as it is ``settled``, or as it is when the wait ends."""
         with _as_channel():
-            return follow_pod(
-                self.connection, namespace, name, settled=settled, seconds=seconds, stuck=stuck
-            )
+            return follow_pod(self.connection, namespace, name, settled=settled, new=new, **times)
 
     def follow_pods(
         self,

@@ -32,6 +32,7 @@ from nettests.cluster.failures import (
 )
 from nettests.cluster.kubeconfig import Chosen
 from nettests.cluster.sent import Sent, kind_of
+from nettests.cluster.shared_watch import SharedWatch
 from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
 from nettests.cluster.under_way import UnderWay
 from nettests.deadlines import came_too_slowly
@@ -90,6 +91,8 @@ class Connection:
         self._impersonation = chosen.impersonation
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
+        self.shared: dict[str, SharedWatch] = {}
+        """Watches that several followers share, by path."""
         self._idle: list[Client] = []
         self.under_way = UnderWay()
         self._lock = threading.Lock()

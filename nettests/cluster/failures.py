@@ -1,11 +1,12 @@
 """What the API server answered, and what it means when that is a failure.
 
-Read by ``connection``; words and values only, nothing is sent here.
+Read by ``connection``; words and values only, nothing is sent here. A refusal by admission is ``judge.refusals``'.
 """
 
 from dataclasses import dataclass
 
 from nettests.errors import ClusterError
+from nettests.judge.refusals import AFTER_REFUSAL, is_of_rbac, refusal_of
 from nettests.model.json_text import read_json
 
 RETRIED = frozenset({429, 500, 502, 503, 504})
@@ -126,6 +127,11 @@ def _next_step(status: int, message: str, server: str, context: str) -> str:
             f"context {context} gives no credentials, or the helper that should fetch them "
             "fails: try `kubectl auth whoami`"
         )
+    if refusal := refusal_of(message):
+        return refusal.next_step
+    # sample: pods "p" is forbidden: image policy webhook backend denied one or more images
+    if status == 403 and '" is forbidden: ' in message and not is_of_rbac(message):
+        return AFTER_REFUSAL
     if status == 403:
         return "grant the role in manifests/rbac, or use a context that may do so"
     if status in RETRIED:

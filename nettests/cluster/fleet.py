@@ -1,4 +1,4 @@
-"""The nodes of the fleet sweep, as the user selected them, and the nodes that are about to be removed. Pure.
+"""The nodes that are tested, as the user selected them, and the nodes that are about to be removed. Pure.
 
 Used by discovery. A selector is written as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``, ``pool``,
 joined by commas.

@@ -4,6 +4,7 @@
 like any other.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -11,8 +12,11 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
-from nettests.cluster.wait import STUCK, reason_of
+from nettests.cluster.pod_events import Hopeless
+from nettests.cluster.shared_watch import SharedWatch
+from nettests.cluster.wait import STUCK
 from nettests.errors import ClusterError
+from nettests.model.pod_problem import reason_of
 
 Object = dict[str, Any]
 
@@ -28,18 +32,25 @@ def follow_pod(
     settled: Callable[[Object], bool],
     seconds: float,
     stuck: float,
+    new: bool = False,
 ) -> Object:
     """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
 
+    A pod whose events say several times that it gets no sandbox or no image is returned at once. A ``new`` one, whose name no
+    other pod of the namespace had, is followed by the watch that all of these share.
     ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
     interrupted run removes it.
     """
-    began = time.monotonic()
+    began, hopeless = time.monotonic(), Hopeless(connection, namespace)
     stuck_since: float | None = None
     last: Object | None = None
-    pod_states = _states_of(
-        connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
-    )
+    if new:
+        look = min(LOOK_SECONDS, max(1.0, stuck))
+        pod_states = _shared(connection, namespace).follow(name, seconds=seconds, look=look)
+    else:
+        pod_states = _states_of(
+            connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
+        )
     for pod in pod_states:
         if pod is None:
             if last is None and time.monotonic() - began < stuck:
@@ -48,7 +59,7 @@ def follow_pod(
                 break
             raise ClusterError(f"pod {name} was deleted while it was followed")
         last = pod
-        if settled(pod):
+        if settled(pod) or hopeless.among([pod], now=time.monotonic()):
             return pod
         if not _stalls(pod):
             stuck_since = None
@@ -59,6 +70,13 @@ def follow_pod(
     if last is None:
         raise ClusterError(f"pod {name} never appeared in the API")
     return last
+
+
+def _shared(connection: Connection, namespace: str) -> SharedWatch:
+    path = f"/api/v1/namespaces/{namespace}/pods"
+    return connection.shared.setdefault(
+        path, SharedWatch(lambda: states(connection, path, seconds=threading.TIMEOUT_MAX))
+    )
 
 
 def follow_pods(
@@ -74,9 +92,9 @@ def follow_pods(
     """Return the pods of a label selector once they are ``settled``; there may be none.
 
     The wait for a first pod ends after ``appear``; the whole wait ends after ``seconds``, and once all pods have been
-    for ``stuck`` in a state that seldom heals by itself.
+    for ``stuck`` in a state that seldom heals by itself, or get no sandbox or no image by their events.
     """
-    began, stuck_since = time.monotonic(), 0.0
+    began, stuck_since, hopeless = time.monotonic(), 0.0, Hopeless(connection, namespace)
     latest: list[Object] = []
     listed = states(
         connection,
@@ -92,6 +110,8 @@ def follow_pods(
         stalled = bool(latest) and all(map(_stalls, latest))
         stuck_since = (stuck_since or now) if stalled else 0.0
         if stalled and now - stuck_since >= stuck:
+            break
+        if latest and len(hopeless.among(latest, now=now)) == len(latest):
             break
     return latest
 

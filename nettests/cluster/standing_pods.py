@@ -8,7 +8,8 @@ from collections.abc import Collection
 from typing import Any
 
 from nettests.cluster.connection import Connection
-from nettests.cluster.wait import is_standing, problem_of
+from nettests.cluster.wait import is_standing
+from nettests.model.pod_problem import problem_of
 
 Object = dict[str, Any]
 

@@ -10,8 +10,8 @@ from nettests.cluster.apply import owned_objects, path_of
 from nettests.cluster.connection import Connection
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.undo import CreatedObjects
-from nettests.cluster.wait import is_unacknowledged
 from nettests.errors import ClusterError
+from nettests.model.pod_problem import is_unacknowledged
 
 
 def delete_unacknowledged(

@@ -1,7 +1,7 @@
 """Wait until pods are Ready by watching them; for each that does not become Ready, find the reason.
 
-Also waits until Services of type LoadBalancer have addresses. ``problem_of`` is pure: it reads the reason from the
-pod's status and events. A failed pod is a result here, never an exception.
+Also waits until Services of type LoadBalancer have addresses. ``model.pod_problem`` reads the reason from the pod's status
+and events. A failed pod is a result here, never an exception.
 """
 
 import math
@@ -12,8 +12,9 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import PAUSE_SECONDS, states
-from nettests.errors import ClusterError
+from nettests.cluster.pod_events import Hopeless, events_of
 from nettests.model.labels import NEVER_READY, READINESS_LABEL
+from nettests.model.pod_problem import PULLS, condition, is_unacknowledged, problem_of, reason_of
 
 Object = dict[str, Any]
 
@@ -31,7 +32,6 @@ STUCK = frozenset(
     }
 )
 """States that seldom heal by themselves; a failing image pull alternates between the first two."""
-PULLING = frozenset({"ErrImagePull", "ImagePullBackOff"})
 SEVERAL = 3
 """If this many Pods of a node all lack their image, the cause is the node, not one pull."""
 TOGETHER = 0.6
@@ -104,7 +104,7 @@ class PodWait:
         for name, pod in self._latest.items():
             node = _node_of(pod)
             if node:
-                no_image = name not in self.ready and reason_of(pod) in PULLING
+                no_image = name not in self.ready and reason_of(pod) in PULLS
                 pulls.setdefault(node, []).append(no_image)
         return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
 
@@ -134,19 +134,25 @@ def wait_for_pods(
     """Return Ready pods, and the problems of those that are not Ready after ``ready`` seconds.
 
     ``on_change`` gets the numbers of settled and of all pods. A pod that stays in a state such as
-    ImagePullBackOff for ``stuck`` seconds is given up earlier, and so is one that its kubelet does not act on.
+    ImagePullBackOff for ``stuck`` seconds is given up earlier, and so is one that its kubelet does not act on, or whose
+    events say several times that it gets no sandbox or no image.
     """
     waited = PodWait(names=frozenset(names), acknowledged=connection.timing.acknowledged)
 
     def events(name: str) -> Sequence[Object]:
         return events_of(connection, namespace, name)
 
+    hopeless = Hopeless(connection, namespace)
     if waited.pending:
         for pods in states(connection, f"/api/v1/namespaces/{namespace}/pods", seconds=ready):
             now = time.monotonic()
             waited.look(pods, now=now)
             on_change(len(waited.names) - len(waited.pending), len(waited.names))
-            waited.give_up(waited.stuck(longer_than=stuck, now=now), events)
+            starting = [pods[name] for name in waited.pending if name in pods]
+            waited.give_up(
+                {*waited.stuck(longer_than=stuck, now=now), *hopeless.among(starting, now=now)},
+                events,
+            )
             if not waited.pending:
                 break
     waited.give_up(waited.pending, events)
@@ -160,7 +166,7 @@ def _node_of(pod: Object | None) -> str:
 
 def is_ready(pod: Object) -> bool:
     """Whether the pod's Ready condition is True."""
-    return _condition(pod, "Ready").get("status") == "True"
+    return condition(pod, "Ready").get("status") == "True"
 
 
 def is_standing(pod: Object) -> bool:
@@ -175,57 +181,6 @@ def _runs_unready(pod: Object) -> bool:
     states = [item.get("state", {}) for item in pod["status"].get("containerStatuses") or []]
     wanted = len(pod["spec"]["containers"])
     return len(states) == wanted and all("running" in state for state in states)
-
-
-def reason_of(pod: Object) -> str:
-    """Return the short reason why a pod is not Ready; empty if it gives none."""
-    for waiting in _waiting(pod):
-        if waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
-            return str(waiting["reason"])
-    scheduled = _condition(pod, "PodScheduled")
-    return str(scheduled.get("reason", "")) if scheduled.get("status") == "False" else ""
-
-
-def is_unacknowledged(pod: Object) -> bool:
-    """Whether a pod was bound to a node whose kubelet has not acted on it: that sets ``status.startTime`` at once."""
-    return bool(pod.get("spec", {}).get("nodeName")) and not pod.get("status", {}).get("startTime")
-
-
-def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
-    """Return, in one line for people, why a pod is not Ready."""
-    status = pod.get("status", {})
-    for item in status.get("containerStatuses") or []:
-        waiting = item.get("state", {}).get("waiting") or {}
-        ended = item.get("state", {}).get("terminated") or item.get("lastState", {}).get(
-            "terminated"
-        )
-        if waiting.get("reason") not in {None, "ContainerCreating", "PodInitializing"}:
-            code = f" (last exit code {ended['exitCode']})" if ended else ""
-            return (
-                f"container {item['name']}: {waiting['reason']}{code}: {waiting.get('message', '')}"
-            )
-        if ended and not item.get("ready"):
-            return f"container {item['name']} ended with exit code {ended['exitCode']}"
-    scheduled = _condition(pod, "PodScheduled")
-    if scheduled.get("status") == "False":
-        return f"not scheduled: {scheduled.get('message') or scheduled.get('reason', '')}"
-    warnings = [item["message"] for item in events if item.get("type") == "Warning"]
-    if is_unacknowledged(pod):
-        node = pod["spec"]["nodeName"]
-        return f"the kubelet of {node} does not act on it{f' ({warnings[-1]})' if warnings else ''}"
-    if warnings:
-        return f"phase {status.get('phase')}: {warnings[-1]}"
-    return f"phase {status.get('phase')}: {status.get('message') or 'no reason given'}"
-
-
-def _waiting(pod: Object) -> list[Object]:
-    statuses = pod.get("status", {}).get("containerStatuses") or []
-    return [item["state"]["waiting"] for item in statuses if item.get("state", {}).get("waiting")]
-
-
-def _condition(pod: Object, kind: str) -> Object:
-    conditions = pod.get("status", {}).get("conditions") or []
-    return next((item for item in conditions if item["type"] == kind), {})
 
 
 def wait_for_addresses(
@@ -253,14 +208,3 @@ def wait_for_addresses(
 
 def _balanced(service: Object) -> bool:
     return bool(((service.get("status") or {}).get("loadBalancer") or {}).get("ingress"))
-
-
-def events_of(connection: Connection, namespace: str, pod: str) -> list[Object]:
-    """Return the events about a pod; none if they cannot be read."""
-    try:
-        return connection.items(
-            f"/api/v1/namespaces/{namespace}/events",
-            fieldSelector=f"involvedObject.name={pod}",
-        )
-    except ClusterError:
-        return []

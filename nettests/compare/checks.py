@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nettests.compare.explanation import Why
-from nettests.compare.members import MemberChange, member_changes
+from nettests.compare.members import MemberChange, alone, member_changes
 from nettests.compare.nodes import JoinedNodes
 from nettests.compare.reasons import why
-from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen
+from nettests.compare.recorded import Members, RecordedCheck, RecordedRun, Seen
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
 
@@ -94,7 +94,7 @@ def check_changes(
     for new in after.checks:
         old = olds.get(new.id)
         if old is not None:
-            members = tuple(member_changes(old.members, new.members, nodes))
+            members = tuple(member_changes(*_members(old, new), nodes))
             kind = kind_of(old, new, members)
             reason = None if kind is Kind.SAME else why((before, old), (after, new), members)
             yield CheckChange(
@@ -107,13 +107,23 @@ def check_changes(
             )
 
 
+def _members(old: RecordedCheck, new: RecordedCheck) -> tuple[Members, Members]:
+    """Return the members of both; a check of one path or node has itself beside one of several."""
+    if not (old.members.each or new.members.each):
+        return old.members, new.members
+    held = [check.members if check.members.each else alone(check) for check in (old, new)]
+    return held[0], held[1]
+
+
 def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange, ...]) -> Kind:
     """Return how a check changed."""
     if _worth(old) != _worth(new):
         return _KINDS[_worth(old), _worth(new)]
     if old.verdict is not new.verdict:
         return Kind.VERDICT
-    if seen(old) != seen(new):
+    # What several members saw is told by each of them.
+    single = not (old.members.each or new.members.each)
+    if single and seen(old) != seen(new):
         return Kind.OUTCOME
     if old.limitation_id != new.limitation_id:
         return Kind.LIMITATION

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nettests.compare.nodes import JoinedNodes
-from nettests.compare.recorded import Members
+from nettests.compare.recorded import Members, OtherMembers, RecordedCheck
+from nettests.model.check_id import EXTERNAL, parts_of
 from nettests.model.verdict import DEVIATING
-from nettests.model.words import Verdict
+from nettests.model.words import Placement, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,16 @@ class MemberChange:
     def tells(self) -> bool:
         """Whether it is a change of the check: a member that came or went with its node is one where it deviates."""
         return self.in_both or self.before in DEVIATING or self.after in DEVIATING
+
+
+def alone(check: RecordedCheck) -> Members:
+    """Return a check without members as its only one, by the label that it would have (``plan.cell``)."""
+    source, target = check.source.node or EXTERNAL, check.target.node
+    placed = {*Placement} & {*parts_of(check.id)}
+    label = f"{source} → {target}" if target and placed else source
+    limitation = None if check.verdict is Verdict.SKIPPED else check.limitation_id
+    group = OtherMembers(verdict=check.verdict, limitation=limitation, members=(label,))
+    return Members(others=(group,))
 
 
 def member_changes(before: Members, after: Members, nodes: JoinedNodes) -> Iterator[MemberChange]:

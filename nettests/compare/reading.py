@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from cattrs.errors import BaseValidationError
 
+from nettests.compare.former_ids import current
 from nettests.compare.recorded import RecordedRun
 from nettests.errors import PathError
 from nettests.model.codec import from_data
@@ -46,8 +47,8 @@ RESULTS = Readable(
 
 
 def read_results(text: str | bytes, name: str) -> RecordedRun:
-    """Return the run in the text of a document; ``PathError`` for everything else."""
-    return read_value(text, name, RESULTS, RecordedRun)
+    """Return the run in the text of a document, in today's ids; ``PathError`` for everything else."""
+    return current(read_value(text, name, RESULTS, RecordedRun))
 
 
 def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) -> T:

@@ -29,7 +29,7 @@ def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
     if blind:
         reason = blind[-1].message or "no reason is told"
         return Why(explained=Explained.NOT_JUDGED, text=f"{blind[-1].verdict.value}: {reason}")
-    if old.members.each and new.members.each:
+    if old.members.each and new.members.each and not _as_one(members, old, new):
         return why_of_members((before[0], after[0]), (old, new), members)
     changed = causes(
         (before[0].facts, after[0].facts),
@@ -51,6 +51,16 @@ def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
     return unexplained(
         "the expectation changed, and neither the old nor the new outcome was observed"
     )
+
+
+def _as_one(members: Sequence[MemberChange], old: RecordedCheck, new: RecordedCheck) -> bool:
+    """Whether all members changed in the same way: then their check tells why."""
+    ways = {
+        (change.before, change.after, change.limitation_before, change.limitation_after)
+        for change in members
+    }
+    every = len(members) == len(old.members.each) == len(new.members.each)
+    return every and len(ways) == 1 and all(change.in_both for change in members)
 
 
 def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:

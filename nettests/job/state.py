@@ -1,7 +1,6 @@
 """A Job with its Pods and events → one phase, with the reason. Pure.
 
-The reason why a Pod does not start is in one of three places: the state of its container, its conditions, or events.
-The one reported is the one that a person can act on.
+Why a Pod does not start is read by ``model.pod_problem``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,12 +9,15 @@ from enum import Enum
 from typing import Any
 
 from nettests.job.workload import CONTAINER
+from nettests.model.pod_problem import PULLS, is_hopeless, problem_of
 
 Object = dict[str, Any]
 
-PULLING = frozenset({"ErrImagePull", "ImagePullBackOff", "RegistryUnavailable"})
-STUCK = PULLING | {
-    *("InvalidImageName", "ErrImageNeverPull", "ImageInspectError"),
+_OF_IMAGES = PULLS | {
+    *("RegistryUnavailable", "InvalidImageName", "ErrImageNeverPull"),
+}
+STUCK = _OF_IMAGES | {
+    "ImageInspectError",
     *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
 }
 """Reasons of a waiting container that do not pass by themselves, or not soon enough to wait for it."""
@@ -63,8 +65,13 @@ def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
     if "running" in state:
         return JobState(phase=Phase.RUNNING, pod=name)
     waiting = state.get("waiting") or {}
-    if waiting.get("reason") in STUCK:
-        return _stuck(name, waiting, list(events))
+    about = [event for event in events if _is_about(event.get("involvedObject") or {}, name)]
+    if waiting.get("reason") in STUCK or is_hopeless(about):
+        hint = "kubectl describe pod tells more"
+        if waiting.get("reason") in _OF_IMAGES:
+            hint = "does its node reach that registry, is the name right, and does it take a --pull-secret?"
+        why = f"the Pod {name} does not start: {problem_of(pod, about)}"
+        return JobState(phase=Phase.BROKEN, pod=name, reason=why, hint=hint)
     return JobState(phase=Phase.WAITING, pod=name, reason=_pending(name, status, waiting))
 
 
@@ -92,7 +99,7 @@ def _without_pod(job: Object, events: Sequence[Object]) -> JobState:
             reason=f"the Job {name} is suspended",
             hint=f'kubectl patch job {name} -p \'{{"spec":{{"suspend":false}}}}\'',
         )
-    refused = _newest(events, job, {"FailedCreate"})
+    refused = _newest(events, job, "FailedCreate")
     if refused:
         return JobState(
             phase=Phase.BROKEN,
@@ -116,21 +123,6 @@ def _ended(pod: str, terminated: Object) -> JobState:
     return JobState(phase=Phase.ENDED, pod=pod, exit_code=code, reason=explanation, hint=hint)
 
 
-def _stuck(pod: str, waiting: Object, events: Sequence[Object]) -> JobState:
-    reason, message = str(waiting["reason"]), str(waiting.get("message", ""))
-    hint = "kubectl describe pod tells more"
-    if reason in PULLING | {"InvalidImageName", "ErrImageNeverPull"}:
-        # sample: Failed to pull image "x": rpc error: code = NotFound desc = …, where the state says "Back-off pulling"
-        message = _newest(events, pod, {"Failed"}, beginning="Failed to pull image") or message
-        hint = "does its node reach that registry, is the name right, and does it take a --pull-secret?"
-    return JobState(
-        phase=Phase.BROKEN,
-        pod=pod,
-        reason=f"the container of Pod {pod} does not start ({reason}): {message}",
-        hint=hint,
-    )
-
-
 def _pending(pod: str, status: Object, waiting: Object) -> str:
     for condition in status.get("conditions") or ():
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
@@ -147,17 +139,12 @@ def _container_state(status: Object) -> Object:
     return {}
 
 
-def _newest(
-    events: Sequence[Object], about: Object | str, reasons: Iterable[str], *, beginning: str = ""
-) -> str:
-    """Return the last message about an object, given itself or by name."""
-    wanted = set(reasons)
+def _newest(events: Sequence[Object], about: Object, reason: str) -> str:
+    """Return the last message about an object for that reason."""
     matching = [
         event
         for event in events
-        if event.get("reason") in wanted
-        and _is_about(event.get("involvedObject") or {}, about)
-        and str(event.get("message", "")).startswith(beginning)
+        if event.get("reason") == reason and _is_about(event.get("involvedObject") or {}, about)
     ]
     matching.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
     return str(matching[-1]["message"]) if matching else ""

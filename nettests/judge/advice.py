@@ -16,7 +16,7 @@ from nettests.judge.distrust import (
 )
 from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import AFTER_REFUSAL, not_created, not_started
+from nettests.judge.not_started import not_created, not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
@@ -364,8 +364,8 @@ def after_distrust(why: str) -> str:
     """Return the next step for an untrusted result."""
     if pod := not_started(why):
         return pod.next_step
-    if not_created(why):
-        return AFTER_REFUSAL
+    if refusal := not_created(why):
+        return refusal.next_step
     if gone_pod(why):
         return AFTER_GONE
     if missing_program(why):

@@ -82,9 +82,11 @@ def _message(
 
 
 def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
-    """Return the observed outcomes with their counts, most frequent first: ``connected ×129, timed_out ×3``."""
+    """Return the observed outcomes, with their counts if there are several: ``connected ×129, timed_out ×3``."""
     # sample: "connected, source = client-pod (10.244.1.5)"
     seen = Counter(judgement.observed.partition(" (")[0] or "nothing" for _, judgement in each)
+    if len(seen) == 1:
+        return next(iter(seen))
     return ", ".join(f"{what} ×{count}" for what, count in seen.most_common())
 
 

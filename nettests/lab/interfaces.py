@@ -23,6 +23,8 @@ from nettests.lab.mounted import Drive, Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
+GO_TEXT, NOBODYS = "agnhost-text-other", "sv-SE"
+"""The fault under which errors of the system are in a language that no table holds, and that language."""
 Json = dict[str, Any]
 Allowed = Mapping[Address, Sequence[Address]]
 """For each pod that NetworkPolicies restrict, the addresses that it may open connections to."""
@@ -125,6 +127,8 @@ class ProgramTroubles:
     """Whether short commands lose their output."""
     cmd_text: str = ""
     """What cmd says instead of its own messages."""
+    tools: set[str] = field(default_factory=set)
+    """Names of the faults of what tools print, as ``programs.windows.broken_tools`` lists them."""
     copy_refused: bool = False
     copy_seconds: float = 0.0
 
@@ -147,8 +151,6 @@ class Disk:
     """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
-    broken_tools: set[str] = field(default_factory=set)
-    """Names of the faults of tools that are in force."""
     background: dict[str, object] = field(default_factory=dict)
     """Objects that outlive the command that started them, by the command's name."""
     images: set[str] = field(default_factory=set)
@@ -157,6 +159,8 @@ class Disk:
     """How long a pull takes."""
     registry_down: bool = False
     """Whether no registry can be reached from the node."""
+    no_sandbox: dict[str, str] = field(default_factory=dict)
+    """What the network plugin says instead of attaching a pod, by pattern of the pod's name."""
     cluster_domain: str = ""
     """The cluster domain in the kubelet's configuration where it is wrong; empty: the cluster's own."""
     troubles: ProgramTroubles = field(default_factory=ProgramTroubles)
@@ -245,8 +249,6 @@ class Machine:
     """The reference of the container's image."""
     windows: WindowsSettings = field(default_factory=WindowsSettings)
     """How the node behaves, if it is one of Windows."""
-    broken: Collection[str] = frozenset()
-    """Names of the faults of tools that are in force on the node."""
 
     @property
     def locale(self) -> str:
@@ -256,6 +258,8 @@ class Machine:
     @property
     def message_locale(self) -> str:
         """The language of the system's errors in Go's programs."""
+        if GO_TEXT in self.troubles.tools:
+            return NOBODYS
         return self.windows.message_locale if self.host_process else ENGLISH
 
 

@@ -236,7 +236,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One node, or one ordered pair of nodes, of a check of the fleet.
+    """One node, or one ordered pair of nodes, of a check.
 
     ``label`` names its nodes (``win-3 → linux-2``) and is unique in its check.
     """
@@ -363,3 +363,9 @@ class Plan:
     skips: tuple[Skip, ...]
     pods: tuple[ProbePod, ...]
     services: tuple[ServiceObject, ...]
+
+    @property
+    def each(self) -> Iterator[Check]:
+        """What is run: the members of all checks, each as a check."""
+        for check in self.checks:
+            yield from check.each

@@ -3,14 +3,11 @@
     <flow>/<source>/<target>/<placement>/<protocol>[/<detail>…]   where the target stands somewhere
     <flow>/<source>/<protocol>[/<detail>…]                        where it stands on no node
     <flow>/<place>/<case>                                         where there is no path
-    <flow>/<source OS>[/<target OS>]/<protocol>[/<detail>…]       of the fleet: every node of a system is a member
 
 An end is a node pool or ``external``; the place of a question to the API server is ``api``. Histories are keyed by
 ids, so no part is a build, a version, a plugin, a node, a pod or an address. ``plan.pattern`` says the same of a flow
 to people.
 """
-
-from collections.abc import Iterable
 
 EXTERNAL = "external"
 """The place outside the cluster, as a source and as a target."""
@@ -30,11 +27,6 @@ _MEMBER = "#"
 def between(source: str, target: str, placement: str) -> str:
     """Return the place of a check between two ends."""
     return _SEPARATOR.join((source, target, placement))
-
-
-def across(systems: Iterable[str]) -> str:
-    """Return the place of a check of the fleet: the source's system, and the target's if it has one."""
-    return _SEPARATOR.join(systems)
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:

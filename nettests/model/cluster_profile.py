@@ -214,7 +214,7 @@ class ClusterProfile:
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
-    """Which nodes the fleet sweep takes: ``all``, ``sample`` (those that stand for their node pools) or a selector."""
+    """Which nodes are tested: ``all``, ``sample`` (two of each node pool) or a selector."""
     scale: Scale = field(default_factory=Scale)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

@@ -168,12 +168,12 @@ class ExternalTarget:
 
 
 ALL, SAMPLE = "all", "sample"
-"""Which nodes the fleet sweep takes: every usable one, or those that stand for their node pools."""
+"""Which nodes are tested: every usable one, or two of each node pool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScope:
-    """Which nodes take part in the fleet sweep, as the user chose: ``all``, ``sample`` or a label selector.
+    """Which nodes are tested, as the user chose: ``all``, ``sample`` or a label selector.
 
     ``nodes`` are those that a selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
     derived from the run, and is part of the facts so that the same facts give the same plan.
@@ -235,7 +235,7 @@ class ClusterFacts:
     platform: Fact[str] = Fact(None, "it was not read")
     """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
-    """Which nodes the fleet sweep takes, and the seed of its pairs."""
+    """Which nodes are tested, and the seed of the pairs of a large cluster."""
     scale: Scale = Scale()
     """How many connections and Services are created to look for a limit."""
 

@@ -31,8 +31,15 @@ def _name(match: re.Match[str]) -> str:
 
 def one_line(text: str, *, limit: int = 300) -> str:
     """Return ``text`` on one line, shortened with ``…``, for cells and attributes."""
-    line = " ".join(visible(text).split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return cut(" ".join(visible(text).split()), limit)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return ``text``, without its middle where it is too long: what failed stands at its start, and why at its end."""
+    if len(text) <= limit:
+        return text
+    end = limit // 2
+    return f"{text[: limit - 1 - end]}…{text[-end:]}"
 
 
 def as_line(text: str) -> str:

@@ -6,6 +6,7 @@ not the target.
 
 from dataclasses import dataclass
 
+from nettests.model.visible import cut
 from nettests.model.words import Outcome
 
 DETAIL_LENGTH = 300
@@ -39,6 +40,5 @@ def not_understood(reason: str) -> Reading:
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` on one line, cut at a length that fits a report."""
-    line = " ".join(text.split())
-    return line if len(line) <= DETAIL_LENGTH else f"{line[: DETAIL_LENGTH - 1]}…"
+    """Return ``text`` on one line, without its middle where it is too long for a report."""
+    return cut(" ".join(text.split()), DETAIL_LENGTH)

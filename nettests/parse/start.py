@@ -13,6 +13,7 @@ from typing import Any
 from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, TERMINATES, Case
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
+from nettests.model.pod_problem import SANDBOX, status_reasons, telling
 from nettests.model.words import Outcome
 from nettests.parse import connect, curl, endings, first_packets, nslookup
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
@@ -30,15 +31,12 @@ NOT_ITS_OWN = (
     "is not recognized as an internal or external command",
 )
 """Reasons of the cluster, or of how a run starts its own program (cmd's text), not of the Pod."""
-SANDBOX = "FailedCreatePodSandBox"
-"""The event of a Pod that waits for its network; its status does not say so."""
 _OF_ERRORS = ("denied", "error", "read-only")
 """Words in a case's text if it expects mounttest to fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')
 """What mounttest prints for an empty file; a certificate is never recorded, so its text cannot be required."""
 WHOLE_LINE = "whole-line"
 """The key in ``Raw.context`` of cases whose text has to be a whole line."""
-QUIET = frozenset({"ContainerCreating", "PodInitializing", "Completed"})
 
 
 def started(pod: Json) -> bool:
@@ -159,17 +157,13 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
 def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     """Read why a Pod did not start: for a reason of its own, or one of the cluster."""
     reasons = raw.context.get("reasons", "").splitlines()
-    # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
-    warnings = [
-        f"{event['reason']}: {event['message']}"
-        for event in events
-        if event.get("type") == "Warning"
-    ]
-    own_reasons = list(status_reasons(status)) or [
-        text for text in warnings if text.startswith(SANDBOX)
-    ]
+    warnings = telling(events)
+    own_reasons = (
+        list(status_reasons(status, events))
+        or [text for text in warnings if text.startswith(SANDBOX)][:1]
+    )
     why = (
-        "; ".join(dict.fromkeys(own_reasons or warnings[-1:]))
+        "; ".join(dict.fromkeys(own_reasons or warnings[:1]))
         or f"phase {status.get('phase')}, no reason given"
     )
     if reasons and not _shows([*own_reasons, *warnings], reasons):
@@ -177,28 +171,6 @@ def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     if not reasons and (not own_reasons or _shows(own_reasons, NOT_ITS_OWN)):
         return probe_failed(f"it did not start for a reason that is not its own: {why}")
     return Reading(outcome=Outcome.FAILS_TO_START, detail=one_line(why))
-
-
-def status_reasons(status: Json) -> Iterator[str]:
-    """Yield why a Pod did not start, from its status: reason and message, each once."""
-    # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
-    if status.get("reason"):
-        yield f"{status['reason']}: {status.get('message', '')}"
-    for kind in ("initContainerStatuses", "containerStatuses"):
-        for container in status.get(kind) or []:
-            state = container.get("state") or {}
-            # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
-            # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
-            detail = state.get("waiting") or state.get("terminated") or {}
-            if detail.get("reason", "Completed") not in QUIET:
-                code = f" ({detail['exitCode']})" if detail.get("exitCode") else ""
-                yield f"{container['name']}: {detail['reason']}{code}: {detail.get('message', '')}"
-            elif "running" in state and not container.get("ready") and kind == "containerStatuses":
-                yield f"{container['name']}: runs, but is not Ready"
-    # sample: {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 …"}
-    for condition in status.get("conditions") or []:
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            yield f"{condition.get('reason', '')}: {condition.get('message', '')}"
 
 
 def _shows(texts: Sequence[str] | Iterator[str], wanted: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, assert_never
 from nettests.model.json_text import read_json
 from nettests.model.labels import REVISION
 from nettests.model.observation import Raw
+from nettests.model.pod_problem import status_reasons
 from nettests.model.words import Outcome
 from nettests.model.workload import APART, ROLLS_OUT, Workload
 from nettests.parse import start
@@ -125,9 +126,9 @@ def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
         return start.not_started(pods[0]["status"], record["events"], raw)
     if not pending:
         other = next((pod for pod in pods if pod not in started), None)
-        why = "; ".join(start.status_reasons(other["status"])) if other else "it was not made"
+        why = "; ".join(status_reasons(other["status"])) if other else "it was not made"
         return probe_failed(f"one Pod started, and of the other is not known why it did not: {why}")
-    why = "; ".join(start.status_reasons(pending[0]["status"]))
+    why = "; ".join(status_reasons(pending[0]["status"]))
     return _conforms(f"{_named(started)} started, and {_named(pending)} stays pending: {why}")
 
 
@@ -150,7 +151,7 @@ def _rolled_out(record: Json, kind: Workload) -> Reading:
 
 
 def _kept_away(pod: Json, says: str) -> bool:
-    return any(says in text for text in start.status_reasons(pod["status"]))
+    return any(says in text for text in status_reasons(pod["status"]))
 
 
 def _staying(pods: Sequence[Json]) -> list[Json]:

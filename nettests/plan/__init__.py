@@ -12,7 +12,7 @@ from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.classes import read_classes
 from nettests.plan.declare import flow, flow_of
-from nettests.plan.flow import Backing, Flow, Matrix, NameForm
+from nettests.plan.flow import Backing, Flow, Matrix, Members, NameForm
 from nettests.plan.registry import Registry, load
 from nettests.plan.targets import LOAD_BALANCED
 
@@ -26,6 +26,7 @@ __all__ = [
     "Crowd",
     "Flow",
     "Matrix",
+    "Members",
     "NameForm",
     "Registry",
     "ServiceSettings",

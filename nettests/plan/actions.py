@@ -24,7 +24,7 @@ from nettests.plan.node_pools import (
     pod_vantage,
 )
 from nettests.plan.questions import Candidate
-from nettests.plan.samples import connections, share_of_pods, swept_connections, train
+from nettests.plan.samples import connections, share_of_pods, train
 
 ECHO_HEADERS = 28
 """Bytes of IPv4 and ICMP before an echo request's payload."""
@@ -55,13 +55,12 @@ def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
     backends = candidate.cell.backends
     if candidate.question is Question.START and candidate.case is not None:
         return share_of_pods(candidate.case.pods, candidate.cell.beside)
+    shared = candidate.cell.beside > 1
     if candidate.question is Question.LOSS:
-        swept = bool(candidate.cell.member)
-        return train(candidate.protocol, candidate.flow.check_class, swept=swept)
+        return train(candidate.protocol, candidate.flow.check_class, shared=shared)
     if backends is None:
         return 1
-    enough = swept_connections if candidate.cell.member else connections
-    return enough(len(backends.servers))
+    return connections(len(backends.servers), shared=shared)
 
 
 def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:
@@ -109,7 +108,7 @@ def _target(candidate: Candidate, node_pools: NodePools) -> Target:
         case Owner.CLUSTER | Owner.OUTSIDE:
             return targets.placeless(kind, template)
         case Owner.PODS:
-            return targets.of_pods(kind, node_pools.nodes, template)
+            return targets.of_pods(kind, node_pools.named_servers, template)
         case Owner.SERVICE | Owner.NODE_PORT:
             return _of_service(candidate, template)
         case Owner.POD:
@@ -152,8 +151,8 @@ def _node(candidate: Candidate) -> NodeFacts:
 
 def _owner(pool: NodePool, client: Vantage) -> NodeFacts:
     """Return the node of a pool whose address a client uses for NodePorts: not its own, if there is another one."""
-    others = [node for node in pool.members if node.name != client.node]
-    return (others or list(pool.members))[-1]
+    others = [node for node in pool.few if node.name != client.node]
+    return (others or list(pool.few))[-1]
 
 
 def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) -> Target:

@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan.actions import action
 from nettests.plan.applies import sift
-from nettests.plan.checks import check, swept
+from nettests.plan.checks import with_members
 from nettests.plan.controls import Topology
 from nettests.plan.flow import Flow
 from nettests.plan.ipv6_alone import of_use
@@ -54,19 +54,15 @@ def build(
 
 
 def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) -> list[Check]:
-    """Return a check for each candidate, and one for all candidates of the fleet that have the same id."""
-    checks: list[Check] = []
-    fleet: dict[str, list[tuple[Candidate, Action]]] = {}
+    """Return a check for all candidates that have the same id: they are its members."""
+    by_id: dict[str, list[tuple[Candidate, Action]]] = {}
     for candidate, question in possible:
-        if candidate.cell.member:
-            fleet.setdefault(candidate.id, []).append((candidate, question))
-        else:
-            checks.append(check(candidate, question, topology))
-    return [*checks, *(swept(members, topology) for members in fleet.values())]
+        by_id.setdefault(candidate.id, []).append((candidate, question))
+    return [with_members(members, topology) for members in by_id.values()]
 
 
 def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
-    """Return one skip for each id: members of the fleet share one.
+    """Return one skip for each id: members of a check share one.
 
     If other members of the check can be run, the skip gets a separate id.
     """

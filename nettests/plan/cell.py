@@ -1,13 +1,14 @@
-"""Cells of a flow's matrix: a pair of places to test, or a gap that this cluster does not offer. Values.
+"""Cells of a flow's matrix: two nodes to test, or a gap that this cluster does not offer. Values.
 
-Made by ``matrix`` and ``watching``, used by all later stages of planning.
+Made by ``matrix``, used by all later stages of planning. The cells of one pair of node pools are the members of one
+check.
 """
 
 from dataclasses import dataclass
 
-from nettests.model.check_id import API, EXTERNAL, across, between
+from nettests.model.check_id import API, EXTERNAL, between
 from nettests.model.facts import NodeFacts
-from nettests.model.words import Placement, Protocol
+from nettests.model.words import Placement
 from nettests.plan.node_pools import NodePool
 
 
@@ -26,25 +27,28 @@ class Cell:
     backends: NodePool | None = None
     many_backends: NodePool | None = None
     """The node pool whose members run many backends."""
-    member: str = ""
-    """The label of a member of the fleet: the cells of one pair of systems make one check."""
-    of_pool: bool = False
-    """Whether it is a member of a node pool's check: then the cells of one pair of node pools make one check."""
-    protocols: tuple[Protocol, ...] = ()
-    """The flow's protocols that are tested there; empty for all of them."""
+    of_source: bool = False
+    """Whether its check is about the source's node pool alone, whatever node it reaches."""
     beside: int = 1
-    """For a member of a node pool's check: the number of the node pool's members."""
+    """How many members its check has."""
 
     @property
     def path(self) -> str:
-        """The place in a check's id: ``windows-1/linux-1/other-node``, ``windows/linux``, ``api``."""
-        if self.of_pool and self.backends is None:
+        """The place in a check's id: ``windows-1/linux-1/other-node``, ``windows-1``, ``api``."""
+        if self.of_source:
             return self.source_name
-        if self.member and not self.of_pool:
-            return across(end.os.value for end in (self.source, self.target) if end)
         if self.placement is Placement.NOWHERE:
             return self.source.pool if self.source else API
         return between(self.source_name, self.target_name, self.placement.value)
+
+    @property
+    def label(self) -> str:
+        """The name of this member of its check: ``win-3 → linux-2``, or its only node."""
+        ends = [self.source.name if self.source else EXTERNAL]
+        if self.target is not None and not self.of_source:
+            ends.append(self.target.name)
+        one_node = self.placement is Placement.NOWHERE
+        return ends[0] if one_node else " → ".join(ends)
 
     @property
     def source_name(self) -> str:

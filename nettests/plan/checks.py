@@ -14,7 +14,7 @@ from nettests.plan.controls import Topology, controls
 from nettests.plan.questions import Candidate
 
 
-def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
+def _check(candidate: Candidate, action: Action, topology: Topology) -> Check:
     """Return the check that ``action`` carries out."""
     # Session affinity is tested, or distribution: the former needs the latter as a control.
     sticky = candidate.flow.service is not None and candidate.flow.service.session_affinity
@@ -39,38 +39,44 @@ def check(candidate: Candidate, action: Action, topology: Topology) -> Check:
     )
 
 
-def swept(candidates: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
-    """Return the one check that the candidates of a fleet with the same id are members of."""
-    whole = [(candidate, check(candidate, action, topology)) for candidate, action in candidates]
-    first = whole[0][1]
-    placements = [member_check.placement for _, member_check in whole]
-    between = Placement.OTHER_NODE in placements
+def with_members(candidates: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
+    """Return the check that candidates with the same id are members of; one alone is the check itself."""
+    checks = [_check(candidate, action, topology) for candidate, action in candidates]
+    first = checks[0]
+    if len(checks) == 1:
+        return first
+    placements = [member.placement for member in checks]
+    elsewhere = Placement.OTHER_NODE in placements
     return replace(
         first,
-        action=_shared(first.action, of_pool=candidates[0][0].cell.of_pool),
-        placement=Placement.OTHER_NODE if between else placements[0],
+        action=_shared(first.action),
+        placement=Placement.OTHER_NODE if elsewhere else placements[0],
         controls=(),
         members=tuple(
             Member(
-                label=candidate.cell.member,
-                action=member_check.action,
-                placement=member_check.placement,
-                controls=member_check.controls,
+                label=candidate.cell.label,
+                action=member.action,
+                placement=member.placement,
+                controls=member.controls,
             )
-            for candidate, member_check in whole
+            for (candidate, _), member in zip(candidates, checks, strict=True)
         ),
     )
 
 
-def _shared(action: Action, *, of_pool: bool) -> Action:
-    """Return what the actions of all members of a check have in common with this one, including shared node pools."""
+def _shared(action: Action) -> Action:
+    """Return what the actions of all members of a check have in common with this one."""
     source, target = action.source, action.target
-    pools = (source.pool, target.pool) if of_pool else (None, None)
-    policy = source.dns_policy
     return replace(
         action,
-        source=Vantage(kind=source.kind, probe="", pool=pools[0], os=source.os, dns_policy=policy),
-        target=Target(kind=target.kind, pool=pools[1], os=target.os, name_form=target.name_form),
+        source=Vantage(
+            kind=source.kind,
+            probe="",
+            pool=source.pool,
+            os=source.os,
+            dns_policy=source.dns_policy,
+        ),
+        target=Target(kind=target.kind, pool=target.pool, os=target.os, name_form=target.name_form),
     )
 
 

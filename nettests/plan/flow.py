@@ -28,7 +28,7 @@ from nettests.model.words import (
 
 
 class Matrix(StrEnum):
-    """How a flow is crossed with the cluster's node pools and placements."""
+    """How a flow is crossed with the cluster's node pools and placements; ``Members`` says with which of their nodes."""
 
     PAIRS = "pairs"
     """Every node pool to every node pool: the source's own node and another node."""
@@ -38,12 +38,12 @@ class Matrix(StrEnum):
     """Every node pool to other nodes' addresses, by backends on that node and elsewhere."""
     POOLS = "pools"
     """Every node pool to all servers of every node pool."""
-    WATCHED = "watched"
-    """The same from every node of the source's pool, or from so many of them as ``plan.fleet`` says: each is a member."""
-    WATCHED_AT_NODES = "watched-at-nodes"
-    """The same at the addresses of the nodes of the target's pool: each node of either is one end of a member."""
-    EVERY_NODE = "every-node"
-    """Every node of every node pool, or as many of them as ``plan.fleet`` says, as a member of its node pool's check."""
+    POOLS_AT_NODES = "pools-at-nodes"
+    """The same at the addresses of the nodes of the target's pool."""
+    OWN_POOL = "own-pool"
+    """Every node pool to the Service before its first node."""
+    ANOTHER = "another"
+    """Every node pool alone, beside a node that is not its own."""
     SOURCES = "sources"
     """Every node pool to one target outside the cluster."""
     WINDOWS_SOURCES = "windows-sources"
@@ -68,30 +68,21 @@ class Matrix(StrEnum):
     """Every node pool alone: for questions about a node, or a Pod made on it."""
     EACH_WINDOWS = "each-windows"
     """Every Windows node pool alone: for questions that Linux nodes do not raise."""
-    FLEET_PAIRS = "fleet-pairs"
-    """Every node of the fleet to each of its peers, or to so many of them as ``plan.fleet`` says, and to itself."""
-    FLEET_RING = "fleet-ring"
-    """Every node of the fleet to one other, so that each is a source once and a target once."""
-    FLEET_ONCE = "fleet-once"
-    """``FLEET_RING``, and over TCP every other pair of few nodes once, in one direction."""
-    FLEET_HOSTS = "fleet-hosts"
-    """``FLEET_RING`` over some of many: for what takes a Pod on a node's own network, and processes in it."""
-    FLEET_NODE_PORTS = "fleet-node-ports"
-    """Every node of the fleet to the NodePorts of peers, to some of many."""
-    FLEET_SERVICES = "fleet-services"
-    """Every node of the fleet to the Service before one node of each node pool."""
-    FLEET_PEERS = "fleet-peers"
-    """Every node of the fleet to other nodes, to some of many: for what costs more than a question of a few bytes."""
-    FLEET_OWN_POOL = "fleet-own-pool"
-    """Every node of the fleet to the Service before the first node of its own node pool."""
-    FLEET_POOL = "fleet-pool"
-    """Every node of the fleet to all servers of one node pool."""
-    FLEET_OWN = "fleet-own"
-    """Every node of the fleet to itself."""
-    FLEET_CLUSTER = "fleet-cluster"
-    """Every node of the fleet to one target in the cluster that has no node."""
-    FLEET_OUTSIDE = "fleet-outside"
-    """Every node of the fleet to one target outside the cluster."""
+
+
+class Members(StrEnum):
+    """Which nodes of the node pools that a matrix crosses are members of a check."""
+
+    EACH_NODE = "each-node"
+    """Each is a source and a target."""
+    EACH_PAIR = "each-pair"
+    """Each ordered pair of a source and a target; of a large cluster so many as ``plan.peers`` says."""
+    EACH_PAIR_ONCE = "each-pair-once"
+    """The same, in one direction: for what comes back over the path that it took."""
+    ONE = "one"
+    """One of each node pool: for what kubelet, scheduler and runtime do, which no path and no setting of a node decides."""
+    FEW = "few"
+    """Two of each node pool: for what is not a node's own and takes a Service, or a Pod, of its own."""
 
 
 class Backing(StrEnum):
@@ -140,7 +131,8 @@ class Declaration:
     ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
     ``dual_stack`` limits the flow to clusters of two families.
     ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
-    ``alike`` names the flow whose documented limitations hold for this one, too: it does the same elsewhere.
+    ``alike`` names the flow whose documented limitations hold for this one, too: it does the same in another way.
+    ``members`` says which nodes are members of its checks; ``Matrix.CLUSTER`` has none.
     ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
     """
 
@@ -153,6 +145,7 @@ class Declaration:
     question: Question = Question.REACH
     names: tuple[NameForm, ...] = ()
     outcome: Outcome | None = None
+    members: Members = Members.EACH_NODE
     source_seen: SourceSeen | None = None
     distribution: Distribution | None = None
     cases: tuple[Case, ...] = ()
@@ -219,6 +212,18 @@ class Flow(Declaration):
         if balanced and self.check_class in {CheckClass.DISRUPTIVE, CheckClass.PACKETS}:
             return (self.check_class, CheckClass.EXPOSED)
         return (self.check_class,)
+
+    @property
+    def owns_services(self) -> bool:
+        """Whether each of its targets takes a Service with its own settings, or a load balancer."""
+        settings = self.service
+        return settings is not None and not (settings.no_endpoints or settings.external_name)
+
+    @property
+    def is_process(self) -> bool:
+        """Whether each of its attempts starts a program on a node: then a run makes no more of them than it needs."""
+        from_node = self.source is VantageKind.NODE and self.question is Question.REACH
+        return from_node or self.question is Question.PING
 
     @property
     def several_backends(self) -> bool:

@@ -106,7 +106,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
     """Yield which nodes pull which image: for probes, and for Pods of single checks by their cases."""
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
-    for check in plan.checks:
+    for check in plan.each:
         yield from _capturing(check, facts, images)
         for action in started(*check.actions):
             node = facts.node(action.source.node or "")

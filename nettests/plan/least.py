@@ -57,6 +57,7 @@ def pinging_pods(plan: Plan) -> frozenset[str]:
 
 def _pings(plan: Plan) -> Iterator[Action]:
     for check in plan.checks:
-        for action in (check.action, *(control.action for control in check.controls)):
-            if action.question is Question.PING or (action is check.action and PING in check.needs):
+        by_case = {member.action for member in check.each} if PING in check.needs else set()
+        for action in check.actions:
+            if action.question is Question.PING or action in by_case:
                 yield action

@@ -1,144 +1,118 @@
 """The cells of a flow's matrix: which sources meet which targets, and where.
 
-Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols. An ordinary pair
-that this cluster cannot offer (such as another node in a node pool of one) is a gap with its reason.
+Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols; ``peers`` says which
+nodes of two node pools meet. A pair that this cluster cannot offer (such as another node in a node pool of one) is a
+gap with its reason.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
-from nettests.model.check_id import EXTERNAL, between
+from nettests.model.check_id import EXTERNAL, SAMPLED, between
 from nettests.model.facts import NodeFacts
-from nettests.model.words import OS, Placement, Protocol
+from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.words import OS, Placement
+from nettests.plan import peers
 from nettests.plan.cell import Cell, Gap
-from nettests.plan.fleet import ALL_PEERS, hosts, others, peers, ring
-from nettests.plan.flow import Backing, Matrix
-from nettests.plan.node_pools import NodePool, NodePools, server, service
-from nettests.plan.watching import every_node, left_out, watched, watched_at_nodes
+from nettests.plan.flow import Backing, Flow, Matrix, Members
+from nettests.plan.node_pools import NodePool, NodePools
+
+OWN_SERVICES = 16
+"""The most nodes of a node pool that have a Service of one flow's own: each takes rules, and without DSR 64 ports, on every
+Windows node."""
 
 
-def cells(
-    matrix: Matrix, node_pools: NodePools, backing: Backing = Backing.ANYWHERE
-) -> tuple[Cell | Gap, ...]:
-    """Return the matrix of a flow over the node pools, in the order of the node pools' names.
-
-    ``backing`` narrows the matrices of NodePorts.
-    """
-    rule = _NODE_PORTS.get(matrix)
-    return tuple(rule(node_pools, backing) if rule else _RULES[matrix](node_pools))
-
-
-def _fleet(
-    *targets: Callable[[NodePools], Iterator[Cell]],
-) -> Callable[[NodePools], Iterator[Cell | Gap]]:
-    """Return the cells of a matrix over the fleet; a system without a node in it is a gap."""
-
-    def rule(node_pools: NodePools) -> Iterator[Cell | Gap]:
-        for os in OS:
-            usable = any(pool.os is os for pool in node_pools.pools)
-            if usable and not any(node.os is os for node in node_pools.fleet):
-                words = f"the fleet that was chosen holds no usable {os.words} node"
-                yield Gap(path=os.value, reason=words)
-        for cells_of in targets:
-            yield from cells_of(node_pools)
-
-    return rule
-
-
-def _between(source: NodeFacts, target: NodeFacts, to: str) -> Cell:
-    same = source.name == target.name
-    return Cell(
-        source=source,
-        target=target,
-        placement=Placement.SAME_NODE if same else Placement.OTHER_NODE,
-        member=f"{source.name} → {to}",
+def cells(flow: Flow, node_pools: NodePools) -> tuple[Cell | Gap, ...]:
+    """Return the matrix of a flow over the node pools, in the order of the node pools' names."""
+    placed = tuple(_RULES[flow.matrix](flow, node_pools))
+    if descriptor(flow.target).owner is Owner.POD and descriptor(flow.target).named_by_headless:
+        named = {node.name for node in node_pools.named_servers}
+        placed = tuple(
+            cell
+            for cell in placed
+            if isinstance(cell, Gap) or (cell.target and cell.target.name in named)
+        )
+    members = Counter(_check(cell) for cell in placed if isinstance(cell, Cell))
+    return tuple(
+        replace(cell, beside=members[_check(cell)]) if isinstance(cell, Cell) else cell
+        for cell in placed
     )
 
 
-def _fleet_own(node_pools: NodePools) -> Iterator[Cell]:
-    for node in node_pools.fleet:
-        yield _between(node, node, node.name)
+def _check(cell: Cell) -> tuple[str, str]:
+    return cell.path, cell.suffix
 
 
-def _fleet_peers(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in peers(node_pools.fleet, node_pools.seed):
-        yield _between(source, target, target.name)
+def _turn(flow: Flow, *pools: NodePool) -> int:
+    return peers.turn_of(flow.name, *(pool.name for pool in pools))
 
 
-def _fleet_ring(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in ring(node_pools.fleet, node_pools.seed):
-        yield _between(source, target, target.name)
+def _own(flow: Flow, pool: NodePool) -> Sequence[NodeFacts]:
+    """Return the nodes of a pool that are tested at themselves: all, unless each would take a Service of its own."""
+    match flow.members:
+        case Members.ONE:
+            return pool.members[:1]
+        case Members.FEW:
+            return pool.few
+        case _:
+            return pool.members[:OWN_SERVICES] if flow.owns_services else pool.members
 
 
-def _fleet_once(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield the ring, and, if there are few nodes, every other pair over TCP only."""
-    yield from _fleet_ring(node_pools)
-    for source, target in others(node_pools.fleet, node_pools.seed):
-        yield replace(_between(source, target, target.name), protocols=(Protocol.TCP,))
+def _targets(flow: Flow, pool: NodePool) -> Sequence[NodeFacts]:
+    """Return the nodes of a pool that others reach: all, or a few if each takes a Service of the flow's own."""
+    return pool.few if flow.owns_services else pool.members
 
 
-def _fleet_hosts(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in hosts(node_pools.fleet, node_pools.seed):
-        yield _between(source, target, target.name)
+def _others(
+    flow: Flow, node_pools: NodePools, source: NodePool, target: NodePool
+) -> Iterator[peers.Pair]:
+    """Yield the pairs of different nodes, from one node pool to another or itself."""
+    targets, turn = _targets(flow, target), _turn(flow, source, target)
+    match flow.members:
+        case Members.EACH_NODE | Members.FEW | Members.ONE:
+            yield from peers.cover(source.members, targets, turn)
+        case Members.EACH_PAIR | Members.EACH_PAIR_ONCE:
+            once = flow.members is Members.EACH_PAIR_ONCE
+            nodes, seed = node_pools.nodes, node_pools.seed
+            yield from peers.every(source.members, targets, nodes, seed, turn, once=once)
 
 
-def _fleet_some_peers(node_pools: NodePools) -> Iterator[Cell]:
-    for source, target in peers(node_pools.fleet, node_pools.seed, ALL_PEERS):
-        yield _between(source, target, target.name)
+def _elsewhere(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for source in node_pools.pools:
+        for target in node_pools.met_by(source):
+            yield from _between(flow, node_pools, source, target)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _fleet_services(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield every node to the Services in front of the first nodes of the node pools, or of some of many."""
-    for source in node_pools.fleet:
-        own_pool = node_pools.named(source.pool)
-        for pool in node_pools.met_by(own_pool):
-            yield _between(source, pool.first, service(server(pool.first)))
+def _between(
+    flow: Flow, node_pools: NodePools, source: NodePool, target: NodePool
+) -> Iterator[Cell | Gap]:
+    pairs = list(_others(flow, node_pools, source, target))
+    if not pairs:
+        yield _lone(source)
+    for node, other in pairs:
+        yield Cell(source=node, target=other, placement=Placement.OTHER_NODE)
 
 
-def _fleet_own_pool(node_pools: NodePools) -> Iterator[Cell]:
-    for source in node_pools.fleet:
-        first = node_pools.named(source.pool).first
-        yield _between(source, first, service(server(first)))
-
-
-def _fleet_pool(node_pools: NodePools) -> Iterator[Cell]:
-    """Yield every node to all servers of the node pool with many backends: session affinity is a rule of the source's node."""
-    for source in node_pools.fleet:
-        pool = node_pools.many_backends
-        alone = pool.first is source and len(pool.members) == 1
-        yield Cell(
-            source=source,
-            target=None,
-            placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
-            backends=pool,
-            member=source.name,
-        )
-
-
-def _fleet_cluster(node_pools: NodePools) -> Iterator[Cell]:
-    for node in node_pools.fleet:
-        yield Cell(source=node, target=None, placement=Placement.NOWHERE, member=node.name)
-
-
-def _fleet_outside(node_pools: NodePools) -> Iterator[Cell]:
-    for node in node_pools.fleet:
-        yield Cell(source=node, target=None, placement=Placement.OUTSIDE, member=node.name)
-
-
-def _pairs(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _pairs(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
             if source is target:
-                yield Cell(source=source.first, target=source.first, placement=Placement.SAME_NODE)
-            yield _other(source, target)
-        yield from left_out(node_pools, source, source.name)
+                yield from _at_own_node(flow, source)
+            yield from _between(flow, node_pools, source, target)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _other(source: NodePool, target: NodePool) -> Cell | Gap:
-    node = _elsewhere(target, source.first)
-    if node is None:
-        return _lone(source)
-    return Cell(source=source.first, target=node, placement=Placement.OTHER_NODE)
+def _nearest(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    for pool in node_pools.pools:
+        yield from _at_own_node(flow, pool)
+
+
+def _at_own_node(flow: Flow, pool: NodePool) -> Iterator[Cell]:
+    for node in _own(flow, pool):
+        yield Cell(source=node, target=node, placement=Placement.SAME_NODE)
 
 
 def _lone(pool: NodePool) -> Gap:
@@ -148,182 +122,207 @@ def _lone(pool: NodePool) -> Gap:
     )
 
 
-def _elsewhere_only(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    for source in node_pools.pools:
-        for target in node_pools.met_by(source):
-            yield _other(source, target)
-        yield from left_out(node_pools, source, source.name)
-
-
-def _own_node(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+def _own_node(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
-        yield from _backends(node_pools, pool.first, pool.first, Placement.SAME_NODE, backing)
-        if backing in _ELSEWHERE:
-            yield from left_out(node_pools, pool, pool.name)
+        pairs = [(node, node) for node in _own(flow, pool)]
+        yield from _backed(flow, node_pools, pairs, Placement.SAME_NODE)
+        yield from _unmet(flow, node_pools, pool, pool.name)
 
 
-def _other_nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+def _other_nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
-            owner = _elsewhere(target, source.first)
-            if owner is None:
+            pairs = list(_others(flow, node_pools, source, target))
+            if not pairs:
                 yield _lone(source)
-            else:
-                yield from _backends(node_pools, source.first, owner, Placement.OTHER_NODE, backing)
-        yield from left_out(node_pools, source, source.name)
+            yield from _backed(flow, node_pools, pairs, Placement.OTHER_NODE)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _nodes(node_pools: NodePools, backing: Backing) -> Iterator[Cell | Gap]:
+def _nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
-        yield from _backends(node_pools, None, pool.first, Placement.OUTSIDE, backing)
-        if backing in _ELSEWHERE:
-            yield from left_out(node_pools, pool, f"{EXTERNAL}/{pool.name}")
+        owners = _own(flow, pool) if flow.backing is Backing.LOCAL else pool.members
+        pairs = [(None, owner) for owner in owners]
+        yield from _backed(flow, node_pools, pairs, Placement.OUTSIDE)
+        yield from _unmet(flow, node_pools, pool, f"{EXTERNAL}/{pool.name}")
 
 
-def _empty_nodes(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield every node pool to the nodes without Pods; all use the pool whose Pods are light for backends."""
+def _empty_nodes(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    """Yield every node to the nodes without Pods; all use the pool whose Pods are light for backends."""
     no_windows = OS.WINDOWS.value in dict(node_pools.absent)  # which is the reason by itself
     if not node_pools.empty and not no_windows:
         words = "no Windows node is known to be cordoned and without Pods of its network"
         yield Gap(path=OS.WINDOWS.value, reason=words)
-    for source in node_pools.pools:
-        behind = node_pools.many_backends
-        backend = _elsewhere(behind, source.first) or behind.first
-        for owner in node_pools.empty:
-            yield Cell(
-                source=source.first,
-                target=owner,
-                placement=Placement.OTHER_NODE,
-                backend=backend,
-            )
+    for pool in node_pools.pools:
+        for source in pool.members:
+            behind = node_pools.many_backends.few
+            backend = next((node for node in behind if node is not source), behind[0])
+            for owner in node_pools.empty:
+                yield Cell(
+                    source=source, target=owner, placement=Placement.OTHER_NODE, backend=backend
+                )
 
 
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
 """Backings that meet other node pools."""
 
 
-def _backends(
+def _backed(
+    flow: Flow,
     node_pools: NodePools,
-    source: NodeFacts | None,
-    owner: NodeFacts,
+    pairs: Sequence[tuple[NodeFacts | None, NodeFacts]],
     placement: Placement,
-    backing: Backing,
 ) -> Iterator[Cell]:
-    """Yield one cell for a backend on the owner of the address, and one for each node pool elsewhere."""
-    places: list[NodeFacts | None] = [None] if backing is Backing.NOWHERE else []
-    if backing in {Backing.ANYWHERE, Backing.LOCAL}:
-        places.append(owner)
-    if backing in _ELSEWHERE:
-        elsewhere = (
-            _elsewhere(pool, owner) for pool in node_pools.met_by(node_pools.pool_of(owner))
+    """Yield a cell for each pair and each backend: on the owner of the address, and on a node of each node pool elsewhere.
+
+    Where an attempt takes a process, the backends are dealt out to the pairs instead: each node and each backend occurs.
+    """
+    backends = [list(_backends(flow, node_pools, owner)) for _, owner in pairs]
+    many = max(map(len, backends), default=0)
+    if flow.is_process:
+        chosen = [(turn % len(pairs), turn % many) for turn in range(max(len(pairs), many))]
+    else:
+        chosen = [(pair, backend) for pair in range(len(pairs)) for backend in range(many)]
+    for pair, backend in chosen:
+        if backend < len(backends[pair]):
+            (source, owner), behind = pairs[pair], backends[pair][backend]
+            yield Cell(source=source, target=owner, placement=placement, backend=behind)
+
+
+def _backends(flow: Flow, node_pools: NodePools, owner: NodeFacts) -> Iterator[NodeFacts | None]:
+    """Yield the nodes that run the backend of a NodePort at ``owner``: in the same order for all nodes of a pool."""
+    if flow.backing is Backing.NOWHERE:
+        yield None
+    if flow.backing in {Backing.ANYWHERE, Backing.LOCAL}:
+        yield owner
+    if flow.backing in _ELSEWHERE:
+        for pool in node_pools.met_by(node_pools.named(owner.pool)):
+            pairs = peers.cover((owner,), _targets(flow, pool), owner.member + _turn(flow, pool))
+            yield from (node for _, node in islice(pairs, 1))
+
+
+def _unmet(flow: Flow, node_pools: NodePools, pool: NodePool, path: str) -> Iterator[Gap]:
+    if flow.backing in _ELSEWHERE:
+        yield from _left_out(node_pools, pool, path)
+
+
+def _left_out(node_pools: NodePools, source: NodePool, path: str) -> Iterator[Gap]:
+    """Yield the node pools that the sampling rule leaves out for ``source``."""
+    met = node_pools.met_by(source)
+    left = [pool.name for pool in node_pools.pools if pool not in met]
+    if left:
+        reason = (
+            f"of {len(node_pools.pools)} node pools {source.name} meets {len(met)}, one of each kind; "
+            f"left out: {', '.join(left)}"
         )
-        places.extend(node for node in elsewhere if node is not None)
-    for backend in places:
-        yield Cell(source=source, target=owner, placement=placement, backend=backend)
+        yield Gap(path=f"{path}/{SAMPLED}", reason=reason)
 
 
-def _pools(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _all_servers(source: NodePool, target: NodePool) -> Placement:
+    alone = source is target and len(target.members) == 1
+    return Placement.SAME_NODE if alone else Placement.OTHER_NODE
+
+
+def _pools(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
-            alone = source is target and len(target.members) == 1
-            yield Cell(
-                source=source.first,
-                target=None,
-                placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
-                backends=target,
-            )
-        yield from left_out(node_pools, source, source.name)
+            placement = _all_servers(source, target)
+            for node in _clients(flow, node_pools, source):
+                yield Cell(source=node, target=None, placement=placement, backends=target)
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _many_backends(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _pools_at_nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    """Yield cells in which each node of both node pools is an end: as client, or as owner of the address."""
     for source in node_pools.pools:
-        alone = source is node_pools.many_backends and len(source.members) == 1
-        yield Cell(
-            source=source.first,
-            target=None,
-            placement=Placement.SAME_NODE if alone else Placement.OTHER_NODE,
-            many_backends=node_pools.many_backends,
-        )
+        for target in node_pools.met_by(source):
+            clients, owners = (_clients(flow, node_pools, pool) for pool in (source, target))
+            placement = _all_servers(source, target)
+            for number in range(max(len(clients), len(owners))):
+                yield Cell(
+                    source=clients[number % len(clients)],
+                    # Not the first one, which has the backend that stays.
+                    target=owners[(number + 1) % len(owners)],
+                    placement=placement,
+                    backends=target,
+                )
+        yield from _left_out(node_pools, source, source.name)
 
 
-def _sources(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _clients(flow: Flow, node_pools: NodePools, pool: NodePool) -> Sequence[NodeFacts]:
+    """Return the nodes that dial a Service; of a large node pool some watch one that changes, others in every run."""
+    if flow.question.changes_services:
+        return peers.watchers(pool.members, node_pools.seed)
+    return pool.members
+
+
+def _many_backends(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    behind = node_pools.many_backends
     for source in node_pools.pools:
-        yield Cell(source=source.first, target=None, placement=Placement.OUTSIDE)
+        placement = _all_servers(source, behind)
+        for node in source.members:
+            yield Cell(source=node, target=None, placement=placement, many_backends=behind)
 
 
-def _windows_sources(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _own_pool(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
-        if pool.os is OS.WINDOWS:
-            yield Cell(source=pool.first, target=None, placement=Placement.OUTSIDE)
+        placement = _all_servers(pool, pool)
+        for node in pool.members:
+            yield Cell(source=node, target=pool.first, placement=placement, of_source=True)
 
 
-def _from_outside(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _another(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+    """Yield each node with another node, Linux first, whose Pod and Service it reaches."""
     for pool in node_pools.pools:
-        yield Cell(source=None, target=pool.first, placement=Placement.OUTSIDE)
+        for node in peers.watchers(pool.members, node_pools.seed):
+            other = next((other for other in node_pools.nodes if other is not node), None)
+            if other is None:
+                yield Gap(path=pool.name, reason=f"only one usable node: {node.name}")
+                continue
+            yield Cell(source=node, target=other, placement=Placement.OTHER_NODE, of_source=True)
 
 
-def _own_pool(node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _nodes_alone(
+    placement: Placement, *, targets: bool = False, only: OS | None = None
+) -> Callable[[Flow, NodePools], Iterator[Cell | Gap]]:
+    """Return the rule of a matrix of single nodes, of one system if told, which may be their own targets."""
+
+    def rule(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
+        for pool in node_pools.pools:
+            for node in _own(flow, pool) if only in {None, pool.os} else ():
+                yield Cell(source=node, target=node if targets else None, placement=placement)
+
+    return rule
+
+
+def _from_outside(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
     for pool in node_pools.pools:
-        yield Cell(source=pool.first, target=pool.first, placement=Placement.SAME_NODE)
+        for node in _own(flow, pool):
+            yield Cell(source=None, target=node, placement=Placement.OUTSIDE)
 
 
-def _no_endpoints(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    for pool in node_pools.pools:
-        yield Cell(source=pool.first, target=None, placement=Placement.NOWHERE)
-
-
-def _cluster(_node_pools: NodePools) -> Iterator[Cell | Gap]:
+def _cluster(_flow: Flow, _node_pools: NodePools) -> Iterator[Cell | Gap]:
     yield Cell(source=None, target=None, placement=Placement.NOWHERE)
 
 
-def _each(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    for pool in node_pools.pools:
-        yield Cell(source=pool.first, target=pool.first, placement=Placement.NOWHERE)
-
-
-def _each_windows(node_pools: NodePools) -> Iterator[Cell | Gap]:
-    for pool in node_pools.pools:
-        if pool.os is OS.WINDOWS:
-            yield Cell(source=pool.first, target=pool.first, placement=Placement.NOWHERE)
-
-
-def _elsewhere(pool: NodePool, node: NodeFacts) -> NodeFacts | None:
-    """Return the node pool's first member that is not ``node``."""
-    return next((member for member in pool.members if member is not node), None)
-
-
-_RULES: dict[Matrix, Callable[[NodePools], Iterator[Cell | Gap]]] = {
+_RULES: dict[Matrix, Callable[[Flow, NodePools], Iterator[Cell | Gap]]] = {
     Matrix.PAIRS: _pairs,
-    Matrix.ELSEWHERE: _elsewhere_only,
-    Matrix.POOLS: _pools,
-    Matrix.WATCHED: watched,
-    Matrix.WATCHED_AT_NODES: watched_at_nodes,
-    Matrix.SOURCES: _sources,
-    Matrix.WINDOWS_SOURCES: _windows_sources,
-    Matrix.NEAREST: _own_pool,
-    Matrix.NO_ENDPOINTS: _no_endpoints,
-    Matrix.FROM_OUTSIDE: _from_outside,
-    Matrix.CLUSTER: _cluster,
-    Matrix.EMPTY_NODES: _empty_nodes,
-    Matrix.MANY_BACKENDS: _many_backends,
-    Matrix.EACH: _each,
-    Matrix.EVERY_NODE: every_node,
-    Matrix.EACH_WINDOWS: _each_windows,
-    Matrix.FLEET_PAIRS: _fleet(_fleet_own, _fleet_peers),
-    Matrix.FLEET_RING: _fleet(_fleet_ring),
-    Matrix.FLEET_ONCE: _fleet(_fleet_once),
-    Matrix.FLEET_HOSTS: _fleet(_fleet_hosts),
-    Matrix.FLEET_NODE_PORTS: _fleet(_fleet_some_peers),
-    Matrix.FLEET_PEERS: _fleet(_fleet_some_peers),
-    Matrix.FLEET_OWN_POOL: _fleet(_fleet_own_pool),
-    Matrix.FLEET_POOL: _fleet(_fleet_pool),
-    Matrix.FLEET_SERVICES: _fleet(_fleet_services),
-    Matrix.FLEET_OWN: _fleet(_fleet_own),
-    Matrix.FLEET_CLUSTER: _fleet(_fleet_cluster),
-    Matrix.FLEET_OUTSIDE: _fleet(_fleet_outside),
-}
-_NODE_PORTS: dict[Matrix, Callable[[NodePools, Backing], Iterator[Cell | Gap]]] = {
+    Matrix.ELSEWHERE: _elsewhere,
+    Matrix.NEAREST: _nearest,
     Matrix.OWN_NODE: _own_node,
     Matrix.OTHER_NODES: _other_nodes,
     Matrix.NODES: _nodes,
+    Matrix.EMPTY_NODES: _empty_nodes,
+    Matrix.FROM_OUTSIDE: _from_outside,
+    Matrix.POOLS: _pools,
+    Matrix.POOLS_AT_NODES: _pools_at_nodes,
+    Matrix.MANY_BACKENDS: _many_backends,
+    Matrix.OWN_POOL: _own_pool,
+    Matrix.ANOTHER: _another,
+    Matrix.SOURCES: _nodes_alone(Placement.OUTSIDE),
+    Matrix.WINDOWS_SOURCES: _nodes_alone(Placement.OUTSIDE, only=OS.WINDOWS),
+    Matrix.NO_ENDPOINTS: _nodes_alone(Placement.NOWHERE),
+    Matrix.EACH: _nodes_alone(Placement.NOWHERE, targets=True),
+    Matrix.EACH_WINDOWS: _nodes_alone(Placement.NOWHERE, targets=True, only=OS.WINDOWS),
+    Matrix.CLUSTER: _cluster,
 }

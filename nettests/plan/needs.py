@@ -40,7 +40,7 @@ def pods_for(
     ``on_hosts`` says whether Pods may see all of a node: then some search it for leftover rules.
     """
     actions = tuple(actions)
-    nodes = {node.name: node for node in node_pools.standing}
+    nodes = {node.name: node for node in node_pools.nodes}
     every = {pod.name: pod for node in nodes.values() for pod in _possible(node)}
     for action in actions:
         every |= _many_backend_pods(action, node_pools)

@@ -1,18 +1,17 @@
 """Node pools: the nodes that represent each, and the names of their Pods and Services.
 
-First stage of planning. The sampling rule is here: from every node pool the first two usable nodes, the first as the
-source, so that a cluster of a thousand nodes costs as much as one of four; if there are many node pools, each source
-gets only a few as targets, so that the cost grows with sources, not with pairs. Names are made of node pool and
-ordinal.
+First stage of planning. Every usable node that the user chose is a member of its node pool, and of the checks of each
+flow. If there are many node pools, each meets only a few as targets, so that the cost grows with nodes. Names are made
+of node pool and ordinal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 from nettests.model.check import Vantage
-from nettests.model.facts import ALL, SAMPLE, ClusterFacts, NodeFacts
+from nettests.model.facts import ALL, SAMPLE, ClusterFacts, FleetScope, NodeFacts
 from nettests.model.words import OS, VantageKind
-from nettests.plan.fleet import share
 
 HEADLESS = "servers"
 """The headless Service whose subdomain names the server pods."""
@@ -23,14 +22,17 @@ MANY_BACKENDS = "backends"
 EXTERNAL_PROBE = "external"
 API_PROBE = "api"
 
-_MEMBERS = 2
+FEW = 2
+"""The nodes of each node pool that run the backends of a Service with several, or of a flow's own Services."""
+NAMES = 24
+"""The addresses that fit into an answer of 512 bytes, beside the name and with room for a long one."""
 _TARGETS = 6
 """With at most this many node pools every pair is tested; with more, each source is tested against this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePool:
-    """A node pool with its probe nodes: one or two usable members."""
+    """A node pool with its probe nodes: every usable node that was chosen."""
 
     name: str
     os: OS
@@ -38,14 +40,19 @@ class NodePool:
 
     @property
     def first(self) -> NodeFacts:
-        """The member that is the source of this node pool's flows."""
+        """The member that questions about the node pool itself are put to."""
         return self.members[0]
+
+    @property
+    def few(self) -> tuple[NodeFacts, ...]:
+        """The members that stand for the pool where not every one can."""
+        return self.members[:FEW]
 
     @property
     def servers(self) -> tuple[str, ...]:
         """The server pods of the node pool, at least two: a single node holds both."""
         if len(self.members) > 1:
-            return tuple(server(node) for node in self.members)
+            return tuple(server(node) for node in self.few)
         return (server(self.first), second_server(self.first))
 
     @property
@@ -73,18 +80,10 @@ class NodePools:
 
     pools: tuple[NodePool, ...]
     absent: tuple[tuple[str, str], ...]
-    fleet: tuple[NodeFacts, ...] = ()
-    """Every node that takes part in the fleet sweep, by node pool and member."""
     seed: int = 0
     """Selects which pairs of a large fleet are tested."""
     empty: tuple[NodeFacts, ...] = ()
     """The first cordoned Windows node of each node pool that is known to hold no Pod of its network."""
-
-    @property
-    def standing(self) -> tuple[NodeFacts, ...]:
-        """All nodes on which Pods may be needed: the probe nodes, then the others of the fleet."""
-        chosen = {node.name for node in self.nodes}
-        return (*self.nodes, *(node for node in self.fleet if node.name not in chosen))
 
     @property
     def nodes(self) -> tuple[NodeFacts, ...]:
@@ -115,9 +114,11 @@ class NodePools:
         """Return the node pool of that name."""
         return next(pool for pool in self.pools if pool.name == name)
 
-    def pool_of(self, node: NodeFacts) -> NodePool:
-        """Return the node pool of ``node``."""
-        return next(pool for pool in self.pools if node in pool.members)
+    @property
+    def named_servers(self) -> tuple[NodeFacts, ...]:
+        """The nodes whose server Pods have names, through one headless Service: so many as fit into a DNS answer."""
+        most = max(FEW, NAMES // len(self.pools)) if self.pools else 0
+        return tuple(node for pool in self.pools for node in pool.members[:most])
 
     @property
     def many_backends(self) -> NodePool:
@@ -139,9 +140,12 @@ def choose_pools(facts: ClusterFacts) -> NodePools:
     absent = []
     for name in sorted({node.pool for node in facts.nodes}):
         group = sorted((n for n in facts.nodes if n.pool == name), key=lambda node: node.member)
-        usable = tuple(node for node in group if not unusable(node))
-        if usable:
-            pools.append(NodePool(name=name, os=group[0].os, members=usable[:_MEMBERS]))
+        usable = [node for node in group if not unusable(node)]
+        chosen = tuple(_chosen(usable, facts.fleet))
+        if chosen:
+            pools.append(NodePool(name=name, os=group[0].os, members=chosen))
+        elif usable:
+            absent.append((name, f"none of its nodes was chosen ({facts.fleet.chosen})"))
         else:
             absent.append((name, "no usable node: " + ", ".join(map(_why_unusable, group))))
     absent += [
@@ -152,7 +156,6 @@ def choose_pools(facts: ClusterFacts) -> NodePools:
     return NodePools(
         pools=tuple(pools),
         absent=tuple(absent),
-        fleet=fleet_of(facts, pools),
         seed=facts.fleet.seed,
         empty=_empty(facts),
     )
@@ -166,24 +169,11 @@ def _empty(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
     return tuple(first[name] for name in sorted(first))
 
 
-def fleet_of(facts: ClusterFacts, pools: Sequence[NodePool]) -> tuple[NodeFacts, ...]:
-    """Return the usable nodes of the fleet sweep: all, those of the sample, or the selected ones."""
-    scope = facts.fleet
+def _chosen(usable: Iterable[NodeFacts], scope: FleetScope) -> Iterable[NodeFacts]:
+    """Return the nodes of a node pool that take part: all, two, or the selected ones."""
     if scope.chosen == SAMPLE:
-        return tuple(node for pool in pools for node in pool.members)
-    usable = sorted(
-        (node for node in facts.nodes if not unusable(node)),
-        key=lambda node: (node.pool, node.member),
-    )
-    return tuple(node for node in usable if scope.chosen == ALL or node.name in scope.nodes)
-
-
-def swept(facts: ClusterFacts) -> str:
-    """Return which part of the cluster the fleet sweep covers, with the seed if it is not every pair."""
-    nodes = choose_pools(facts).fleet
-    tested, every = share(len(nodes))
-    part = f"fleet ({facts.fleet.chosen}): {len(nodes)} of {len(facts.nodes)} nodes, {tested} of {every} ordered pairs"
-    return part if tested == every else f"{part}, chosen by seed {facts.fleet.seed}"
+        return islice(usable, FEW)
+    return (node for node in usable if scope.chosen == ALL or node.name in scope.nodes)
 
 
 def unusable(node: NodeFacts) -> str:

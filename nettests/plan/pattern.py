@@ -12,7 +12,6 @@ from nettests.model.words import Placement, Protocol, Question
 from nettests.plan.flow import Backing, Flow, Matrix, NameForm
 
 _POOL = "<pool>"
-_SYSTEM = "{windows,linux}"
 _OWN_NODE = between(_POOL, _POOL, Placement.SAME_NODE.value)
 _OTHER_NODE = between(_POOL, _POOL, Placement.OTHER_NODE.value)
 _EITHER = "{" + f"{Placement.SAME_NODE.value},{Placement.OTHER_NODE.value}" + "}"
@@ -25,8 +24,8 @@ _PATHS = {
     Matrix.OTHER_NODES: _OTHER_NODE,
     Matrix.EMPTY_NODES: _OTHER_NODE,
     Matrix.POOLS: _BOTH,
-    Matrix.WATCHED: _BOTH,
-    Matrix.WATCHED_AT_NODES: _BOTH,
+    Matrix.POOLS_AT_NODES: _BOTH,
+    Matrix.OWN_POOL: _POOL,
     Matrix.SOURCES: _TO_OUTSIDE,
     Matrix.WINDOWS_SOURCES: _TO_OUTSIDE,
     Matrix.NEAREST: _OWN_NODE,
@@ -37,20 +36,8 @@ _PATHS = {
     Matrix.CLUSTER: API,
     Matrix.MANY_BACKENDS: _BOTH,
     Matrix.EACH: _POOL,
-    Matrix.EVERY_NODE: _POOL,
+    Matrix.ANOTHER: _POOL,
     Matrix.EACH_WINDOWS: _POOL,
-    Matrix.FLEET_PAIRS: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_RING: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_ONCE: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_HOSTS: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_NODE_PORTS: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_SERVICES: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_OWN: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_PEERS: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_OWN_POOL: f"{_SYSTEM}/{_SYSTEM}",
-    Matrix.FLEET_POOL: _SYSTEM,
-    Matrix.FLEET_CLUSTER: _SYSTEM,
-    Matrix.FLEET_OUTSIDE: _SYSTEM,
 }
 _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.EMPTY_NODES, Matrix.NODES}
 
@@ -58,8 +45,7 @@ _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.EMPTY_NODES, Matrix.NOD
 def patterns(flow: Flow) -> tuple[str, ...]:
     """Return the patterns of a flow's check ids: one for its paths, one for its names if it has any."""
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
-    swept = flow.matrix is Matrix.FLEET_OUTSIDE
-    path = _PATHS[Matrix.SOURCES if outside and not swept else flow.matrix]
+    path = _PATHS[Matrix.SOURCES if outside else flow.matrix]
     if flow.cases:
         return (check_id(flow.name, path, "<case>"),)
     plain = _by_path(flow, path)

@@ -31,7 +31,7 @@ def places(
             yield flow.skipped(flow.name, f"the cluster has {facts.families[0]} only")
             continue
         yield from _absences(flow, node_pools)
-        for cell in cells(flow.matrix, node_pools, flow.backing):
+        for cell in cells(flow, node_pools):
             if isinstance(cell, Gap):
                 yield flow.skipped(f"{flow.name}/{cell.path}", cell.reason)
             else:

@@ -41,7 +41,7 @@ class Candidate:
         place = self.cell.path
         if self.case is not None:
             return check_id(self.flow.name, place, self.case.label)
-        if not self.cell.member and descriptor(self.flow.target).owner is Owner.OUTSIDE:
+        if descriptor(self.flow.target).owner is Owner.OUTSIDE:
             place = between(self.cell.source_name, EXTERNAL, self.cell.placement.value)
         return check_id(self.flow.name, place, self.protocol.value, *self.details)
 
@@ -58,12 +58,6 @@ class Candidate:
         """The check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
         if self.case is not None:
             return f"{self.cell.path} {self.question.value} {self.case.label}"
-        if self.cell.member and not self.cell.of_pool:
-            ends = [end.os.value for end in (self.cell.source, self.cell.target) if end]
-            ends[-1] += f" {self.flow.target.value}" if len(ends) > 1 else ""
-            ends[0] = f"every {ends[0]} node's {self.flow.source.value}"
-            to = ends[1] if len(ends) > 1 else self.flow.target.value
-            return ", ".join((f"{ends[0]} → {to}", self.protocol.value.upper(), *self.details))
         source = (
             f"{self.cell.source.pool} {self.flow.source.value}" if self.cell.source else "outside"
         )
@@ -99,7 +93,7 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
         return
     for name in flow.names or (None,):
         if flow.question is not Question.RESOLVE:
-            for protocol in cell.protocols or flow.protocols:
+            for protocol in flow.protocols:
                 yield Candidate(
                     flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
                 )

@@ -17,24 +17,19 @@ FEWEST = 32
 """The least connections, even where fewer would be enough: hashes of consecutive ports are not quite independent."""
 
 
-SWEPT_FALSE_RATE = 1e-6
-"""The same for a member of the fleet's check: each node is one, and has the cost."""
+SHARED_FALSE_RATE = 1e-6
+"""The same for one of several members of a check: each has the cost."""
 
 
-def swept_connections(backends: int) -> int:
-    """Return how many new connections a node of the fleet makes towards ``backends`` (at least 2) backends.
-
-    Fewer than for other checks: a node that distributes connections shows it by its second or third.
-    """
-    return _enough(backends, SWEPT_FALSE_RATE)
-
-
-def connections(backends: int) -> int:
+def connections(backends: int, *, shared: bool = False) -> int:
     """Return how many new connections to make towards ``backends`` (at least 2) backends.
 
-    All ``n`` reach one backend by chance with probability ``k * (1/k)**n``, which must be at most
-    ``FALSE_RATE``.
+    All ``n`` reach one backend by chance with probability ``k * (1/k)**n``, which must be at most ``FALSE_RATE``.
+    A member of a check that has several (``shared``) makes fewer: a node that distributes connections shows it by its
+    second or third.
     """
+    if shared:
+        return _enough(backends, SHARED_FALSE_RATE)
     return max(FEWEST, _enough(backends, FALSE_RATE))
 
 
@@ -48,19 +43,19 @@ SHORT_TRAIN = 200
 """TCP connections in a row where echoes over UDP test the same path: a connection costs ten times an echo. What is lost
 of every protocol the echoes show; of TCP alone, a loss of 3 % of packets on either way shows with a chance of 99.9 %."""
 
-SWEPT_TRAIN = 80
-"""TCP connections of a node of the fleet: where 5 % of packets are lost on either way, two of their first packets are with
+SHARED_TRAIN = 80
+"""TCP connections of one of several members of a check: where 5 % of packets are lost on either way, two of their first packets are with
 a chance of 99.7 %, and each node is the target of another one's as well."""
 
 
-def train(protocol: Protocol, check_class: CheckClass, *, swept: bool = False) -> int:
+def train(protocol: Protocol, check_class: CheckClass, *, shared: bool = False) -> int:
     """Return how many tries show a loss: costly checks make as many as a loss of 1 % takes, whatever a try costs.
 
-    ``swept`` checks are those of every node of the fleet.
+    A member of a check that has several (``shared``) makes fewer connections.
     """
     match protocol:
-        case Protocol.TCP if swept:
-            return SWEPT_TRAIN
+        case Protocol.TCP if shared:
+            return SHARED_TRAIN
         case Protocol.TCP if check_class is CheckClass.DEFAULT:
             return SHORT_TRAIN
         case Protocol.TCP | Protocol.UDP | Protocol.ICMP:

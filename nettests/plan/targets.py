@@ -145,7 +145,7 @@ def affinity(pool: NodePool, settings: ServiceSettings = AFFINITY) -> Target:
 def mixed_target_ports(pool: NodePool, settings: ServiceSettings) -> Target:
     """Return a Service over a server and a probe of a node pool, which serve at different target ports."""
     over = affinity(pool, settings)
-    return replace(over, backends=(server(pool.first), probe(pool.members[-1])))
+    return replace(over, backends=(server(pool.first), probe(pool.few[-1])))
 
 
 def churned(

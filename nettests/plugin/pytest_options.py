@@ -65,7 +65,7 @@ def add(parser: pytest.Parser) -> None:
     group.addoption(
         "--nodes",
         metavar="WHICH",
-        help="the fleet sweep takes all usable nodes, a sample, or those that a label selector matches (default: all)",
+        help="test all usable nodes, a sample, or those that a label selector matches (default: all)",
     )
     _add_keeping(group)
     _add_ending(group)

@@ -83,7 +83,7 @@ class Evidence:
     @property
     def vantages(self) -> frozenset[str]:
         """The nodes that the plan uses as vantages, or would if nothing were denied."""
-        checks = (*self.plan.checks, *self.whole.checks)
+        checks = (*self.plan.each, *self.whole.each)
         return frozenset(
             check.source.node or "" for check in checks if check.source.kind is VantageKind.NODE
         )

@@ -119,8 +119,8 @@ def node_vantages(evidence: Evidence) -> Finding:
     """Say whether nodes themselves can be vantage points: rights, admission, HostProcess and free ports together."""
     topic = "node vantages"
     clashes = tuple(_clashes(evidence))
-    possible = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.checks)
-    planned = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.checks)
+    possible = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.each)
+    planned = sum(check.source.kind is VantageKind.NODE for check in evidence.whole.each)
     if clashes:
         return Finding(
             topic=topic,

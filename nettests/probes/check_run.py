@@ -84,10 +84,20 @@ class CheckRun:
         recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
 
     def _barren(self, check: Check) -> str | None:
-        """Record that no Pod of the run started on the node: another one would wait as long for the same result."""
+        """Return that no Pod of the run started on the node: another one would wait as long for the same result.
+
+        Where its own Pod did, one that has the host's network starts as well.
+        """
         if check.action.question is not Question.START:
             return None
-        return self.sender.directory.deployment.barren.get(check.source.node or "")
+        deployment, node = self.sender.directory.deployment, check.source.node or ""
+        own = any(pod.node == node for pod in deployment.pods.values())
+        # sample: {"spec": {"securityContext": {"windowsOptions": {"hostProcess": true, …
+        case = check.action.case
+        on_host = case and (
+            '"hostProcess": true' in case.object or '"hostNetwork": true' in case.object
+        )
+        return None if own and on_host else deployment.barren.get(node)
 
     def _gone(self, check: Check) -> str | None:
         """Record that the queried DNS Pod no longer serves: then its missing answers mean nothing."""

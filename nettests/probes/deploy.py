@@ -120,13 +120,15 @@ def _create_slices(
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
-    """Return why the first Pod did not start, for each node where none did."""
-    started = {pod.node for pod in plan.pods if pod.name in ready}
+    """Return why the first Pod did not start, for each node where none did in the Pod network: a node's own Pod says nothing of it."""
+    started = {pod.node for pod in plan.pods if pod.name in ready and pod.purpose != "node"}
+    standing = {pod.node for pod in plan.pods if pod.name in ready}
     reasons: dict[str, str] = {}
     for pod in plan.pods:
         if pod.node not in started and pod.name in problems:
+            network = "in the Pod network " if pod.node in standing else ""
             reasons.setdefault(
-                pod.node, f"no Pod of this run started on {pod.node}: {problems[pod.name]}"
+                pod.node, f"no Pod of this run {network}started on {pod.node}: {problems[pod.name]}"
             )
     return reasons
 

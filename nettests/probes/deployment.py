@@ -57,7 +57,7 @@ class Deployment:
     sentinel: str | None = None
     """The Service that was created once the API knew all endpoints of the others."""
     barren: Mapping[str, str] = field(default_factory=dict)
-    """Why the first Pod did not start, for each node where none did."""
+    """Why the first Pod did not start, for each node where none did in the Pod network."""
     remarks: tuple[str, ...] = ()
     """What did not go as wanted during the deployment, for the journal."""
     declined: Mapping[str, str] = field(default_factory=dict)

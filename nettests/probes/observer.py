@@ -6,18 +6,16 @@ spent waiting for time-outs, so there are many threads. Disruptive checks run wh
 """
 
 import threading
-import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 
-from nettests.bounds import Bounds, Slots, for_members
+from nettests.bounds import Bounds, Slots, for_checks
 from nettests.model.check import Check
-from nettests.model.check_id import member_of, parent_of
-from nettests.model.target_kinds import descriptor
+from nettests.model.check_id import parent_of
 from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
@@ -25,7 +23,7 @@ from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import STALLED_SECONDS, Convergence
+from nettests.probes.convergence import Convergence
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.families import can_probe, why_lacking
@@ -39,7 +37,7 @@ from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20
-"""Disruptive checks and members of the fleet do not wait longer than this for Services to converge."""
+"""Disruptive checks do not wait longer than this for Services to converge."""
 
 
 @dataclass(slots=True)
@@ -60,10 +58,7 @@ class Observer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _check_run: CheckRun = field(init=False)
-    _sweepers: Executor = field(init=False)
-    _members: Slots = field(init=False)
-    _settled: threading.Event = field(default_factory=threading.Event)
-    """Set when Services have converged, or had their first time: members begin."""
+    _beginning: Slots = field(init=False)
     _lateness: Lateness = field(init=False)
     _waiting: dict[str, Waiting] = field(init=False)
     _users: dict[Pair, list[Check]] = field(default_factory=lambda: defaultdict(list))
@@ -74,7 +69,7 @@ class Observer:
     def run(self) -> None:
         """Run every check and return when the last one is done, or soon after ``stop``."""
         self._find_awaited()
-        self._members = for_members(self._bounds)
+        self._beginning = for_checks(self._bounds)
         self._check_run = CheckRun(
             sender=self.sender,
             attempts=Attempts(
@@ -106,50 +101,19 @@ class Observer:
         disruptive = [check for check in self.checks if not _calm(check)]
         before = {pair for check in disruptive for pair in waiting[check.id].pairs}
         with (
-            ThreadPoolExecutor(self._bounds.waiting_members, "members") as self._sweepers,
             ThreadPoolExecutor(self._bounds.waiting_checks, "observe") as senders,
             ThreadPoolExecutor(self._bounds.waiting_services, "converge") as pollers,
         ):
             start = partial(pollers.submit, converge, senders=senders)
-            gates, late = self._begin(first.in_order(), start, free, senders)
+            gates = {pair: start(pair) for pair in first.in_order()}
+            for check in free:
+                self._queue(senders, partial(self._observe, check))
             if disruptive:
-                wait(gates.values(), timeout=max(0.0, late - time.monotonic()))
+                wait(gates.values(), timeout=self.late)
                 wait([gates[pair] for pair in before])
                 self._disrupt(disruptive)
             for gate in gates.values():
                 gate.result()
-
-    def _begin(
-        self,
-        pairs: Sequence[Pair],
-        start: Callable[[Pair], Future[None]],
-        free: Sequence[Check],
-        senders: Executor,
-    ) -> tuple[dict[Pair, Future[None]], float]:
-        """Poll the pairs, run the checks that wait for none, and wait until members may start.
-
-        Return the polling of each pair, and when disruptive checks stop waiting for it.
-        """
-        try:
-            gates = {pair: start(pair) for pair in pairs}
-            for check in free:
-                self._queue(self._pool(check, senders), partial(self._observe, check))
-            late = time.monotonic() + self.late
-            self._settle([gates[pair] for pair in gates if not descriptor(pair.kind).by_name], late)
-        finally:
-            self._settled.set()  # even on an error: the pool only ends when no member waits
-        return gates, late
-
-    def _settle(self, services: Collection[Future[None]], late: float) -> None:
-        """Start the members of the fleet when no Service converges any more, as far as that shows.
-
-        Their traffic would slow the proxies down. Names do not count: proxies do not program them.
-        """
-        waiting = set(services)
-        while waiting and (left := late - time.monotonic()) > 0:
-            converged, waiting = wait(waiting, min(left, STALLED_SECONDS), FIRST_COMPLETED)
-            if not converged:
-                break
 
     @property
     def _bounds(self) -> Bounds:
@@ -240,12 +204,12 @@ class Observer:
         if not waiting.pairs:
             early = waiting.kept()
             action = partial(self._release, early) if early else self._observe
-            self._queue(self._pool(check, senders), partial(action, check))
+            self._queue(senders, partial(action, check))
         elif waiting.may_begin(self._stalled):
             held = Held(self.sender.recorder, check.action.question)
             void = threading.Event()
             carry_out = partial(self._carry_out, check, held, void)
-            probed = self._queue(self._pool(check, senders), carry_out)
+            probed = self._queue(senders, carry_out)
             waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
 
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
@@ -301,18 +265,13 @@ class Observer:
             if self.churn is not None:
                 self.churn.leave(check, self.sender.recorder)
 
-    def _pool(self, check: Check, senders: Executor) -> Executor:
-        """Return the thread pool for a check: members have their own, so that others do not wait behind them."""
-        return self._sweepers if member_of(check.id) else senders
-
     def _carry_out(
         self, check: Check, recorder: Recorder, void: threading.Event | None = None
     ) -> None:
-        if not member_of(check.id) or not _calm(check):
+        if not _calm(check):
             self._check_run.carry_out(check, recorder, void)
             return
-        self._settled.wait()
-        with self._members:
+        with self._beginning:
             self._check_run.carry_out(check, recorder, void)
 
     def _observe(self, check: Check) -> None:

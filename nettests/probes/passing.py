@@ -68,7 +68,7 @@ def _captures(
     plan: Plan, facts: ClusterFacts, blank: Blank
 ) -> Iterator[tuple[tuple[Object, ...], int]]:
     """Yield the capturing Pods, which exist at the same time on all nodes of a captured connection."""
-    names = dict.fromkeys(name for check in plan.checks for name in check.action.captured_on)
+    names = dict.fromkeys(name for check in plan.each for name in check.action.captured_on)
     pods = tuple(capture_pod(facts.node(name), blank) for name in names)
     if pods:
         yield pods, len(pods)

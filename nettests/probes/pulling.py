@@ -18,6 +18,7 @@ from nettests.model.channel import ChannelError
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.pod_problem import PULLS, STARTING, problem_of
 from nettests.model.pull import Pull
 from nettests.model.words import OS
 from nettests.plan.images import needed_images
@@ -28,11 +29,9 @@ Object = dict[str, Any]
 
 LOOK_SECONDS = 1.0
 """Between two checks whether the run was stopped (``ready`` bounds the pulls)."""
-_PULLING = frozenset({"ContainerCreating", "PodInitializing"})
-_FAILED = frozenset(
-    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
-    | {"RegistryUnavailable", "ImageInspectError"}
-)
+_FAILED = PULLS | {
+    *("InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def image_is_there(pod: Object) -> bool:
         if waiting is None:
             return "running" in state or "terminated" in state
         reason = waiting.get("reason") or ""
-        return bool(reason) and reason not in _PULLING | _FAILED
+        return bool(reason) and reason not in STARTING | _FAILED
     return False
 
 
@@ -116,28 +115,20 @@ def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
     try:
         pods.create(wanted.pod)
         pod = pods.follow_pod(
-            namespace, name, settled=image_is_there, seconds=timing.ready, stuck=timing.stuck
+            namespace,
+            name,
+            new=True,
+            settled=image_is_there,
+            seconds=timing.ready,
+            stuck=timing.stuck,
         )
         if not image_is_there(pod):
-            problem = _problem(pod)
+            problem = problem_of(pod, pods.events_of(namespace, name))
     except (ClusterError, ChannelError) as error:
         problem = error.message
     seconds = round(time.monotonic() - began, 3)
     pods.delete_pod(namespace, name)
     return Pull(image=wanted.image, node=wanted.node, seconds=seconds, problem=problem)
-
-
-def _problem(pod: Object) -> str:
-    """Return why the pull failed, in the words of kubelet or scheduler."""
-    for state in _states(pod):
-        waiting = state.get("waiting") or {}
-        if waiting.get("reason"):
-            return f"{waiting['reason']}: {waiting.get('message', '')}"
-    status = pod.get("status", {})
-    for condition in status.get("conditions") or ():
-        if condition["type"] == "PodScheduled" and condition["status"] == "False":
-            return f"not scheduled: {condition.get('message', '')}"
-    return f"phase {status.get('phase')}: {status.get('message') or 'no reason given'}"
 
 
 def _states(pod: Object) -> list[Object]:

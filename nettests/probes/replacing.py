@@ -12,6 +12,7 @@ from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.pod_problem import problem_of
 from nettests.parse import start
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.deployment import StandingPod
@@ -88,9 +89,9 @@ class Replacing:
         except ChannelError as error:
             raise NotReplacedError(error.message) from error
         if not start.started(pod):
+            why = problem_of(pod, self.pods.events_of(self.blank.namespace, comes))
             self.remove(comes)
-            phase = pod.get("status", {}).get("phase", "unknown")
-            raise NotReplacedError(f"Pod {comes} did not become Ready: it is {phase}")
+            raise NotReplacedError(f"Pod {comes} did not become Ready: {why}")
         self._addresses[comes] = str(pod["status"].get("podIP", ""))
         return self._addresses[comes]
 

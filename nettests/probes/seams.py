@@ -129,6 +129,7 @@ class Pods(Creates, Executes, Reads, Protocol):
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
+        new: bool = False,
     ) -> Object:
         """Return a pod as soon as it is ``settled``, or as it is when the wait ends.
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nettests.model.check import Action, Check, Target
-from nettests.model.check_id import member_of
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner
 from nettests.model.words import (
@@ -41,10 +40,8 @@ def pairs_of(
     dial of its own; the probe pod of its node, or of the target's, stands in for it, because
     kube-proxy programs a node as a whole. ``sentinel`` is the Service that was created last: a node where
     it answers has the rules of all others, also of those that are meant not to answer.
-    Members of the fleet are many, one for each pair of nodes: each node is waited for once for all of them.
+    A Pod is waited for on its own node only: checks have a member for each pair of nodes.
     """
-    if member_of(check.id):
-        return _once_a_node(check.action, probe_on, sentinel)
     pairs: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
         probes = _polling_pods(action, probe_on)
@@ -67,26 +64,14 @@ def _expects_no_backend(check: Check, action: Action) -> bool:
     return at_health_port and check.claim.outcome is Outcome.UNHEALTHY
 
 
-def _once_a_node(action: Action, probe_on: dict[str, str], sentinel: str | None) -> frozenset[Pair]:
-    """Return the pairs of the node whose rules a member depends on: a Service there, or a Pod on its own node."""
-    of_pod = action.target.pod is not None and action.target.service is None
-    at_target = of_pod or action.target.descriptor.owner is Owner.NODE_PORT
-    probe = probe_on.get((action.target.node if at_target else action.source.node) or "")
-    named = _named(action.target)
-    if probe is None or named is None:
-        return frozenset()
-    pairs = {Pair(*named, probe, action.family)}
-    if sentinel and action.target.service is not None:
-        pairs.add(Pair(TargetKind.SERVICE_CLUSTERIP, sentinel, probe))
-    return frozenset(pairs)
-
-
 def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
     """Return the probe pods to poll from: those of the nodes whose Service proxy the action depends on."""
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
-    if action.target.descriptor.owner is Owner.NODE_PORT:
+    if action.target.pod is not None and action.target.service is None:
+        nodes = {action.target.node}
+    elif action.target.descriptor.owner is Owner.NODE_PORT:
         if action.target.kind is not TargetKind.HEALTH_CHECK_PORT:
             nodes = {action.target.node}  # no other node translates its addresses
     elif action.source.node in probe_on and not local:

@@ -183,6 +183,7 @@ class Starting:
         pod = self.pods.follow_pod(
             namespace,
             name,
+            new=True,
             settled=lambda now: start.conclusive(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,

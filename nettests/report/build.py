@@ -103,7 +103,6 @@ def _planned_result(
     check, expectation = planned.check, planned.expectation
     judgement = history.judged.get(check.id) or _unjudged(history, check, expectation)
     observation = observed(check)
-    done = history.done.get(check.id)
     ran = check.id in history.judged and judgement.verdict is not Verdict.SKIPPED
     members = member_results(
         check,
@@ -112,6 +111,7 @@ def _planned_result(
         ran=ran,
         observed=observed,
         raws=lambda member_id: tuple(history.raws.get(member_id, ())),
+        distrust=lambda member_id: _distrust(history, member_id),
     )
     about = {check.id, *(member.id for member in members if member.verdict in ATTENTION)}
     return CheckResult(
@@ -129,7 +129,7 @@ def _planned_result(
         observed=judgement.observed,
         next_step=judgement.next_step,
         limitation_id=judgement.limitation,
-        distrust=(observation.distrust if observation else done.distrust if done else "") or "",
+        distrust=(observation.distrust if observation else _distrust(history, check.id)) or "",
         raws=tuple(history.raws.get(check.id, ())),
         diagnostics=tuple(
             diagnostic
@@ -171,6 +171,12 @@ def _unjudged(history: History, check: Check, expectation: Expectation) -> Judge
         limitation=limitation.id if limitation else None,
         next_step="read the run's events for what ended it, then run again",
     )
+
+
+def _distrust(history: History, check_id: str) -> str:
+    """Return why a check has no answer, where it could not be probed."""
+    done = history.done.get(check_id)
+    return (done.distrust or "") if done else ""
 
 
 def _observation(

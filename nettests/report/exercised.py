@@ -4,14 +4,17 @@ For the headline and every document: a run claims no more than it exercised. A c
 its answer is trusted, whatever its verdict; a pair is ordered, from source to target.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
+from nettests.model.check import Check
 from nettests.model.facts import ALL, ClusterFacts, FleetScope, NodeFacts
-from nettests.model.words import OS, Verdict
+from nettests.model.target_kinds import Owner
+from nettests.model.words import OS, Question, VantageKind, Verdict
 from nettests.report.results import (
     CheckResult,
     Exercised,
+    ExercisedKind,
     ExercisedNodes,
     ExercisedPairs,
     LeftOut,
@@ -24,6 +27,7 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
     """Return which of the cluster's nodes and ordered pairs the checks exercised."""
     if facts is None:
         return Exercised()
+    checks = tuple(checks)
     ends = list(_ends(checks))
     sources = {source for source, _ in ends if source}
     met = sources | {target for _, target in ends if target}
@@ -43,16 +47,70 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
             )
             for source, target in product(present, present)
         ),
+        kinds=tuple(_kinds(checks, len(facts.nodes))),
     )
+
+
+def _kinds(checks: Sequence[CheckResult], nodes: int) -> Iterator[ExercisedKind]:
+    """Yield each kind of question that was planned, with the nodes or ordered pairs of nodes that it was put to."""
+    planned: dict[str, list[CheckResult]] = {}
+    for result in checks:
+        if result.check is not None and (kind := _kind(result.check)):
+            planned.setdefault(kind, []).append(result)
+    for kind in _KINDS:
+        trusted = [result.check for result in planned.get(kind, ()) if _is_trusted(result)]
+        ends = {(check.source.node, check.target.node) for check in trusted if check is not None}
+        if kind == LOSSES:  # answers come back over the same path
+            ends |= {(target, source) for source, target in ends}
+        pairs = {(source, target) for source, target in ends if None not in {source, target}}
+        pairs = {pair for pair in pairs if len(set(pair)) == 2}
+        between = kind in _BETWEEN_PODS
+        if kind in planned:
+            yield ExercisedKind(
+                kind=kind,
+                pairs=between,
+                exercised=len(pairs) if between else len({source or to for source, to in ends}),
+                possible=nodes * (nodes - 1) if between else nodes,
+            )
+
+
+LOSSES = "losses"
+_BETWEEN_PODS = ("TCP", "UDP", "ICMP", "large payloads", LOSSES)
+_KINDS = (
+    *_BETWEEN_PODS,
+    *("Services", "NodePorts", "names", "nodes themselves", "the outside", "new Pods", "settings"),
+)
+
+
+def _kind(check: Check) -> str:
+    """Return the kind of a check's question; empty for one to the API server."""
+    action, target = check.action, check.target.descriptor
+    if not action.question.has_path:
+        kind = "settings" if action.question is Question.INSPECT else "new Pods"
+        return kind if check.source.node else ""
+    between_pods = target.of_pod and check.source.kind is VantageKind.POD and not target.by_name
+    if action.question is Question.LOSS:
+        return LOSSES if between_pods else ""
+    if action.question is Question.RESOLVE or target.by_name:
+        return "names"
+    if check.source.kind is VantageKind.NODE:
+        return "nodes themselves"
+    if between_pods:
+        return "large payloads" if action.size else action.protocol.value.upper()
+    if target.owner is Owner.NODE_PORT:
+        return "NodePorts"
+    if target.owner is Owner.OUTSIDE:
+        return "the outside"
+    return "Services" if target.owner is Owner.SERVICE else ""
+
+
+def _is_trusted(result: CheckResult) -> bool:
+    return result.ran and result.verdict not in {Verdict.UNKNOWN, Verdict.SKIPPED}
 
 
 def _ends(checks: Iterable[CheckResult]) -> Iterable[tuple[str | None, str | None]]:
     for check in checks:
-        if (
-            not check.ran
-            or check.check is None
-            or check.verdict in {Verdict.UNKNOWN, Verdict.SKIPPED}
-        ):
+        if check.check is None or not _is_trusted(check):
             continue
         if check.check.action.question.has_path:
             yield check.check.source.node, check.check.target.node

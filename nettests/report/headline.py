@@ -135,7 +135,14 @@ def exercised_line(results: Results) -> str:
         for pair in results.exercised.pairs
         if pair.possible
     )
-    return f"Exercised: {nodes}" + (f"; ordered node pairs: {pairs}" if pairs else "")
+    kinds = [
+        f"{', '.join(f'{of.kind} {of.exercised} of {of.possible}' for of in chosen)} {unit}"
+        for between, unit in ((True, "pairs"), (False, "nodes"))
+        if (chosen := [of for of in results.exercised.kinds if of.pairs is between])
+    ]
+    return "; ".join(
+        (f"Exercised: {nodes}", *([f"ordered node pairs: {pairs}"] if pairs else ()), *kinds)
+    )
 
 
 def _of_os(nodes: ExercisedNodes) -> str:

@@ -28,6 +28,7 @@ def member_results(
     ran: bool,
     observed: Callable[[Check], Observation | None],
     raws: Callable[[str], tuple[Raw, ...]],
+    distrust: Callable[[str], str],
 ) -> tuple[CheckResult, ...]:
     """Return the members of a check; empty for a check without members. Those of a check that was not judged are ``unknown``."""
     if not check.members:
@@ -36,7 +37,12 @@ def member_results(
     judged = {label: member for member in judgement.members for label in member.labels}
     results = tuple(
         _member(
-            member, judged.get(label, otherwise), expectations[member.id], observed(member), raws
+            member,
+            judged.get(label, otherwise),
+            expectations[member.id],
+            observed(member),
+            raws=raws,
+            distrust=distrust(member.id),
         )
         for label, member in zip((of.label for of in check.members), check.each, strict=True)
     )
@@ -82,7 +88,9 @@ def _member(
     judged: MembersJudged,
     expectation: Expectation,
     observation: Observation | None,
+    *,
     raws: Callable[[str], tuple[Raw, ...]],
+    distrust: str,
 ) -> CheckResult:
     expected = str(expectation.expected) if expectation.expected else ""
     return CheckResult(
@@ -99,6 +107,6 @@ def _member(
         observed=judged.observed or (observation.outcome.value if observation else ""),
         next_step=judged.next_step,
         limitation_id=judged.limitation,
-        distrust=(observation.distrust or "") if observation else "",
+        distrust=(observation.distrust if observation else distrust) or "",
         raws=raws(check.id) if judged.verdict in ATTENTION else (),
     )

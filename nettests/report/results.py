@@ -164,11 +164,22 @@ class ExercisedPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExercisedKind:
+    """One kind of question: of how many nodes it was asked, or between how many ``pairs`` of them, out of how many."""
+
+    kind: str
+    pairs: bool
+    exercised: int
+    possible: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Exercised:
-    """The nodes that a run exercised, Windows first; empty without facts."""
+    """The nodes that a run exercised, Windows first; empty without facts. ``kinds`` are those that a run planned."""
 
     nodes: tuple[ExercisedNodes, ...] = ()
     pairs: tuple[ExercisedPairs, ...] = ()
+    kinds: tuple[ExercisedKind, ...] = ()
 
     @property
     def whole(self) -> bool:

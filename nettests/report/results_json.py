@@ -184,9 +184,21 @@ def _outcome(expected: Expected | None) -> dict[str, Any]:
     }
 
 
+def _common_outcome(result: CheckResult, seen: Observation | None) -> str | None:
+    """Return what was observed, or what all members that deviate have in common."""
+    if not result.members:
+        return seen.outcome.value if seen else None
+    outcomes = {
+        member.observation.outcome.value
+        for member in result.deviating or result.members
+        if member.observation is not None
+    }
+    return outcomes.pop() if len(outcomes) == 1 else None
+
+
 def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
     return {
-        "outcome": seen.outcome.value if seen else None,
+        "outcome": _common_outcome(result, seen),
         "source_seen": seen.source_seen.value if seen and seen.source_seen else None,
         "distribution": seen.distribution.value if seen and seen.distribution else None,
         "server_saw": seen.server_saw if seen else None,

@@ -156,8 +156,7 @@ class Dependence:
         gone: Callable[[str], None],
     ) -> NodeWatch:
         """Return the watch over all of them, which looks as soon as it is started."""
-        each = (member for check in self.plan.checks for member in check.each)
-        names = sorted(frozenset().union(*map(self.of, each)))
+        names = sorted(frozenset().union(*map(self.of, self.plan.each)))
         many = len(self.facts.nodes)
         return NodeWatch(
             names=names,

@@ -86,7 +86,7 @@ def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
     """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
     # A check of the fleet is about the nodes of all its members; one member, by its own id, about its own.
     checks = {check.id: check.each for check in plan.checks}
-    checks |= {member.id: (member,) for check in plan.checks for member in check.each}
+    checks |= {member.id: (member,) for member in plan.each}
     checks_of: dict[Subject, list[str]] = {}
     for name in demand.nodes:
         if name not in {node.name for node in facts.nodes}:

@@ -16,7 +16,7 @@ from nettests.model.check import Plan
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered, Planned, Pulled, Skipped, others
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
-from nettests.plan.node_pools import swept, unusable
+from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
@@ -123,8 +123,6 @@ class Run:
         for node in blueprint.facts.nodes:
             if why := unusable(node):
                 self.journal.event(f"node {node.name} is left out: {why}")
-        if any(check.members for check in plan.checks):
-            self.journal.event(swept(blueprint.facts))
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(self.prepared.connection, tell, self._began, self._gone)
@@ -260,7 +258,7 @@ class Run:
         try:
             probes.Observer(
                 sender,
-                [member for check in plan.checks for member in check.each],
+                tuple(plan.each),
                 problems,
                 self._tell,
                 standing.churn(facts, profile),

@@ -26,7 +26,7 @@ class RunOptions:
     ``enabled`` are the classes of checks that are run besides ``default``; ``keep`` says whether
     objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
     instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
-    says; ``pre_pull`` pulls every image before anything is probed. ``nodes`` chooses those of the fleet sweep;
+    says; ``pre_pull`` pulls every image before anything is probed. ``nodes`` chooses those that are tested;
     ``trace`` traces the leading incidents before clean-up.
     """
 

@@ -38,7 +38,7 @@ def trace_run(
     tracer: Tracer, plan: Plan, watch: Watch, directory: Path, tell: Callable[[str], None]
 ) -> None:
     """Trace what stands for the incidents of a run; whatever happens is told, and nothing is raised."""
-    checks = [member for check in plan.checks for member in check.each]
+    checks = list(plan.each)
     try:
         trace_incidents(
             representatives(checks, watch, tracer.directory.facts),

@@ -55,7 +55,7 @@ def trace_now(
 def _check_named(blueprint: Blueprint, name: str) -> Check:
     """Return the check, or the member, of that id; of a check with members the first one, which stands for it."""
     checks = {check.id: check.each[0] for check in blueprint.plan.checks}
-    checks |= {member.id: member for check in blueprint.plan.checks for member in check.each}
+    checks |= {member.id: member for member in blueprint.plan.each}
     if name not in checks:
         skipped = {skip.id: skip.reason for skip in blueprint.plan.skips}
         if name in skipped:

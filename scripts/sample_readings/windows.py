@@ -28,7 +28,7 @@ from nettests.rules.kube_proxy import PROXY_LOG
 from nettests.tracing.printed import read_pktmon
 from scripts.sample_readings.sample import Read, Sample, kept_of
 
-_RAW = Raw(
+RAW = Raw(
     check="samples",
     purpose="check",
     attempt=1,
@@ -56,7 +56,7 @@ def _tool(
 ) -> Callable[[Sample], str]:
     def read(sample: Sample) -> str:
         return _outcome(
-            replace(_RAW, tool=name, stdout=sample.text, exit_code=exit_code, status=status)
+            replace(RAW, tool=name, stdout=sample.text, exit_code=exit_code, status=status)
         )
 
     return read
@@ -66,11 +66,11 @@ def _curl(sample: Sample) -> str:
     # sample: curl: (7) Failed to connect to 127.0.0.1 port 10249: Connection refused
     match = re.search(r"curl: \((\d+)\)", sample.text)
     code = int(match[1]) if match else 0
-    return _outcome(replace(_RAW, tool="curl", stderr=sample.text, exit_code=code))
+    return _outcome(replace(RAW, tool="curl", stderr=sample.text, exit_code=code))
 
 
 def _connect(sample: Sample) -> str:
-    return _outcome(replace(_RAW, tool="connect", stderr=sample.text, exit_code=1))
+    return _outcome(replace(RAW, tool="connect", stderr=sample.text, exit_code=1))
 
 
 def _error_text(sample: Sample) -> str:

@@ -63,16 +63,16 @@ class Enemy:
     """The flows that are red, and no others."""
 
 
-PODS = frozenset({"fleet-pod-to-pod", "fleet-payload", "fleet-path-loss"})
+PODS = frozenset({"pod-to-pod-ip", "payload-pod-to-pod", "path-loss"})
 """What goes from one node's Pods to another's."""
-RING = frozenset({"fleet-pod-source-address", "fleet-pod-to-node", "fleet-node-to-pod"})
+RING = frozenset({"pod-to-pod-ip", "pod-to-node", "node-to-pod"})
 """What goes from each node, or its Pods, to one other, which may be the one that is broken."""
-PATHS = PODS | RING | {"fleet-nodeport"}
+PATHS = PODS | RING | {"nodeport-from-pod-other-node"}
 """What goes from one node to another, through its NodePorts as well."""
 SERVICES_OF_ALL = frozenset(
     {
-        *("fleet-pod-to-service", "fleet-service-name", "fleet-session-affinity"),
-        *("fleet-dns", "fleet-new-pod"),
+        *("pod-to-service-clusterip", "pod-to-service-pqdn", "session-affinity"),
+        *("dns-via-service", "new-pod-first-packets"),
     }
 )
 """What goes through a node's Service rules; the cluster's DNS is a Service, too."""
@@ -80,19 +80,19 @@ ENEMIES = {
     "all packets of one node": Enemy(
         breaks=lambda up: dropping(up, "win-7", 'iifname "uplink"'),
         named=("win-7",),
-        flows=PATHS | SERVICES_OF_ALL | {"fleet-external"},
+        flows=PATHS | SERVICES_OF_ALL | {"pod-to-external-ip"},
     ),
     "no ClusterIP from the second node": Enemy(
         breaks=lambda up: dropping(up, "win-2", SERVICES),
         named=("Service", "win-2"),
         # What is not served in time is told by the node's NodePorts, too.
-        flows=SERVICES_OF_ALL | {"fleet-nodeport", "fleet-nodeport-own"},
+        flows=SERVICES_OF_ALL | {"nodeport-from-pod-other-node", "nodeport-from-pod-own-node"},
     ),
     "no route to Pods of one node": Enemy(
         breaks=lambda up: fault(up, ("route-missing", "--node=win-3", "--peer=linux-2")),
         named=("Pods", "win-3", "linux-2"),
         # Affinity is tested by one Service, a backend of which may be behind that route.
-        flows=PODS | RING | {"fleet-session-affinity"},
+        flows=PODS | RING | {"session-affinity"},
     ),
     "packets from one node to another": Enemy(
         breaks=lambda up: fault(
@@ -100,7 +100,7 @@ ENEMIES = {
             ("packet-loss", "--from=win-3", "--to=linux-2", "--rate=1"),
         ),
         named=("win-3", "linux-2"),
-        flows=PATHS | {"fleet-session-affinity"},
+        flows=PATHS | {"session-affinity"},
     ),
     "packets between two nodes": Enemy(
         breaks=lambda up: fault(
@@ -109,19 +109,19 @@ ENEMIES = {
             ("packet-loss", "--from=linux-2", "--to=win-3", "--rate=1"),
         ),
         named=("linux-2 ↔ win-3",),
-        flows=PATHS | {"fleet-session-affinity"},
+        flows=PATHS | {"session-affinity"},
     ),
     "NodePorts of the second node": Enemy(
         breaks=lambda up: dropping(up, "win-2", *NODE_PORTS),
         named=("NodePort", "win-2"),
-        flows=frozenset({"fleet-nodeport", "fleet-nodeport-own"}),
+        flows=frozenset({"nodeport-from-pod-other-node", "nodeport-from-pod-own-node"}),
     ),
     "one Service of the second node": Enemy(
         breaks=lambda up: fault(
             up, ("service-rules-missing", f"--service={FIRST_SERVICE}", "--node=win-2")
         ),
         named=(FIRST_SERVICE, "win-2"),
-        flows=frozenset({"fleet-pod-to-service", "fleet-new-pod"}),
+        flows=frozenset({"pod-to-service-clusterip", "new-pod-first-packets"}),
     ),
 }
 

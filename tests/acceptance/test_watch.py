@@ -74,7 +74,7 @@ def watching(up: UpLab, folder: Path, *options: str) -> Iterator[Watching]:
     profile.write_text(merged(Path(up.cluster_profile).read_text(), HASTY))
     process = subprocess.Popen(
         [
-            *(*COMMAND, "watch", "--every=1s", "--for=1h", "--flow=fleet-pod-to-pod"),
+            *(*COMMAND, "watch", "--every=1s", "--for=1h", "--flow=pod-to-pod-ip"),
             *(f"--kubeconfig={up.kubeconfig}", f"--cluster-profile={profile}"),
             *(f"--report-dir={folder}", *options),
         ],
@@ -125,7 +125,7 @@ def test_what_fails_for_a_while_is_kept(tmp_path: Path) -> None:
     assert any(one["subject"] == "node win-2" for one in results["diagnostics"])
     assert f"{rounds['count']} rounds: {rounds['red']} with failures" in printed
     assert f"metrics: {metrics}" in printed
-    assert 'flow="fleet-pod-to-pod",verdict="fail"' in metrics.read_text()
+    assert 'flow="pod-to-pod-ip",verdict="fail"' in metrics.read_text()
     kept = [one for one in results["checks"] if one["verdict"] == "pass"]
     assert kept
     assert all(one["attempts"] or one.get("members") for one in kept)
@@ -157,4 +157,6 @@ def test_a_pod_that_is_deleted_is_no_failure_of_a_path(tmp_path: Path) -> None:
     assert any(f"on win-2 no longer stands: pod {name}" in one for one in told), told
     verdicts = {one["id"]: one for one in results["checks"]}
     assert {one["verdict"] for one in verdicts.values()} == {"pass", "unknown"}
-    assert "no longer stands" in verdicts["fleet-pod-to-pod/linux/windows/tcp"]["message"]
+    assert (
+        "no longer stands" in verdicts["pod-to-pod-ip/linux-1/windows-1/other-node/tcp"]["message"]
+    )

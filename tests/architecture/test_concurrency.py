@@ -15,6 +15,7 @@ ROOMS = {"Semaphore", "BoundedSemaphore"}
 ONE_THREAD = {
     "nettests/probes/bulk_services.py": "makes and removes many Services of a run",
     "nettests/cluster/lease.py": "renews the Lease of a run",
+    "nettests/cluster/shared_watch.py": "watches the Pods of a namespace, while somebody follows one",
     "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
     "nettests/session/node_watch.py": "looks at the nodes of a run",
     "nettests/session/run.py": "carries a run",

@@ -135,7 +135,7 @@ def test_a_check_of_the_fleet_is_explained_by_the_flow_that_it_is_alike(
     state(cluster_facts("mixed-builds"))
     option = entry(tmp_path, "{source: {build: '<20348'}}")
     whole, new = (
-        explain(f"fleet-pod-to-pod/windows/linux/tcp{member}", option).output
+        explain(f"pod-to-pod-ip/windows-1/linux-1/other-node/tcp{member}", option).output
         for member in ("", "#win-2 → linux-1")
     )
     assert "✓ of-cni" in whole

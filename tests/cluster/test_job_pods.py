@@ -100,13 +100,14 @@ def test_a_job_is_followed_to_its_end(
 def test_an_image_that_does_not_come_ends_the_following(cluster: tuple[Held, Connection]) -> None:
     """With the words of the registry, from an event."""
     held, connection = cluster
-    with_pod(held, {"waiting": {"reason": "ErrImagePull", "message": "x"}})
+    back_off = 'Back-off pulling image "n"'
+    with_pod(held, {"waiting": {"reason": "ImagePullBackOff", "message": back_off}})
     held.objects[f"{EVENTS}/1"] = event("Failed", 'Failed to pull image "n": unauthorized')
     found = find_job(connection, "nettests", "night")
     state = follow(connection, "nettests", found, lambda _: None, lambda _: None)
     assert (state.phase, "unauthorized" in state.reason) == (Phase.BROKEN, True)
     held.refused["GET", EVENTS] = status(403, "Forbidden", "no events for you")
-    assert look(connection, "nettests", found).reason.endswith("(ErrImagePull): x")
+    assert look(connection, "nettests", found).reason.endswith(back_off)
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -184,7 +185,7 @@ def test_a_claim_is_read_by_a_pod_that_goes_again(cluster: tuple[Held, Connectio
     ("state", "log", "said"),
     [
         ({"terminated": {"exitCode": 4, "reason": "Error"}}, "Error: there is no run x", "ended with 4: Error: there is no run x"),
-        ({"waiting": {"reason": "ImagePullBackOff", "message": "back-off"}}, "", "the claim was not read: the container"),
+        ({"waiting": {"reason": "ImagePullBackOff", "message": "back-off"}}, "", "the claim was not read: the Pod"),
         ({"waiting": {"reason": "ContainerCreating"}}, "", "was not read for 0 s: the Pod"),
     ],
 )  # fmt: skip

@@ -135,5 +135,6 @@ def _result(
             ran=True,
             observed=lambda one: seen.get(one.id),
             raws=lambda _: (),
+            distrust=lambda _: "",
         ),
     )

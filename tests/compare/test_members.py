@@ -15,11 +15,11 @@ from nettests.model.facts import known
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Outcome, Verdict
 from tests.compare.runs import but, quiet_run, recorded, results
-from tests.facts import cluster_facts, with_windows
+from tests.facts import cluster_facts
 
 FACTS = cluster_facts("mixed-builds")
 QUIET = quiet_run(FACTS)
-SWEEP = "fleet-pod-to-pod"
+SWEEP = "pod-to-pod-ip"
 BUILDS = {"17763.1339": "20348.3207"}
 
 
@@ -123,7 +123,7 @@ def test_a_pair_of_a_real_sweep_that_broke_is_the_one_that_is_named() -> None:
     pair = next(
         label
         for one in checks
-        if one.id.startswith(f"{SWEEP}/windows/linux")
+        if one.id.startswith(f"{SWEEP}/linux-1/linux-1/other-node")
         for label in one.members.each
     )
     before = recorded(results(FACTS, flows=[SWEEP]))
@@ -162,16 +162,3 @@ def test_members_of_a_check_that_was_not_judged_explain_nothing(verdict: str) ->
     one = only(compared(members(**{"pass": ["a"]}), members(**{verdict: ["a"]}), f"pass {verdict}"))
     assert one.why is not None
     assert one.why.explained is Explained.NOT_JUDGED
-
-
-def test_a_member_that_names_a_service_is_explained_by_the_nodes_of_its_check() -> None:
-    """No node is called like the Service of a pool: its nodes are those of the check's target."""
-    old = cluster_facts("win2022-l2bridge-dsr")
-    patch = known(WindowsBuild(20348, 2600), "test")
-    found = difference(quiet_run(old), quiet_run(with_windows(old, build=patch)))
-    changed = [one for one in found.changed if one.id.startswith("fleet-pod-to-service/linux/")]
-    assert changed
-    for one in changed:
-        assert one.why is not None
-        assert one.why.explained is Explained.EXPLAINED
-        assert [str(cause) for cause in one.why.causes] == ["target build: 20348.3207 → 20348.2600"]

@@ -15,7 +15,7 @@ from nettests.report.results import CheckResult
 from tests.compare.runs import but
 from tests.conformance.claimed import ECHO, FACTS, PODS, SOURCES, judged, with_checks
 
-FLEET = "fleet-pod-to-pod"
+FLEET = "pod-to-pod-ip"
 FIRST = f"{PODS}/linux-1/linux-1/other-node/tcp"
 
 

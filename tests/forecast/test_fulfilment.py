@@ -203,7 +203,7 @@ def test_members_decided_by_something_else_are_named() -> None:
     words = "windows.build=20348.3207"
     before, after = quiet_run(old), quiet_run(changed(old, [read_change(words)]))
     forecast = forecast_of(old, words, of=before.run.run_id)
-    name = "fleet-session-affinity/windows/tcp"
+    name = "session-affinity/windows-1/linux-1/other-node/tcp"
 
     def as_before(one: RecordedCheck) -> RecordedCheck:
         return replace(one, members=next(was for was in before.checks if was.id == name).members)

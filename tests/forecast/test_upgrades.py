@@ -164,7 +164,11 @@ def test_the_way_back_is_the_mirror() -> None:
 def test_members_of_a_check_change_by_the_facts_of_their_own_nodes() -> None:
     """Of a fleet of two builds only the older nodes change, and are named."""
     found = forecast_of("fleet", "windows.build=20348.3207")
-    (one,) = [one for one in found.changes if one.id == "fleet-session-affinity/windows/tcp"]
+    (one,) = [
+        one
+        for one in found.changes
+        if one.id == "session-affinity/windows-1/linux-1/other-node/tcp"
+    ]
     assert [member.label for member in one.members] == ["win-1", "win-2", "win-3", "win-4"]
     assert {member.limitation_before for member in one.members} == {"aff-clientip-hns"}
 

@@ -41,6 +41,7 @@ def pod(state: Object | None = None, **status: Any) -> Object:
 def event(reason: str, message: str, *, name: str = "nettests-x7k2p", uid: str = "p") -> Object:
     """Return an event about an object."""
     return {
+        "type": "Warning",
         "reason": reason,
         "message": message,
         "involvedObject": {"name": name, "uid": uid},

@@ -48,7 +48,7 @@ def test_an_image_that_does_not_come_is_told_with_the_registrys_words() -> None:
     error = event("Failed", "Error: ErrImagePull")
     found = of([pod({"waiting": waiting})], other, failed, error)
     assert found.phase is Phase.BROKEN
-    assert found.reason.endswith('does not start (ImagePullBackOff): Failed to pull image "r.example/n:1": not found')  # fmt: skip
+    assert found.reason.endswith('does not start: container nettests: ImagePullBackOff: Failed to pull image "r.example/n:1": not found')  # fmt: skip
     assert "--pull-secret" in found.hint
     assert "Back-off pulling" in of([pod({"waiting": waiting})]).reason
 
@@ -123,3 +123,13 @@ def test_the_claim_is_found_by_its_volume() -> None:
     volumes = [{"name": "tmp", "emptyDir": {}}, {"name": "results", "persistentVolumeClaim": {"claimName": "r"}}]  # fmt: skip
     assert claim_of({"volumes": volumes}, "results") == "r"
     assert claim_of({"volumes": volumes[:1]}, "results") == claim_of({}, "results") == ""
+
+
+def test_a_pod_without_a_sandbox_is_not_waited_for() -> None:
+    """Its container is only being created; its events say twice that it will not be."""
+    failed = event("FailedCreatePodSandBox", "Failed to create pod sandbox: no HNS network")
+    creating = pod({"waiting": {"reason": "ContainerCreating"}})
+    assert of([creating], failed).phase is Phase.WAITING
+    found = of([creating], failed, failed)
+    assert found.phase is Phase.BROKEN
+    assert found.reason.endswith("does not start: FailedCreatePodSandBox: no HNS network")

@@ -95,7 +95,7 @@ def test_a_pass_names_nobody() -> None:
     """What all members showed is said once."""
     judgement = of()
     assert judgement.members == ()
-    assert judgement.message.endswith("expected connected, observed connected ×9")
+    assert judgement.message.endswith("expected connected, observed connected")
     assert judgement.next_step == ""
 
 
@@ -138,7 +138,7 @@ def test_addresses_do_not_tell_what_was_observed_apart() -> None:
         for at, label in enumerate(LABELS)
     ]
     judgement = judge_members(CHECK, {one.check: one for one in each})
-    assert judgement.observed == "connected, source = client-pod ×9"
+    assert judgement.observed == "connected, source = client-pod"
 
 
 def seen(member: str, outcome: Outcome, controls: tuple[ControlResult, ...] = HOLD) -> Observation:
@@ -193,6 +193,6 @@ def test_silence_without_controls_makes_the_check_unknown() -> None:
 
 def test_a_member_is_named_apart_from_its_check() -> None:
     """Its id leads back to the check, and to its label."""
-    name = member_id("fleet-dns/windows/udp/nslookup", "win-3")
-    assert (parent_of(name), member_of(name)) == ("fleet-dns/windows/udp/nslookup", "win-3")
+    name = member_id("dns-via-service/windows-1/udp/nslookup", "win-3")
+    assert (parent_of(name), member_of(name)) == ("dns-via-service/windows-1/udp/nslookup", "win-3")
     assert (parent_of("a/b/tcp"), member_of("a/b/tcp")) == ("a/b/tcp", "")

@@ -55,11 +55,10 @@ OLD = {
     r"nodeport-from-(local-node|node-source-address)/windows-1/": "nodeport-local-from-node: refused or timed_out",
     r"service-65-backends/windows-1/": "svc-max-64-backends: refused or timed_out or unreachable",
     r"session-affinity/windows-1/.*/tcp": "aff-clientip-hns: connected, several-backends",
-    r"fleet-session-affinity/windows/tcp": "aff-clientip-hns: connected, several-backends",
     r"session-affinity/windows-1/.*/udp": "aff-clientip-hns: replied, several-backends",
 }
 SEEN = r"(dsr-source-address|witnessed-service)/windows-1/"
-MANY_SERVICES = {r"many-services/windows/": "svc-many-without-dsr: unspecified"}
+MANY_SERVICES = {r"many-services/windows-1/": "svc-many-without-dsr: unspecified"}
 NO_DSR = {
     **MANY_SERVICES,
     SEEN + ".*/tcp": "dsr-source-ip-non-dsr: connected, source = client-node",
@@ -75,7 +74,6 @@ NEW_WITH_DSR = {
 }
 REMOTE_PODS = {
     r"node-to-pod/windows-1/.*/other-node/": "flow-node-remote-pod-overlay: timed_out or unreachable",
-    r"fleet-node-to-pod/windows/": "flow-node-remote-pod-overlay: timed_out or unreachable",
 }
 NO_ENDPOINTS = {
     r"service-unready-backend/windows-1/": "svc-publish-not-ready: timed_out or unreachable",
@@ -138,7 +136,7 @@ USER_MODE = {
     r"(pod-to-service-(clusterip|pqdn|fqdn)|node-to-service-(clusterip|source-address))/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
-    r"(many-services(-removed)?|service-beside-many)/windows/": (
+    r"(many-services(-removed)?|service-beside-many)/windows-1/": (
         "svc-userspace-default: unspecified"
     ),
     r"(payload-(1mib-)?pod-to-service|connection-loss|many-connections)/windows-1/": (
@@ -160,10 +158,6 @@ USER_MODE = {
         "svc-userspace-default: unspecified"
     ),
     **USER_MODE_FROM_ELSEWHERE,
-    r"fleet-(pod-to-service|service-name|session-affinity|nodeport-own)/windows/": (
-        "svc-userspace-default: unspecified"
-    ),
-    r"fleet-nodeport/[a-z]+/windows/": "svc-userspace-default: unspecified",
     r"(nodeport-(from-external|source-address|no-endpoints)|etp-local-[a-z-]+)/external/windows-1/": (
         "svc-userspace-default: unspecified"
     ),

@@ -7,7 +7,7 @@ from nettests.model.codec import from_data, to_data
 from nettests.model.expectation import Expectation
 from nettests.model.journal_lines import data_of, record_of
 from nettests.model.journal_records import Planned
-from tests.plan.test_fleet import fleet, plan
+from tests.plan.test_members import fleet, plan
 
 
 def test_members_come_back_as_they_were_planned() -> None:
@@ -18,15 +18,15 @@ def test_members_come_back_as_they_were_planned() -> None:
 
 
 def test_a_member_takes_little_room() -> None:
-    """A hundred nodes have ten thousand pairs: their record is below a megabyte and a half."""
-    (check, *_) = plan(fleet(0, 100), "fleet-pod-to-pod").checks
-    assert len(check.members) == 10_000
-    assert len(json.dumps(to_data(check))) < 1_500_000
+    """The record of a hundred nodes, with their controls, is below a hundred kilobytes."""
+    (check, *_) = plan(fleet(0, 100), "pod-to-node-closed-port").checks
+    assert len(check.members) == 100
+    assert len(json.dumps(to_data(check))) < 100_000
 
 
 def test_checks_without_members_are_written_as_before() -> None:
     """Journals of other checks do not grow, and old ones, which know no members, are read."""
-    (check, *_) = plan(fleet(), "fleet-pod-to-pod").checks
+    (check, *_) = plan(fleet(), "pod-to-pod-ip").checks
     (one, *_) = check.each
     data = to_data(one)
     assert "members" not in data

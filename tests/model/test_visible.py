@@ -25,10 +25,10 @@ def test_hidden_characters_are_named(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("a\n b\t c ", "a b c"), ("abcdef", "abcd…"), ("abcde", "abcde"), ("", "")]
+    ("text", "line"), [("a\n b\t c ", "a b c"), ("abcdef", "ab…ef"), ("abcde", "abcde"), ("", "")]
 )
 def test_a_cell_has_one_line_and_its_width(text: str, line: str) -> None:
-    """White space is folded, and what is longer ends with a mark within the width."""
+    """White space is folded, and what is longer has a mark for its middle, within the width."""
     assert one_line(text, limit=5) == line
 
 

@@ -35,6 +35,8 @@ def run(exit_code: int = 0, **verdicts: str) -> Run:
         ("role namespaced", run(node="skipped")),
         ("proxy vantage", run(outside="pass")),
         ("role discovery", run(7, pod="skipped", node="skipped")),
+        ("Windows in ko-KR", run()),
+        ("Windows in ko-KR", run(6, pod="unknown")),
     ],
 )
 def test_what_a_setting_makes_of_a_run_is_not_false(name: str, came: Run) -> None:
@@ -54,6 +56,7 @@ def test_what_a_setting_makes_of_a_run_is_not_false(name: str, came: Run) -> Non
         ("role namespaced", run(node="unknown"), "unknown instead of limited"),
         ("proxy vantage", run(), "skipped, though this setting lets it be probed"),
         ("slow answers", run(6), "exit code 6 instead of 0"),
+        ("HNS of the Gallery", run(6, node="fail"), "fail instead of limited"),
     ],
 )
 def test_what_is_false_is_named(name: str, came: Run, said: str) -> None:

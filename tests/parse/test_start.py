@@ -91,7 +91,7 @@ def test_ready_or_ended_with_success_is_started(status: Json) -> None:
     [
         (REJECTED, "PodOSNotSupported: Pod was rejected"),
         (NON_ROOT, "first: CreateContainerConfigError: container has runAsNonRoot"),
-        (WRONG_BUILD, "base: StartError (128): hcs::CreateComputeSystem"),
+        (WRONG_BUILD, "base: StartError, exit code 128: hcs::CreateComputeSystem"),
         (UNREADY, "first: runs, but is not Ready"),
     ],
     ids=["rejected", "config", "build", "unready"],
@@ -296,15 +296,15 @@ def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], set
         ({"phase": "Failed", "reason": "Evicted"}, "Evicted: "),
         (
             {"initContainerStatuses": [{"name": "i", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]},
-            "i: CrashLoopBackOff: ",
+            "init container i: CrashLoopBackOff: ",
         ),
         (
             {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 1, "reason": "Error", "message": "m"}}}]},
-            "c: Error (1): m",
+            "c: Error, exit code 1: m",
         ),
         (
             {"containerStatuses": [{"name": "c", "state": {"terminated": {"exitCode": 0, "reason": "Odd"}}}]},
-            "c: Odd: ",
+            "c: Odd, exit code 0",
         ),
         (
             {"reason": "Evicted", "message": "m", "containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "A"}}}]},

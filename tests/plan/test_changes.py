@@ -9,7 +9,7 @@ from nettests.model.words import CheckClass, Question, TargetKind
 from nettests.plan import build, load
 from nettests.plan.permits import needed
 from nettests.resources import suites_path
-from tests.plan.clusters import mixed
+from tests.plan.clusters import alone, mixed
 
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.CHURN]
 ALL = frozenset(CheckClass)
@@ -17,7 +17,7 @@ ALL = frozenset(CheckClass)
 
 def plan(name: str, enabled: frozenset[CheckClass] = ALL) -> Plan:
     """Return the plan of one of these flows."""
-    return build(mixed(), [flow for flow in FLOWS if flow.name == name], enabled)
+    return alone(build(mixed(), [flow for flow in FLOWS if flow.name == name], enabled))
 
 
 def members(whole: Plan) -> list[Check]:
@@ -98,8 +98,8 @@ def test_silent_connections_go_to_services_of_other_nodes() -> None:
     flows = [one for one in load([suites_path()]).flows if one.name == "pod-to-service-idle"]
     whole = build(mixed(), flows, ALL)
     assert whole.checks
-    for check in whole.checks:
+    for check in whole.each:
         assert check.target.node != check.source.node
         assert len(check.target.backends) == 1
     idle = [one for one in whole.services if one.settings.idle_ports]
-    assert {one.name for one in idle} >= {check.target.service for check in whole.checks}
+    assert {one.name for one in idle} >= {check.target.service for check in whole.each}

@@ -9,12 +9,13 @@ from nettests.plan import build
 from nettests.plan.dependence import nodes_by_pod, nodes_of
 from tests.facts import cluster_facts
 from tests.manifests.shipped import flows
+from tests.plan.clusters import alone
 
 DNS = ip_address("10.244.1.7")
 FACTS = replace(
     cluster_facts("win2022-l2bridge-dsr"), dns_pods=known((DNS,), "Pods with the label k8s-app")
 )
-PLAN = build(FACTS, flows())
+PLAN = alone(build(FACTS, flows()))
 
 
 def of(check_id: str) -> frozenset[str]:

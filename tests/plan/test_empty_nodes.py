@@ -8,7 +8,7 @@ from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
 from nettests.plan import build, load
 from nettests.resources import suites_path
-from tests.plan.clusters import cluster, mixed, node
+from tests.plan.clusters import alone, cluster, mixed, node
 
 NAME = "nodeport-at-empty-node"
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.name == NAME]
@@ -21,7 +21,7 @@ def empty(member: int, pool: str = "windows-1") -> NodeFacts:
 
 def planned(*more: NodeFacts) -> Plan:
     """Return the plan of the flow for two Linux and two Windows nodes, and these."""
-    return build(replace(mixed(), nodes=(*mixed().nodes, *more)), FLOWS)
+    return alone(build(replace(mixed(), nodes=(*mixed().nodes, *more)), FLOWS))
 
 
 def test_every_pool_uses_the_node_port_of_an_empty_node() -> None:

@@ -11,7 +11,7 @@ from nettests.plan import build
 from nettests.plan.least import limited, pinging_pods
 from nettests.plan.pod_security import USER, WINDOWS_USER, forbidden
 from tests.manifests.shipped import flows
-from tests.plan.clusters import mixed
+from tests.plan.clusters import alone, mixed
 
 PLAIN: dict[str, Any] = {"containers": [{"name": "c"}], "initContainers": [{"name": "i"}]}
 RUNTIME = {"type": "RuntimeDefault"}
@@ -79,14 +79,14 @@ def test_the_spec_that_was_given_stays_as_it_was() -> None:
 
 def test_pods_that_ping_are_those_of_checks_and_of_controls() -> None:
     """A Pod that only proves something by an echo keeps the right as well; who sends none does not."""
-    plan = build(mixed(), flows())
+    plan = alone(build(mixed(), flows()))
     pinging = pinging_pods(plan)
     checks = [check for check in plan.checks if check.action.question is Question.PING]
     assert {c.source.probe for c in checks if c.source.kind is VantageKind.POD} <= pinging
     egress = next(check for check in checks if check.flow == "icmp-egress" and check.controls)
     proof = next(c.action for c in egress.controls if c.action.question is Question.PING)
-    alone = pinging_pods(_of(plan, egress))
-    assert {egress.source.probe, proof.source.probe} <= alone
+    only = pinging_pods(_of(plan, egress))
+    assert {egress.source.probe, proof.source.probe} <= only
     quiet = next(check for check in plan.checks if check.flow == "pod-to-pod-ip")
     assert pinging_pods(_of(plan, quiet)) == frozenset()
     assert pinging_pods(_of(plan, replace(quiet, needs=("ping",)))) == {quiet.source.probe}

@@ -53,7 +53,7 @@ def test_one_connection_for_each_pair_of_pools_and_outwards_from_windows() -> No
         "witnessed-outbound-nat/windows-1/external/outside/tcp",
     }
     assert not [one for one in plan.checks if one.id.startswith("witnessed-outbound-nat/linux")]
-    assert all(one.source.node != one.target.node for one in plan.checks)
+    assert all(one.source.node != one.target.node for one in plan.each)
 
 
 @pytest.mark.parametrize("denied", ["create pods", "delete pods", "get pods/exec"])

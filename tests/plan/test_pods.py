@@ -16,7 +16,6 @@ REQUEST_A_SERVER = {
     "network-policy",
     "pod-hook-other-node",
     "new-pod-first-packets",
-    "fleet-new-pod",
     "new-pods-at-once",
 }
 FLOWS = [flow for flow in load([suites_path()]).flows if flow.question is Question.START]

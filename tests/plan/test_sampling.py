@@ -7,7 +7,7 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
-from nettests.plan import Matrix, build, load
+from nettests.plan import Matrix, Members, build, load
 from nettests.plan.node_pools import choose_pools
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, mixed, node
@@ -38,15 +38,21 @@ def per_source(facts: ClusterFacts, matrix: Matrix) -> Counter[str]:
     )
 
 
-def test_thirty_nodes_cost_as_much_as_four() -> None:
-    """Further members of a node pool change neither checks nor pods nor Services, but for the fleet sweep."""
+def test_the_cost_of_thirty_nodes_is_linear_in_nodes() -> None:
+    """Every node has as many Pods as one of four has; Services and what takes a process grow no faster than nodes."""
     thirty = cluster(
         *(node(pool, member) for pool in ("linux-1", "windows-1") for member in range(1, 16))
     )
-    sampled = [flow for flow in FLOWS if not flow.name.startswith("fleet-")]
-    few, many = build(mixed(), sampled), build(thirty, sampled)
+    few, many = build(mixed(), FLOWS), build(thirty, FLOWS)
     assert [c.id for c in many.checks] == [c.id for c in few.checks]
-    assert (many.pods, many.services, many.skips) == (few.pods, few.services, few.skips)
+    assert len(many.pods) <= 7.5 * len(few.pods)
+    assert len(many.services) <= 7.5 * len(few.services)
+    paired = {flow.name for flow in FLOWS if flow.members is Members.EACH_PAIR}
+    processes = [
+        sum(each.action.is_process and each.flow not in paired for each in plan.each)
+        for plan in (few, many)
+    ]
+    assert processes[1] <= 7.5 * processes[0]
 
 
 @pytest.mark.parametrize("pools", [2, 4, 6])

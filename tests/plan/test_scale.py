@@ -9,7 +9,7 @@ from nettests.model.facts import ClusterFacts, Scale, known
 from nettests.model.words import OS, CheckClass, Question
 from nettests.plan import build, load
 from nettests.resources import suites_path
-from tests.plan.test_fleet import fleet
+from tests.plan.test_members import fleet
 
 FLOWS = [
     flow
@@ -49,7 +49,7 @@ def test_every_node_looks_at_many_services() -> None:
     (windows,) = [
         one
         for one in planned(fleet(), "many-services").checks
-        if one.id == "many-services/windows/windows/tcp"
+        if one.id == "many-services/windows-1/tcp"
     ]
     assert {one.action.source.node for one in windows.members} == on_windows(fleet())
 

@@ -13,14 +13,14 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind, VantageKind
 from nettests.plan import Flow, Matrix, ServiceSettings, build, load
 from nettests.resources import suites_path
-from tests.plan.clusters import cluster, mixed, node
+from tests.plan.clusters import alone, cluster, mixed, node
 
 FLOWS = load([suites_path()]).flows
 
 
 def plan(*names: str) -> Plan:
     """Return the plan of the named flows."""
-    return build(mixed(), [flow for flow in FLOWS if flow.name in names])
+    return alone(build(mixed(), [flow for flow in FLOWS if flow.name in names]))
 
 
 def check(check_id: str) -> Check:
@@ -196,7 +196,7 @@ def test_an_external_name_needs_a_declared_name() -> None:
 def test_who_sticks_is_proven_by_who_does_not() -> None:
     """One backend after every time-out counts beside several through a Service without affinity."""
     flows = [flow for flow in FLOWS if flow.name == "affinity-timeout"]
-    for one in build(mixed(), flows, {CheckClass.COSTLY}).checks:
+    for one in build(mixed(), flows, {CheckClass.COSTLY}).each:
         assert one.action.pause > 1
         assert one.target.settings is not None
         assert one.target.settings.affinity_seconds == 1

@@ -11,7 +11,7 @@ from nettests.model.words import CheckClass, Outcome, Protocol, Question
 from nettests.plan import build, load
 from nettests.plan.registry import Registry
 from nettests.resources import suites_path
-from tests.plan.clusters import mixed
+from tests.plan.clusters import alone, mixed
 
 REGISTRY: Registry = load([suites_path()])
 HEADERS = 28
@@ -20,7 +20,7 @@ HEADERS = 28
 def planned(name: str, facts: ClusterFacts | None = None) -> tuple[Check, ...]:
     """Return the checks of one flow."""
     flows = [flow for flow in REGISTRY.flows if flow.name == name]
-    return build(facts or mixed(), flows, frozenset(CheckClass)).checks
+    return alone(build(facts or mixed(), flows, frozenset(CheckClass))).checks
 
 
 def with_mtu(mtu: int) -> ClusterFacts:

@@ -8,7 +8,7 @@ from nettests.model.check import Check
 from nettests.model.facts import SAMPLE, ClusterFacts, FleetScope
 from nettests.model.words import CheckClass, Question
 from nettests.plan import build, load
-from nettests.plan.fleet import WATCHERS
+from nettests.plan.peers import WATCHERS
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, node
 
@@ -80,19 +80,9 @@ def test_of_a_large_node_pool_a_bounded_number_of_nodes_watches_and_others_in_th
 
 
 def test_a_fleet_that_is_a_sample_is_watched_from_the_sample() -> None:
-    """What is chosen for the fleet sweep holds here, too."""
+    """What is chosen holds here, too."""
     found = checks("service-endpoints-changed", nodes(4, 6, FleetScope(chosen=SAMPLE)))
     assert {len(check.members) for check in found.values()} == {2}
-
-
-def test_a_node_pool_of_which_no_node_is_in_the_fleet_is_watched_from_its_first_node() -> None:
-    """The changes are of class disruptive and are wanted all the same."""
-    scope = FleetScope(chosen="zone=a", nodes=("node-linux-1-2-x7",))
-    found = checks("service-endpoints-changed", nodes(2, 3, scope))
-    windows = found["service-endpoints-changed/windows-1/linux-1/other-node/tcp"]
-    assert [one.source.node for one in windows.each] == ["node-windows-1-1-x7"]
-    linux = found["service-endpoints-changed/linux-1/linux-1/other-node/tcp"]
-    assert [one.source.node for one in linux.each] == ["node-linux-1-1-x7", "node-linux-1-2-x7"]
 
 
 def test_the_only_node_of_a_cluster_watches_itself() -> None:
@@ -101,7 +91,7 @@ def test_the_only_node_of_a_cluster_watches_itself() -> None:
     for name in FLOWS:
         (check,) = checks(name, facts).values()
         assert check.id == f"{name}/linux-1/linux-1/same-node/tcp"
-        assert len(check.members) == 1
+        assert len(check.each) == 1
 
 
 def crowd(facts: ClusterFacts) -> dict[str, Check]:
@@ -115,7 +105,7 @@ def test_thirty_pods_are_spread_over_the_nodes_of_a_node_pool(windows: int, shar
     """Each node is a member and gets its share; what it reaches is on another node."""
     check = crowd(nodes(2, windows))["new-pods-at-once/windows-1/thirty"]
     assert {one.action.connections for one in check.each} == {share}
-    assert len(check.members) * share >= 30
+    assert len(check.each) * share >= 30
     for one in check.each:
         assert one.action.makes_many_pods
         assert one.target.node not in {None, one.source.node}

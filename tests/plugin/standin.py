@@ -116,10 +116,11 @@ class CannedRun(Run):
             most = self.journal.path.stat().st_size + int(room)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
         answers: dict[str, str] = json.loads(os.environ.get("NETTESTS_ANSWERS", "{}"))
-        for number, check in enumerate(plan.checks):
+        members = list(plan.each)
+        for number, check in enumerate(members):
             word = next((w for part, w in answers.items() if part in check.id), "")
             self._answer(check, word)
-            self._tell("observe", number + 1, len(plan.checks))
+            self._tell("observe", number + 1, len(members))
 
     def _diagnose(self, plan: Plan, failing: Failing | None = None) -> None:
         """Collect nothing: there is no cluster to read."""

@@ -9,7 +9,7 @@ from nettests.report import build_results
 from tests.report.sweep import swept
 from tests.report.test_members import one_way
 
-CHECK = "fleet-pod-to-pod/windows/linux/tcp"
+CHECK = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
 
 
 def test_each_check_of_the_fleet_is_told_with_its_members() -> None:

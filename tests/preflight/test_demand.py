@@ -7,7 +7,7 @@ import pytest
 
 from nettests.bounds import Bounds
 from nettests.model.cluster_profile import ClusterProfile
-from nettests.model.words import OS, CheckClass
+from nettests.model.words import CheckClass
 from nettests.model.workload import Workload
 from nettests.plan import build
 from nettests.preflight import Level
@@ -91,8 +91,7 @@ def test_quotas_that_count_by_kind_have_to_hold_a_run(resource: str, most: int |
     found = evidence(STAGING, only("stateful-set-names", "pod-to-service-clusterip"))
     count = int(needed(found.objects, found.passing)[resource])
     assert count >= 1
-    windows = {node.name for node in found.usable if node.os is OS.WINDOWS}
-    assert most is None or count <= max(most, len(windows))
+    assert most is None or count <= max(most, len(found.usable))
     enough = quota(resource, count + 3, used=3)
     assert finding("quota", replace(found, quotas=enough)).level is Level.OK
     told = finding("quota", replace(found, quotas=quota(resource, count + 2, used=3)))

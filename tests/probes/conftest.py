@@ -50,6 +50,7 @@ class Bench:
     servers: dict[str, Server]
     timing: Timing = QUICK
     problems: dict[str, str] = field(default_factory=dict)
+    barren: dict[str, str] = field(default_factory=dict)
     extra_channels: tuple[HttpChannel, ...] = ()
     stopped: threading.Event = field(default_factory=threading.Event)
     told: list[tuple[str, int, int]] = field(default_factory=list)
@@ -67,7 +68,9 @@ class Bench:
             for name in self.processes
             if name not in self.problems
         }
-        deployment = Deployment(namespace=NAMESPACE, pods=self.pods, services=self.services)
+        deployment = Deployment(
+            namespace=NAMESPACE, pods=self.pods, services=self.services, barren=self.barren
+        )
         sender = Sender(
             directory=Directory(facts=self.facts, deployment=deployment),
             probes=probes,

@@ -71,7 +71,13 @@ def said(stdout: str, code: int = 0, stderr: str = "") -> ExecAnswer:
 def inspection(server: Server, shell: Shell | None = None) -> Inspection:
     """Return an inspection of the small cluster."""
     probes = {NODE: Probe(name=NODE, execute=shell)} if shell else {}
-    return Inspection(api=server, facts=FACTS, probes=probes, seconds=1)
+    facts = FACTS
+    if (
+        shell and {"tasklist.exe", "powershell.exe"} & shell.answers.keys()
+    ):  # a rule about Flannel and kernelspace
+        plugin = replace(FACTS.cni, plugin=known("flannel", "test"))
+        facts = replace(of_proxy(as_pod=True, mode=known("kernelspace", "test")), cni=plugin)
+    return Inspection(api=server, facts=facts, probes=probes, seconds=1)
 
 
 def action(rule: str) -> Action:
@@ -133,10 +139,10 @@ def test_a_log_of_pods_that_could_not_be_listed_is_not_one_that_is_missing() -> 
 
 def test_a_tool_that_says_nothing_is_a_problem_with_its_reason() -> None:
     """Nothing on standard output and a bad exit code: its complaint is recorded."""
-    shell = Shell({"cmd.exe": said("", 1, "The system cannot find\r\nthe file specified.")})
+    shell = Shell({"powershell.exe": said("", 1, "The system cannot find\r\nthe file specified.")})
     recorded = json.loads(inspection(Server(), shell).examine(action("subnet-file")).stdout)
     assert recorded["problems"]["flannel-subnet-file"] == (
-        "cmd.exe ended with 1: The system cannot find the file specified."
+        "powershell.exe ended with 1: The system cannot find the file specified."
     )
 
 

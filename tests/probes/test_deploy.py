@@ -181,6 +181,21 @@ def test_a_pod_that_fails_is_a_problem_and_the_others_stand(cluster: Cluster) ->
     }
 
 
+@pytest.mark.parametrize(
+    ("lacking", "network"),
+    [(("probe-windows-1-1",), "in the Pod network "), (("probe-windows-1-1", "node-windows-1-1"), ""), (("node-windows-1-1",), None)],
+    ids=["pod network", "all", "node alone"],
+)  # fmt: skip
+def test_a_node_where_no_pod_gets_a_network_is_barren(
+    cluster: Cluster, lacking: tuple[str, ...], network: str | None
+) -> None:
+    """That its own Pod started, which has the host's network, is no sign that another one would."""
+    cluster.not_ready = dict.fromkeys(lacking, "no sandbox")
+    pod = next(pod for pod in PODS if pod.name == "probe-windows-1-1")
+    why = f"no Pod of this run {network}started on {pod.node}: pod {pod.name} is not Ready: no sandbox"
+    assert deploy_on(cluster).barren == ({} if network is None else {pod.node: why})
+
+
 def test_the_sentinel_comes_last(cluster: Cluster) -> None:
     """When the API knows the backends of all Services, one more is made in front of a server pod."""
     found = deploy_on(cluster)

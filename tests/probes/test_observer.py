@@ -13,7 +13,7 @@ import pytest
 
 from nettests.bounds import Bounds
 from nettests.model.channel import HttpAnswer
-from nettests.model.check import Action, Check
+from nettests.model.check import Action, Case, Check
 from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes.observer import interleaved
@@ -96,7 +96,7 @@ def test_members_begin_at_most_so_many_at_a_time(bench: Bench) -> None:
 
     bench.dialling[PROBE].hook = hook
     bench.observe(*(member(action(PROBE, TargetKind.POD_IP), str(n)) for n in range(80)))
-    assert 1 < most <= Bounds().members
+    assert 1 < most <= Bounds().checks
     assert len(bench.records("done")) == 80
 
 
@@ -230,6 +230,26 @@ def test_a_probe_that_cannot_be_used_spoils_its_own_checks_only(bench: Bench) ->
     bench.observe(spoilt, fine)
     assert bench.done("spoilt")["distrust"] == bench.problems[PROBE]
     assert bench.seen(fine).outcome is Outcome.CONNECTED
+
+
+@pytest.mark.parametrize(
+    ("spec", "standing", "spared"),
+    [("{}", True, True), ('{"hostNetwork": true}', True, False), ('{"hostNetwork": true}', False, True)],
+    ids=["pod network", "host network", "nothing starts"],
+)  # fmt: skip
+def test_no_further_pod_is_started_where_none_starts(
+    bench: Bench, spec: str, standing: bool, spared: bool
+) -> None:
+    """It would wait as long for the same result; one with the host's network starts where the node's own Pod did."""
+    node = bench.pods[PROBE].node
+    bench.barren[node] = f"no Pod of this run in the Pod network started on {node}: no sandbox"
+    if not standing:
+        for name in [name for name, pod in bench.pods.items() if pod.node == node]:
+            del bench.pods[name]
+    case = Case(label="plain", object=f'{{"kind": "Pod", "spec": {spec}}}')
+    start = action(PROBE, TargetKind.POD_IP, question=Question.START, case=case)
+    bench.observe(probed := check(start))
+    assert (bench.done(probed.id)["distrust"] == bench.barren[node]) is spared
 
 
 def test_a_target_that_does_not_stand_spoils_its_checks(bench: Bench) -> None:

@@ -58,10 +58,14 @@ class Pods:
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
+        new: bool = False,
     ) -> Object:
         (item,) = [one for one in self.created if one["metadata"]["name"] == name]
         node = item["spec"]["nodeSelector"]["kubernetes.io/hostname"]
         return pod(self.states.get(node, {"running": {}}))
+
+    def events_of(self, namespace: str, pod: str) -> list[Object]:
+        return []
 
     def delete_pod(self, namespace: str, name: str) -> None:
         self.removed.append(name)
@@ -124,7 +128,7 @@ def test_what_does_not_come_is_told_and_the_rest_goes_on() -> None:
         states={bad: {"waiting": {"reason": "ImagePullBackOff", "message": "no such host"}}}
     )
     problems = {one.node: one.problem for one in pulled(pods)}
-    assert problems.pop(bad) == "ImagePullBackOff: no such host"
+    assert problems.pop(bad) == "container pull: ImagePullBackOff: no such host"
     assert set(problems.values()) == {""}
     assert len(pods.removed) == len(pods.created)
 

@@ -42,6 +42,10 @@ class Pods:
         assert namespace == NAMESPACE
         self.gone.append(name)
 
+    def events_of(self, namespace: str, pod: str) -> list[Object]:
+        """Return no events."""
+        return []
+
     def follow_pod(
         self, namespace: str, name: str, *, settled: Callable[[Object], bool], **_: float
     ) -> Object:
@@ -100,7 +104,10 @@ def test_the_former_pod_goes_before_the_next_one_comes() -> None:
 
 @pytest.mark.parametrize(
     ("end", "says"),
-    [(FAILED, "Pod web-1 did not become Ready: it is Failed"), ({}, "the watch was lost")],
+    [
+        (FAILED, "Pod web-1 did not become Ready: phase Failed: no reason given"),
+        ({}, "the watch was lost"),
+    ],
 )
 def test_a_pod_that_does_not_start_is_no_observation(end: Object, says: str) -> None:
     """It is an error of the check, and says what became of the Pod."""

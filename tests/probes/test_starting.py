@@ -73,6 +73,7 @@ class Cluster:
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
+        new: bool = False,
     ) -> Object:
         """Return the Pod with its status."""
         if not self.status:

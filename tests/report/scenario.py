@@ -40,6 +40,7 @@ from nettests.model.words import (
 )
 from nettests.plan import build, load
 from nettests.resources import suites_path
+from tests.plan.clusters import alone
 from tests.report.answers import Ending, context_of, raws
 from tests.report.cluster import FACTS
 
@@ -166,9 +167,8 @@ def eventful() -> Story:
 
 def plan(facts: ClusterFacts = FACTS) -> Plan:
     """Return the real plan of the shipped suites on these facts."""
-    # The fleet has stories of its own (``sweep``): members are answered one by one.
-    flows = [one for one in load([suites_path()]).flows if not one.name.startswith("fleet-")]
-    return build(facts, flows)
+    # Many members have stories of their own (``sweep``): they are answered one by one.
+    return alone(build(facts, load([suites_path()]).flows))
 
 
 def records(story: Story = QUIET) -> Iterator[Record]:

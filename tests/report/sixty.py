@@ -7,11 +7,11 @@ from nettests.model.check import Action, Check
 from nettests.model.journal_records import Begin, Discovered, End, Record
 from nettests.model.words import OS
 from nettests.report import Results, build_results
-from tests.plan.test_fleet import fleet
+from tests.plan.test_members import fleet
 from tests.report import scenario, sweep
 from tests.report.scenario import Story
 
-SWEPT = (*sweep.FLOWS, "fleet-nodeport-own")
+SWEPT = (*sweep.FLOWS, "nodeport-from-pod-own-node")
 DEAD = "node-windows-1-7-x7"
 
 

@@ -236,7 +236,7 @@ def test_a_proxy_that_reaches_no_backend_elsewhere_is_named() -> None:
         to_service = action.target.kind is TargetKind.SERVICE_CLUSTERIP
         return to_service and action.source.node == "win-1" and action.target.node != "win-1"
 
-    (incident,) = swept(silent, flows=(*FLOWS, "fleet-session-affinity")).incidents
+    (incident,) = swept(silent, flows=(*FLOWS, "session-affinity")).incidents
     assert incident.traits == {"forwards": "win-1"}
     assert incident.cause == (
         "Services through the Service proxy of win-1 to backends on other nodes get no answer"

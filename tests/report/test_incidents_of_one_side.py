@@ -9,7 +9,7 @@ from nettests.model.words import OS, Protocol, TargetKind
 from tests.report.sweep import FLOWS, swept
 
 NODE = "win-7"
-SWEEP = (*FLOWS, "fleet-payload", "fleet-pod-to-node", "fleet-nodeport-own")
+SWEEP = (*FLOWS, "payload-pod-to-pod", "pod-to-node", "nodeport-from-pod-own-node")
 
 
 def begins(action: Action) -> bool:
@@ -28,7 +28,11 @@ CASES: dict[str, Callable[[Action], bool]] = {
         )
     ),
     f"Large packets from elsewhere to {NODE} get no answer, and small ones arrive": (
-        lambda action: action.size is not None and action.target.node == NODE
+        lambda action: (
+            action.size is not None
+            and action.target.node == NODE
+            and action.source.node not in {NODE, None}
+        )
     ),
     f"Packets within {NODE} get no answer": (
         lambda action: action.source.node == action.target.node == NODE

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
+from nettests.judge.advice import after_distrust
 from nettests.model.check import Check
 from nettests.model.observation import ControlResult
 from nettests.model.words import Question, Verdict
@@ -41,9 +44,26 @@ def test_pods_that_never_started_are_one_cause(quiet: Results) -> None:
         why = why if at_source else f"pod {pod} does not stand: {why}"
         checks.append(replace(one, verdict=Verdict.UNKNOWN, observation=None, distrust=why))
     (incident,) = holding(quiet, checks).incidents
-    assert incident.cause == f"Pods of the run do not start on {WIN}: ImagePullBackOff"
+    assert (
+        incident.cause
+        == f"Pods of the run do not start on {WIN}: container hostname: ImagePullBackOff: Back-off pulling image"
+    )
     assert incident.traits == {"not-started": WIN}
     assert len({name.split("/")[0] for name in incident.checks}) > 3
+
+
+@pytest.mark.parametrize(
+    ("whole", "cause"),
+    [("", "Pod probe-windows-1-1 of the run does not start on {}"), ("no Pod of this run started on {0}: ", "Pods of the run do not start on {0}")],
+    ids=["one", "none"],
+)  # fmt: skip
+def test_a_single_pod_that_did_not_start_is_named(quiet: Results, whole: str, cause: str) -> None:
+    """Where others started on its node; its event is the title, whole."""
+    event = 'FailedCreatePodSandBox: plugin type="a" failed (add): no address: none is free'
+    why = f"{whole.format(WIN)}pod probe-windows-1-1 is not Ready: {event}"
+    found = untrusted(quiet, lambda check: why if check.source.probe == "probe-windows-1-1" else "")
+    (incident,) = found.incidents
+    assert incident.cause == f"{cause.format(WIN)}: {event}"
 
 
 def test_a_node_that_was_not_ready_is_the_cause(quiet: Results) -> None:
@@ -78,6 +98,7 @@ def untrusted(quiet: Results, at: Callable[[Check], str]) -> Results:
             verdict=Verdict.UNKNOWN,
             observation=replace(one.observation, trusted=False, distrust=why),
             distrust=why,
+            next_step=after_distrust(why),
         )
         if one.observation and one.check and (why := at(one.check))
         else one
@@ -256,4 +277,4 @@ def test_a_quota_that_leaves_no_room_is_one_cause(quiet: Results) -> None:
 
     (incident,) = untrusted(quiet, why).incidents
     assert incident.cause == "Pods of the run were not created: exceeded quota: small"
-    assert "quotas" in incident.next_step
+    assert "ResourceQuota small" in incident.next_step

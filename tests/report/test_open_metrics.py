@@ -126,9 +126,10 @@ def test_the_most_urgent_checks_are_kept(quiet: Results) -> None:
 
 
 def test_causes_that_look_alike_are_one_sample(quiet: Results) -> None:
-    """Two causes that differ behind the cut are counted together: a sample twice would void the whole file."""
+    """Two causes that differ in what is cut are counted together: a sample twice would void the whole file."""
     causes = tuple(
-        Incident(cause="x" * 200 + end, traits={}, checks=("a", "b"), next_step="") for end in "12"
+        Incident(cause=f"{'x' * 200}{end}{'x' * 200}", traits={}, checks=("a", "b"), next_step="")
+        for end in "12"
     )
     (value,) = exposed(replace(quiet, incidents=causes))["nettests_incident_checks"].values()
     assert value == 4

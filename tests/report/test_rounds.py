@@ -15,9 +15,15 @@ from nettests.report.rounds import Lost, Rate, rounds_of
 from nettests.resources import suites_path
 from tests.plan.clusters import mixed
 
-FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+FLOWS = [
+    replace(one, source_seen=None)
+    for one in load([suites_path()]).flows
+    if one.name == "pod-to-pod-ip"
+]
 CHECK = next(
-    one for one in build(mixed(), FLOWS).checks if one.id == "fleet-pod-to-pod/windows/linux/tcp"
+    one
+    for one in build(mixed(), FLOWS).checks
+    if one.id == "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
 )
 CHECKS: dict[str, Check] = {one.id: one for one in (CHECK, *CHECK.each)}
 FIRST, SECOND = CHECK.each[:2]

@@ -51,7 +51,7 @@ def test_a_check_leads_to_its_nodes_and_names_itself() -> None:
     check = next(one for one in PLAN.checks if one.id == SERVICE)
     plain = kinds(Demand(checks=(SERVICE,)))
     assert set(plain) <= {NODE, DNS}
-    assert check.source.node in plain[NODE]
+    assert {one.source.node for one in check.each} <= plain[NODE]
     kept = kinds(Demand(checks=(SERVICE,), run="20261121-140412-ab12"))
     assert plain.items() <= kept.items()
     assert len(kept) > len(plain)
@@ -61,17 +61,18 @@ def test_a_check_leads_to_its_nodes_and_names_itself() -> None:
 
 def test_a_check_of_the_fleet_leads_to_the_nodes_of_its_members() -> None:
     """All of them by its own id, and by a member's the two that this one is about."""
-    fleet = "fleet-pod-to-pod/windows/windows/tcp"
+    fleet = "pod-to-pod-ip/windows-1/windows-1/other-node/tcp"
     one, other = (node.name for node in FACTS.nodes if node.pool == "windows-1")
     assert kinds(Demand(checks=(fleet,))) == {NODE: {one, other}}
-    member = f"{fleet}#{one} → {one}"
-    assert kinds(Demand(checks=(member,))) == {NODE: {one}}
-    assert [found.checks for found in _wanted(Demand(checks=(member,)), FACTS, PLAN)] == [(member,)]
+    member = f"{fleet}#{one} → {other}"
+    assert kinds(Demand(checks=(member,))) == {NODE: {one, other}}
+    wanted = _wanted(Demand(checks=(member,)), FACTS, PLAN)
+    assert [found.checks for found in wanted] == [(member,)] * 2
 
 
 def test_what_several_checks_pass_names_them_all() -> None:
     """A node of two checks is one subject; a node that was named itself keeps its place."""
-    source = next(one.source.node for one in PLAN.checks if one.id == PATH)
+    source = next(one.each[0].source.node for one in PLAN.checks if one.id == PATH)
     demand = Demand(checks=(PATH, SERVICE), nodes=(source or "",))
     first, *_ = _wanted(demand, FACTS, PLAN)
     assert (first.subject.name, first.checks) == (source, (PATH, SERVICE))

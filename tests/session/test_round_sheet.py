@@ -31,9 +31,15 @@ from tests.plan.clusters import mixed
 from tests.session.recorded_journal import read_recorded
 
 FACTS = mixed()
-FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+FLOWS = [
+    replace(one, source_seen=None)
+    for one in load([suites_path()]).flows
+    if one.name == "pod-to-pod-ip"
+]
 CHECK = next(
-    one for one in build(FACTS, FLOWS).checks if one.id == "fleet-pod-to-pod/windows/linux/tcp"
+    one
+    for one in build(FACTS, FLOWS).checks
+    if one.id == "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
 )
 EXPECTED = dict.fromkeys(
     (CHECK.id, *(one.id for one in CHECK.each)),

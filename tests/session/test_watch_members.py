@@ -31,9 +31,15 @@ from tests.session.journals import journal_of
 from tests.session.recorded_journal import read_recorded
 
 FACTS = mixed()
-FLOWS = [one for one in load([suites_path()]).flows if one.name == "fleet-pod-to-pod"]
+FLOWS = [
+    replace(one, source_seen=None)
+    for one in load([suites_path()]).flows
+    if one.name == "pod-to-pod-ip"
+]
 PLAN = build(FACTS, FLOWS)
-CHECK = next(one for one in PLAN.checks if one.id == "fleet-pod-to-pod/windows/linux/tcp")
+CHECK = next(
+    one for one in PLAN.checks if one.id == "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
+)
 EACH = CHECK.each
 TODAY = date(2026, 1, 1)
 

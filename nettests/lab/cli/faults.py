@@ -58,6 +58,7 @@ def fault() -> None:
     "--object", help="An object: node/N, node-status/N, configmap/NS/N or daemonset/NS/N."
 )
 @click.option("--patch", help="A JSON merge patch.")
+@click.option("--text", help="What fails says.")
 @click.option("--match", help="Part of a Pod, as JSON; null matches an unset field.")
 @click.option("--controller", help="Who makes Pods: daemonset, deployment, job, cronjob …")
 @click.option("--code", type=click.IntRange(0, 2**32 - 1), help="An exit code.")

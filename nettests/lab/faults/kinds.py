@@ -5,6 +5,8 @@ Help, reference and the validation of options read this table; ``registry`` has 
 
 from dataclasses import dataclass
 
+from nettests.lab.programs.windows.broken_tools import broken_tools
+
 WIRE = ("node", "from", "to", "protocol", "port", "larger-than", "rate")
 """Options that choose packets: between which ends, and of which kind."""
 
@@ -34,6 +36,7 @@ _PLACES = {
     "from": "N",
     "to": "N",
     "pod": "P",
+    "text": "TEXT",
     "service": "[NS/]S",
     "port": "P",
     "protocol": "tcp",
@@ -249,6 +252,12 @@ KINDS = (
         ("node", "seconds", "beyond"),
         ("node",),
     ),
+    Kind(
+        "no-sandbox",
+        "new pods of that name get no sandbox, because the network plugin fails with that text (by default, of HNS)",
+        ("pod", "node", "text"),
+        ("pod",),
+    ),
     Kind("slow-pull", "images are gone, and pulls take so long", ("node", "seconds")),
     Kind("registry-down", "images are gone, and no registry answers", ("node",)),
     Kind(
@@ -297,6 +306,7 @@ KINDS = (
         ("node", "program"),
         ("program",),
     ),
+    *(Kind(name, tool.summary, ("node",)) for name, tool in broken_tools().items()),
     Kind(
         "server-dead",
         "pods of that name serve nothing so long (5) after they started; they stay as Ready as their probes find them",

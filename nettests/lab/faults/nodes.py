@@ -10,6 +10,12 @@ from nettests.lab.interfaces import Namespace
 
 _FIRST_KILL = 20.0
 _FIRST_SILENCE = 6.0
+_NO_ENDPOINT = (
+    'plugin type="sdnbridge" name="l2bridge" failed (add): error creating endpoint hcnCreateEndpoint failed in Win32: IP address is '
+    'either invalid or not part of any configured subnet(s). (0x803b001e) {"Success":false,"Error":"IP address is either invalid or '
+    'not part of any configured subnet(s). ","ErrorCode":2151350302}'
+)
+"""hcsshim's text of an error of HNS (hcn/hcnerrors.go), in the words that a plugin puts around it, as users post it."""
 _CROWDED = 10.0
 """Pods that start within so many seconds count as simultaneous."""
 
@@ -25,6 +31,7 @@ class NodeFaults:
         """Return what puts each kind in force."""
         return {
             "late-pod-network": self._late_network,
+            "no-sandbox": self._no_sandbox,
             "slow-pull": self._slow_pull,
             "registry-down": self._registry_down,
             "container-killed": self._killed,
@@ -62,6 +69,21 @@ class NodeFaults:
             for task in (waiting := tuple(hearing)):
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
+
+        return undo
+
+    async def _no_sandbox(self, options: Json) -> Undo:
+        nodes = self._targets.nodes(options)
+        disks, pattern = (
+            [self._targets.fabric.nodes[node].disk for node in nodes],
+            text(options, "pod"),
+        )
+        for disk in disks:
+            disk.no_sandbox[pattern] = text(options, "text") or _NO_ENDPOINT
+
+        async def undo() -> None:
+            for disk in disks:
+                disk.no_sandbox.pop(pattern, None)
 
         return undo
 

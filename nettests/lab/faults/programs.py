@@ -8,6 +8,7 @@ from nettests.lab.client import Json
 from nettests.lab.faults.following import Pods
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, text
 from nettests.lab.interfaces import ProgramTroubles
+from nettests.lab.programs.windows.broken_tools import broken_tools
 
 _OTHER_TEXT = "0x8007: wird nicht erkannt / n'est pas reconnu / 認識されていません"
 """Words of three languages at once, which no table holds."""
@@ -35,6 +36,7 @@ class ProgramFaults:
             "copy-refused": self._set("copy_refused"),
             "slow-copy": self._set("copy_seconds", lambda options: number(options, "seconds", 5.0)),
             "program-missing": self._missing,
+            **{name: self._tool(name) for name in broken_tools()},
             "server-dead": self._dead,
         }
 
@@ -53,6 +55,22 @@ class ProgramFaults:
             async def undo() -> None:
                 for troubles in changed:
                     setattr(troubles, field, getattr(ProgramTroubles(), field))
+
+            return undo
+
+        return inject
+
+    def _tool(self, name: str) -> Inject:
+        """Return a fault of what tools print."""
+
+        async def inject(options: Json) -> Undo:
+            changed = self._troubles(options)
+            for troubles in changed:
+                troubles.tools.add(name)
+
+            async def undo() -> None:
+                for troubles in changed:
+                    troubles.tools.discard(name)
 
             return undo
 

@@ -43,6 +43,12 @@ _TYPES = {
     Driver.OVERLAY: "Overlay",
     Driver.TRANSPARENT: "Transparent",
 }
+_EXTENSIONS = (
+    {"Id": "E7C3B2F0-F3C5-48DF-AF2B-10FED6D72E7A", "IsEnabled": False, "Name": "filtering"},
+    {"Id": "E9B59CFA-2BE1-4B21-828F-B6FBDBDDC017", "IsEnabled": True, "Name": "vfp"},
+    {"Id": "EA24CD6C-D17A-4348-9190-09F0D5BE83DD", "IsEnabled": True, "Name": "capture"},
+)
+"""Extensions of the switch (kubernetes-sigs/sig-windows-dev-tools #184); cmdlets show their names in the host's language."""
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
 """The subnet of the hybrid overlay's base network, which carries nothing (ho_node_windows.go, ensureBaseNetwork)."""
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
@@ -81,6 +87,7 @@ class NodeHns:
             *self._base_network(),
             {
                 "CurrentEndpointCount": endpoints,
+                "Extensions": [dict(each) for each in _EXTENSIONS],
                 "ID": self._network,
                 "IPv6": self._dual_stack,
                 "ManagementIP": str(self.node.address),

@@ -95,7 +95,6 @@ def machine_of(
         node=node.network if sandbox.host_process else None,
         image=str(container["image"]),
         windows=node.profile.windows,
-        broken=node.network.disk.broken_tools,
         troubles=node.network.disk.troubles,
         files=files_of(
             node,

@@ -8,8 +8,10 @@ so that changes that come together cost one request.
 import asyncio
 import contextlib
 import logging
+import secrets
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import aiohttp
 
@@ -35,7 +37,8 @@ from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
 
-_SANDBOX_RETRY = 5.0
+_SANDBOX_RETRY = 10.0
+"""``backOffPeriod`` of pkg/kubelet/kubelet.go, without its jitter."""
 
 
 class PodWorker:
@@ -209,6 +212,8 @@ class PodWorker:
             ipv6 = node.spec.ipv6.address if node.spec.ipv6 else None
             gateway = node.profile.node_network[1]
         else:
+            if why := self._refused_by_plugin():
+                raise LabError(why)
             self._attached = True
             mappings, wanted = port_mappings(self.pod), wanted_address(self.pod)
             network = await node.network.attach_pod(self.uid, mappings, wanted=wanted)
@@ -226,6 +231,15 @@ class PodWorker:
             on_host=on_host,
             host_process=host_process,
             volumes=volumes,
+        )
+
+    def _refused_by_plugin(self) -> str:
+        """Return containerd's words for a plugin that fails; each try is a sandbox, and a text, of its own."""
+        patterns = self._node.network.disk.no_sandbox
+        name = self.pod["metadata"]["name"]
+        why = next((text for pattern, text in patterns.items() if fnmatchcase(name, pattern)), "")
+        return (
+            f'failed to setup network for sandbox "{secrets.token_hex(32)}": {why}' if why else ""
         )
 
     def _make(self, spec: Json, *, init: bool = False) -> Container:
@@ -289,7 +303,11 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
     text = error.message if isinstance(error, LabError) else str(error)
     if isinstance(error, MountError):
         return "FailedMount", text
-    return "FailedCreatePodSandBox", f"Failed to create pod sandbox: {text}"
+    # The kubelet shows the runtime's answer as gRPC's error has it (kubernetes/kubernetes#94924).
+    return (
+        "FailedCreatePodSandBox",
+        f"Failed to create pod sandbox: rpc error: code = Unknown desc = {text}",
+    )
 
 
 def _kubelet_profile(node: NodeContext) -> Profile:

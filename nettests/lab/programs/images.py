@@ -3,6 +3,7 @@
 A command that is not found raises with the runtime's words: runc's, or those of Windows' shim (``windows.starting``).
 """
 
+import functools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from nettests.lab.programs.lifetime import until_terminated
 from nettests.lab.programs.linux import basics, kill, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
 from nettests.lab.programs.windows import (
+    broken_tools,
     cmd,
     disk,
     ipconfig,
@@ -92,7 +94,7 @@ _WINDOWS: Mapping[str, Program] = {
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,
 }
-"""Programs by the names that ``image_programs`` gives them; cmd, powershell and where are run below, because they seek others."""
+"""Programs by the names that ``image_programs`` gives them; cmd, where and PowerShell are run below, because they seek others."""
 _OF_WINDOWS = frozenset(_WINDOWS) - {
     *("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")
 } | {"cmd", "powershell", "where"}
@@ -161,21 +163,27 @@ def _powershell(drive: Drive, launch: cmd.Launch) -> Program:
 async def _run_on_windows(process: Process) -> int:
     drive = process.machine.drive or drive_of(process.machine)
 
-    async def launch(process: Process, path: str) -> int:
+    async def launch(process: Process, path: str, *, outermost: bool = False) -> int:
         """Run the program in a file, which is not written meanwhile; its name comes from its command line."""
         line = process.command_line
         name, words = drive.program(path) or "", starting.arguments(line)
         process = replace(process, argv=words, encoding=_encoding(process.machine, name))
         with drive.running(path):
-            if name == "cmd":
-                tail = line[len(words[0]) + 2 * line.startswith('"') :]
-                return await cmd.run(process, tail, drive, launch)
-            if name == "where":
-                return await cmd.where(process, words[1:], drive)
-            if name == "powershell":
-                return await _finish(_powershell(drive, launch), process, words[1:])
-            return await _finish(_WINDOWS[name], process, words[1:])
+            work = functools.partial(perform, name, line)
+            return await broken_tools.run(process, name, work, everywhere=outermost)
+
+    async def perform(name: str, line: str, process: Process) -> int:
+        words = process.argv
+        if name == "cmd":
+            tail = line[len(words[0]) + 2 * line.startswith('"') :]
+            return await cmd.run(process, tail, drive, launch)
+        if name == "where":
+            return await cmd.where(process, words[1:], drive)
+        if name == "powershell":
+            return await _finish(_powershell(drive, launch), process, words[1:])
+        return await _finish(_WINDOWS[name], process, words[1:])
 
     started = starting.start(process, drive)
-    code = await launch(replace(process, command_line=started.line), started.path)
+    process = replace(process, command_line=started.line)
+    code = await launch(process, started.path, outermost=True)
     return code & _UINT32

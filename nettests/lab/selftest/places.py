@@ -32,7 +32,6 @@ _NAMES = (
     *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
     *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
     *("service-external-name", "service-headless", "stateful-set-names", "new-pod-first-packets"),
-    *("fleet-dns", "fleet-service-name", "fleet-new-pod"),
 )
 _OF_PROXY = (
     *(
@@ -46,8 +45,7 @@ _OF_PROXY = (
     ),
     *("itp-*", "node-to-service-*", "icmp-pod-to-service", "nodeport-localhost"),
     "new-pod-first-packets",
-    *("fleet-pod-to-service", "fleet-session-affinity", "fleet-service-name", "fleet-dns"),
-    "fleet-new-pod",
+    *("pod-to-service-pqdn", "dns-via-service"),
 )
 _NEGATIVE = (
     *("etp-local-no-local-backend", "itp-local-no-local-backend", "service-no-endpoints"),
@@ -92,7 +90,7 @@ def answering(node: str, source: str = "") -> tuple[Checks, ...]:
     """Return what something on a node answers: its Pods, behind Services too, and itself."""
     pod = _POD[node]
     pool = pod.rpartition("-")[0]
-    affine = ("fleet-session-affinity",) if pool == "linux-1" else ()  # it has backends there
+    affine = ("session-affinity",) if pool == "linux-1" else ()  # it has backends there
     return (
         Checks(target=node, source=source),
         *(Checks(flow=flow, source=source) for flow in affine),
@@ -127,7 +125,7 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
         Checks(flow="*nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
-        Checks(flow="fleet-session-affinity", source=start),  # of several backends one is there
+        Checks(flow="session-affinity", source=start),  # of several backends one is there
         *UNPROVEN,
     )
 

@@ -300,8 +300,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
         return frozenset({Trait(Kind.ADDRESSES, node)})
     if result.verdict is Verdict.UNKNOWN and (node := _without_pod(result, nodes)):
         return frozenset({Trait(Kind.NOT_STARTED, node)})
-    if result.verdict is Verdict.UNKNOWN and (reason := not_created(result.distrust)):
-        return frozenset({Trait(Kind.NOT_CREATED, reason)})
+    if result.verdict is Verdict.UNKNOWN and (refusal := not_created(result.distrust)):
+        return frozenset({Trait(Kind.NOT_CREATED, refusal.why)})
     if result.verdict is Verdict.UNKNOWN and (pod := gone_pod(result.distrust)):
         node = _node_of(pod, result, nodes)
         traits = {Trait(Kind.GONE_POD, f"{pod} on {node}" if node else pod)}

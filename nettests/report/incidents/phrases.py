@@ -86,7 +86,7 @@ def _not_seen(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if Kind.INSTRUMENT in of:
         return instruments.cause(results)
     if Kind.NOT_STARTED in of:
-        return f"Pods of the run do not start on {of[Kind.NOT_STARTED]}{_why_not_started(results)}"
+        return _not_started_cause(of[Kind.NOT_STARTED], results)
     return ""
 
 
@@ -205,13 +205,17 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
     return " now and then" if well * _SOME > len(seen) else ""
 
 
-def _why_not_started(results: Sequence[CheckResult]) -> str:
-    """Return the most frequent reason why Pods that the checks depend on did not start."""
-    failures = (not_started(result.distrust) for result in results)
-    reasons = Counter(
-        reason for _, reason in {(failure.pod, failure.reason) for failure in failures if failure}
+def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
+    """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
+    failures = {failure for result in results if (failure := not_started(result.distrust))}
+    pods, reasons = (
+        {failure.pod for failure in failures},
+        Counter(failure.reason for failure in failures),
     )
-    return f": {reasons.most_common(1)[0][0]}" if reasons else ""
+    why = f": {reasons.most_common(1)[0][0]}" if reasons else ""
+    if len(pods) == 1 and not any(failure.of_node for failure in failures):
+        return f"Pod {pods.pop()} of the run does not start on {node}{why}"
+    return f"Pods of the run do not start on {node}{why}"
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:

@@ -19,7 +19,6 @@ from nettests.judge.advice import (
     AFTER_UNDECIDED,
     AFTER_UNREADY,
 )
-from nettests.judge.not_started import AFTER_REFUSAL
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
@@ -31,7 +30,6 @@ _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.INSTRUMENT: AFTER_INSTRUMENT,
     Kind.UNREADY: AFTER_UNREADY,
-    Kind.NOT_CREATED: AFTER_REFUSAL,
     Kind.GONE_POD: AFTER_GONE,
     Kind.GONE_PODS: AFTER_GONE,
     Kind.MISSING_PROGRAM: AFTER_MISSING_PROGRAM,

@@ -185,18 +185,18 @@ def test_a_refused_pod_has_failed_and_waits_to_be_deleted() -> None:
 
 
 def test_a_pod_without_a_network_is_tried_again() -> None:
-    """Every five seconds, with the plugin's words each time; it is Pending meanwhile."""
+    """Every ten seconds, with the plugin's words each time; it is Pending meanwhile."""
     failures = (LabError("no address is free", hint=""), OSError("no such device"))
-    lone = Lone(failures=failures).live(12)
+    lone = Lone(failures=failures).live(22)
     recorder = lone.context.recorder
     assert isinstance(recorder, Told)
     assert [
         (at, text) for at, reason, text in recorder.events if reason == "FailedCreatePodSandBox"
     ] == [
-        (0, "Failed to create pod sandbox: no address is free"),
-        (5, "Failed to create pod sandbox: no such device"),
+        (0, "Failed to create pod sandbox: rpc error: code = Unknown desc = no address is free"),
+        (10, "Failed to create pod sandbox: rpc error: code = Unknown desc = no such device"),
     ]
-    assert lone.phases == [(0, "Pending"), (10, "Running")]
+    assert lone.phases == [(0, "Pending"), (20, "Running")]
 
 
 def test_a_pod_that_is_gone_while_it_is_attached_keeps_no_network() -> None:

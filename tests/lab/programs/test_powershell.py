@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.interfaces import Disk, Machine, Process, ResolverConfig
+from nettests.lab.interfaces import Disk, Machine, Process, ProgramTroubles, ResolverConfig
 from nettests.lab.programs import run
 from nettests.lab.programs.windows.powershell import grammar
 from nettests.lab.programs.windows.powershell.hns_schema2 import endpoint, load_balancer, network
@@ -166,7 +166,7 @@ def test_output_is_in_the_consoles_code_page_until_that_is_changed() -> None:
     assert finish(text, node=Node())[1] == b"\x82?\r\n"
     change = "try { [Console]::OutputEncoding = [Text.Encoding]::UTF8 } catch { 'lost' }; "
     assert finish(change + text, node=Node())[1].decode() == "é中\r\n"
-    lost = finish(change + text, node=Node(), broken=frozenset({"console-lost"}))
+    lost = finish(change + text, node=Node(), troubles=ProgramTroubles(tools={"console-lost"}))
     assert lost[1] == b"lost\r\n\x82?\r\n"
 
 

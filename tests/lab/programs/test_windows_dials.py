@@ -96,7 +96,7 @@ async def test_a_server_that_opens_during_the_resends_is_reached(world: World) -
         worlds.windows(world.pod), ["/agnhost", "connect", "10.244.2.5:8080", "--timeout=5s"]
     )
     await asyncio.sleep(0.2)
-    await world.serve(world.peer, ["agnhost", "netexec"], [8080])
+    await world.serve(world.peer, ["/agnhost", "netexec"], [8080])
     assert await client.task == 0
 
 

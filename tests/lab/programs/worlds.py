@@ -104,7 +104,9 @@ async def finish(
     """Run a program to its end."""
     running = start(machine, argv, environment)
     code = await running.task
-    return Finished(code, running.stdout.decode(), running.stderr.decode())
+    return Finished(
+        code, running.stdout.decode(errors="replace"), running.stderr.decode(errors="replace")
+    )
 
 
 async def listening(namespace: Namespace, port: int) -> None:

@@ -21,8 +21,8 @@ def results(*deviating: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a run of one check of the fleet."""
     ends = {"node": None, "service": None}
     check = {
-        "id": "fleet-nodeport/windows/linux/tcp",
-        "flow": "fleet-nodeport",
+        "id": "nodeport-from-pod-other-node/windows-1/linux-1/other-node/tcp/backend-local",
+        "flow": "nodeport-from-pod-other-node",
         "verdict": "fail",
         "source": ends,
         "target": ends,
@@ -53,9 +53,12 @@ def test_red_members_have_ends_of_their_own() -> None:
         ("win-2", "linux-1", ""),
         ("win-2", "linux-1", "svc-a"),
     ]
-    assert found.members[0].id == "fleet-nodeport/windows/linux/tcp#win-2 → linux-1"
+    assert (
+        found.members[0].id
+        == "nodeport-from-pod-other-node/windows-1/linux-1/other-node/tcp/backend-local#win-2 → linux-1"
+    )
     assert {(one.flow, one.protocol, one.placement) for one in found.members} == {
-        ("fleet-nodeport", "tcp", "other-node")
+        ("nodeport-from-pod-other-node", "tcp", "other-node")
     }
 
 
@@ -98,8 +101,8 @@ def test_a_check_without_members_has_none() -> None:
     del data["checks"][0]["members"]
     (found,) = read(data, seconds=1, exit_code=0).checks
     assert found == Check(
-        id="fleet-nodeport/windows/linux/tcp",
-        flow="fleet-nodeport",
+        id="nodeport-from-pod-other-node/windows-1/linux-1/other-node/tcp/backend-local",
+        flow="nodeport-from-pod-other-node",
         verdict="fail",
         protocol="tcp",
         placement="other-node",

@@ -7,12 +7,14 @@ an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial 
 
 import asyncio
 import errno
+import math
 import os
 import socket
 
 from nettests.lab.interfaces import Machine, Namespace
 from nettests.lab.programs.sockets import addresses
 from nettests.lab.programs.sockets.route import source_towards
+from nettests.lab.programs.windows.broken_tools import NO_REFUSAL
 from nettests.lab.topology import OS
 
 WINDOWS_SYN_INTERVAL = 0.5
@@ -30,7 +32,9 @@ async def connect(machine: Machine, address: str, port: int, *, own_port: int = 
     The caller bounds the wait with its own client's timeout.
     """
     if machine.os is OS.WINDOWS:
-        resends = int(machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL)
+        resends = machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL
+        if NO_REFUSAL in machine.troubles.tools:
+            resends = math.inf
         return await _connect_windows(machine.namespace, address, port, own_port, resends)
     return await _connect_once(machine.namespace, address, port, own_port)
 
@@ -50,7 +54,7 @@ async def _connect_once(
 
 
 async def _connect_windows(
-    namespace: Namespace, address: str, port: int, wanted: int, resends: int
+    namespace: Namespace, address: str, port: int, wanted: int, resends: float
 ) -> socket.socket:
     loop = asyncio.get_running_loop()
     refused = own_port = 0

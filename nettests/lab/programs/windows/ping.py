@@ -5,6 +5,7 @@ IPv6 those with a time, where ping tells neither size nor hop limit.
 """
 
 import asyncio
+import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ from nettests.lab.dns.resolution import ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 from nettests.lab.programs.terminal import out
-from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows import broken_tools, texts
 
 _INTERVAL = 1.0
 _DEFAULT_WAIT = 4.0
@@ -93,7 +94,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     try:
         with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
             while tally.sent < options.count:
-                await _send_one(process, options, sock, tally)
+                await _send_one(process, options, address, sock, tally)
     except OSError:
         while tally.sent < options.count:
             tally.sent += 1
@@ -102,10 +103,23 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     return 0 if tally.received else 1
 
 
-async def _send_one(process: Process, options: _Options, sock: EchoSocket, tally: _Tally) -> None:
+def _is_lost(process: Process, address: str) -> bool:
+    machine = process.machine
+    own_addresses = {each.partition("/")[0] for each in machine.addresses}
+    itself = address in own_addresses or ipaddress.ip_address(address).is_loopback
+    return itself and broken_tools.PING_ITSELF in machine.troubles.tools
+
+
+async def _send_one(
+    process: Process, options: _Options, address: str, sock: EchoSocket, tally: _Tally
+) -> None:
     tally.sent += 1
     payload = bytes(ord("a") + index % 23 for index in range(options.size))
-    echo = await sock.echo(tally.sent, payload, limit=options.wait)
+    if _is_lost(process, address):
+        await asyncio.sleep(options.wait)
+        echo = Echo(answer=Answer.NOTHING)
+    else:
+        echo = await sock.echo(tally.sent, payload, limit=options.wait)
     too_large = echo.answer is Answer.TOO_LARGE or (echo.answer, echo.code) == _SPLIT
     tally.received += echo.answer is not Answer.NOTHING and not too_large
     if echo.answer is Answer.REPLY:

@@ -4,6 +4,7 @@
 error ended, with 1 (Microsoft, "about_PowerShell_exe", "about_pwsh"). A bare argument is a command in 5.1 and a file in 6.
 """
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Sequence
@@ -11,6 +12,12 @@ from dataclasses import dataclass
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err
+from nettests.lab.programs.windows.broken_tools import (
+    CLIXML,
+    NEVER_FAILS,
+    POWERSHELL_SLOW,
+    SLOW_SECONDS,
+)
 from nettests.lab.programs.windows.powershell import (
     grammar,
     of_files,
@@ -69,6 +76,8 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
     except _UsageError as error:
         await err(process, f"{error}\n")
         return 1 if desktop else 64
+    if POWERSHELL_SLOW in process.machine.troubles.tools:
+        await asyncio.sleep(SLOW_SECONDS)
     session = Session(process, programs, desktop)
     if line.from_input:
         lines = []
@@ -78,7 +87,7 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
     session.script = line.script
     if line.encoded and desktop and not line.as_text:
         session.xml = CliXml()
-    if "clixml-noise" in process.machine.broken and desktop:
+    if CLIXML in process.machine.troubles.tools and desktop:
         session.xml = session.xml or CliXml()
         session.xml.progress("Preparing modules for first use.")
     try:
@@ -90,7 +99,7 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
         await session.report(_unreadable(error))
         code = 1
     await session.finish()
-    return 0 if "failing-cmdlet-succeeds" in process.machine.broken else code
+    return 0 if NEVER_FAILS in process.machine.troubles.tools else code
 
 
 def _unreadable(error: ScriptError) -> ErrorRecord:

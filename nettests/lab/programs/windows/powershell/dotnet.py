@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
 from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
 from nettests.lab.programs.windows.powershell.session import ExitError, Session
@@ -23,15 +24,9 @@ from nettests.lab.programs.windows.powershell.values import (
     text,
     whole,
 )
+from nettests.lab.programs.windows.small_programs import account
 
 _CODE_PAGES = {"utf-8": 65001, "utf-16-le": 1200, "ascii": 20127}
-_SIDS = {
-    "nt authority\\system": "S-1-5-18",
-    "nt authority\\local service": "S-1-5-19",
-    "nt authority\\network service": "S-1-5-20",
-}
-_CONSOLE_LOST = "console-lost"
-"""The fault under which a process has no console."""
 
 
 def unknown_type(name: str) -> PSError:
@@ -145,7 +140,7 @@ def _composed(value: Any, more: tuple[Any, ...]) -> str:
 
 
 def _set_encoding(session: Session, encoding: Encoding) -> None:
-    if _CONSOLE_LOST in session.process.machine.broken:
+    if NO_CONSOLE in session.process.machine.troubles.tools:
         raise NetError("System.IO.IOException", "The handle is invalid.")
     session.encoding = encoding.web_name
 
@@ -173,9 +168,8 @@ def _exit(_session: Session, code: Any = 0) -> None:
 
 
 def _identity(session: Session) -> Thing:
-    user = session.process.machine.user
-    sid = _SIDS.get(user.lower(), "S-1-5-93-2-1")
-    return Thing({"Name": user, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
+    name, sid = account(session.process.machine)
+    return Thing({"Name": name, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
 
 
 def _file(session: Session, path: Any) -> str | None:

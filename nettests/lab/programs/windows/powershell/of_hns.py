@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from nettests.lab.interfaces import Hns, Json
 from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows.broken_tools import HNS_DENIED, HNS_EMPTY, HNS_OTHER
 from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
 from nettests.lab.programs.windows.powershell.hns_schema2 import CONVERSIONS
 from nettests.lab.programs.windows.powershell.modules import GALLERY, INBOX
@@ -41,7 +42,7 @@ async def of_gallery(call: Call, emit: Emit) -> None:
 @cmdlet("Get-HnsPolicyList", "Id!", module=INBOX, of_module=True, core=False)
 async def of_windows(call: Call, emit: Emit) -> None:
     """Emit objects of HNS in its first schema."""
-    await _query(call, emit, second="hns-other-schema" in call.session.process.machine.broken)
+    await _query(call, emit, second=HNS_OTHER in call.session.process.machine.troubles.tools)
 
 
 async def _query(call: Call, emit: Emit, *, second: bool) -> None:
@@ -49,7 +50,8 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
     node = machine.node
     if node is None or node.hns is None or _hiccups(call):
         return
-    if machine.windows.hns_accounts == "system" and machine.user.lower() != _SYSTEM:
+    answered = machine.windows.hns_accounts == "all" or machine.user.lower() == _SYSTEM
+    if HNS_DENIED in machine.troubles.tools or not answered:
         denied = texts.of(machine.locale).system(5)
         record = call.record(
             f"@{{Error={denied} ; ErrorCode=2147942405; Success=False}}",
@@ -75,7 +77,7 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
 def _hiccups(call: Call) -> bool:
     """Whether HNS prints nothing this time, and succeeds: at one call of so many, or at all of them under a fault."""
     machine = call.session.process.machine
-    if "hns-empty" in machine.broken:
+    if HNS_EMPTY in machine.troubles.tools:
         return True
     each = machine.windows.hns_hiccup
     if machine.node is None or not each:

@@ -5,6 +5,7 @@ import functools
 import json
 from typing import Any
 
+from nettests.lab.programs.windows.broken_tools import JSON_CUT, JSON_WRAPPED
 from nettests.lab.programs.windows.powershell import dotnet, json_text, operators, shown
 from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet
 from nettests.lab.programs.windows.powershell.errors import not_found
@@ -259,9 +260,11 @@ async def convert_to_json(call: Call, emit: Emit) -> None:
         return
     else:
         value = call.input[0] if len(call.input) == 1 else list(call.input)
-    if isinstance(value, list) and "json-arrays-wrapped" in call.session.process.machine.broken:
+    faults = call.session.process.machine.troubles.tools
+    if isinstance(value, list) and JSON_WRAPPED in faults:
         value = Wrapped(value)
     depth = whole(call.given["depth"]) if call.has("depth") else _DEPTH
+    depth = 1 if JSON_CUT in faults else depth
     await emit(
         json_text.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
     )

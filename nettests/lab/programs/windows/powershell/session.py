@@ -6,7 +6,7 @@ from typing import Any
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.terminal import encode
-from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows import broken_tools, texts
 from nettests.lab.programs.windows.powershell import shown
 from nettests.lab.programs.windows.powershell.errors import CliXml, ErrorRecord, not_found
 from nettests.lab.programs.windows.powershell.values import Thing, text
@@ -99,6 +99,8 @@ class Session:
 
     async def warn(self, written: str) -> None:
         """Write to standard error, as 5.1 does when it is redirected."""
+        if broken_tools.POWERSHELL_TEXT in self.process.machine.troubles.tools:
+            written = broken_tools.other_words(written)
         if self.xml is not None:
             self.xml.error(written)
         else:

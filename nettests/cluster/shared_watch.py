@@ -1,0 +1,72 @@
+"""One watch of a namespace's Pods for all that follow one of them.
+
+Used by ``follow`` for Pods that checks create: a watch for each would be a request for each, and one more every few
+seconds. The watch runs in a thread as long as somebody follows a Pod. Followers that need to know that something is
+gone have a watch of their own, which begins with a list.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nettests.errors import ClusterError
+
+Object = dict[str, Any]
+
+
+@dataclass(slots=True)
+class SharedWatch:
+    """The Pods of one namespace; safe for threads. ``states`` yields them as ``list_watch.states`` does."""
+
+    states: Callable[[], Iterator[Mapping[str, Object]]]
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+    _latest: Mapping[str, Object] = field(default_factory=dict)
+    _followers: int = 0
+    _watching: bool = False
+    _failure: ClusterError | None = None
+
+    def follow(self, name: str, *, seconds: float, look: float) -> Iterator[Object | None]:
+        """Yield the states of one Pod, ``None`` if it is not known yet: after each change, and every ``look`` seconds."""
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            self._followers += 1
+            if not self._watching:
+                self._watching, self._failure, self._latest = True, None, {}
+                threading.Thread(target=self._watch, name="nettests-pods", daemon=True).start()
+        try:
+            while (left := deadline - time.monotonic()) > 0:
+                with self._changed:
+                    seen = self._latest.get(name)
+                yield seen
+                with self._changed:
+                    self._changed.wait_for(
+                        lambda seen=seen: (  # type: ignore[misc]
+                            self._failure is not None or self._latest.get(name) is not seen
+                        ),
+                        timeout=min(look, left),
+                    )
+                    if self._failure is not None:
+                        raise self._failure
+        finally:
+            with self._changed:
+                self._followers -= 1
+
+    def _watch(self) -> None:
+        failure: ClusterError | None = None
+        try:
+            for pods in self.states():
+                with self._changed:
+                    self._latest = dict(pods)
+                    self._changed.notify_all()
+                    if not self._followers:
+                        self._watching = False
+                        return
+        except ClusterError as error:
+            failure = error
+        finally:
+            with self._changed:
+                if failure is not None:
+                    self._watching, self._failure = False, failure
+                self._changed.notify_all()

@@ -1,0 +1,239 @@
+"""Why a Pod does not start, in one line: what tells most of its status and its events. Pure.
+
+A kubelet says it in several places, and the one that kubectl shows first seldom has the cause: ``ImagePullBackOff`` without
+the registry's answer, ``CrashLoopBackOff`` without the exit code, a sandbox name that is reserved since the attempt that
+failed. Read while a run waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's own Pod
+(``parse.start``) and follows its Job (``job.state``); ``judge.not_started`` has the next step.
+
+Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (reasons and texts of events; the
+cause is in the back-off's message since 1.32); containerd, internal/cri/server/sandbox_run.go; microsoft/hcsshim.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nettests.model.visible import cut
+from nettests.model.windows_exit_codes import exit_code_in_words
+
+Object = dict[str, Any]
+
+LENGTH = 300
+"""Characters of a problem, which has to fit one line; the journal keeps an event's whole text."""
+SANDBOX = "FailedCreatePodSandBox"
+"""The event of a Pod whose sandbox, and with it its network, is not made; its status does not say so."""
+STARTING = frozenset({"ContainerCreating", "PodInitializing"})
+"""What a waiting container says as long as nothing has failed, and while the sandbox fails."""
+QUIET = STARTING | {"Completed", ""}
+PULLS = frozenset({"ErrImagePull", "ImagePullBackOff"})
+_NOT_OF_THIS_NODE = re.compile(
+    # sample: failed to pull and unpack image "r/agnhost:2.63.0": no match for platform in manifest: not found
+    r"no match for platform"
+    # sample: no matching manifest for windows(10.0.17763)/amd64 in the manifest list entries
+    r"|no matching manifest"
+    # sample: a Windows version 10.0.26100-based image is incompatible with a 10.0.20348 host
+    r"|image is incompatible with a \S+ host"
+    # sample: hcs::CreateComputeSystem a1: The container operating system does not match the host operating system.
+    r"|does not match the host operating system"
+    # sample: image operating system "linux" cannot be used on this platform
+    r"|cannot be used on this platform"
+)
+"""Texts of an image, the sandbox's own too, that has nothing for this node: trying again changes nothing."""
+_PROGRESS = frozenset({"Pulling", "Pulled", "Created", "Started"})
+"""Events of a Pod whose sandbox stands."""
+_SEVERAL = 2
+_TELL_LITTLE = (
+    re.compile(r"^FailedCreatePodSandBox: (?:failed to reserve sandbox name|context deadline exceeded$)|^Unhealthy: "),
+    re.compile(r"^BackOff: |^Failed: Error: \w+$|^FailedToRetrieveImagePullSecret: |^DNSConfigForming: |^FailedScheduling: "),
+)  # fmt: skip
+"""Warnings that follow another one, or say nothing of why a Pod does not start; the second ones less than the first."""
+_WRAPPERS = re.compile(
+    r"\(combined from similar events\): |rpc error: code = \w+ desc = |Failed (?:to )?create pod sandbox: "
+    r'|failed to set ?up network for sandbox "[^"]*": '
+    r'|failed to set up sandbox container "[^"]*" network for pod "[^"]*": '
+    r'|failed to start sandbox container for pod "[^"]*": '
+    r"|failed to create containerd task: |failed to create shim task: |: unknown$"
+    # sample: Failed to pull image "a:1": failed to pull and unpack image "a:1": no match …
+    r'|failed to pull image "(?P<image>[^"]*)": (?=failed to pull and unpack image "(?P=image)")'
+    # HNS' answer, which the text before it has in words: {"Success":false,"Error":"…","ErrorCode":2151350302}
+    r'|\{"Success":false.*?\}'
+    # The request that failed, as Go prints a struct: endpoint config &{ 18b1_nat d5ec6f42  [] [{ 0}] …
+    r"|[: ]*(?:endpoint config )?&\{[^:]*$",
+    re.IGNORECASE,
+)
+"""What texts of kubelets and runtimes are wrapped into."""
+# samples: sandbox container "5cc1", hcs::CreateComputeSystem 6968702e67e4:, a container's or sandbox's 64 digits anywhere
+_IDS = re.compile(
+    r'(?<=CreateComputeSystem) [0-9a-f]+(?=:)|(?<=CreateProcess) [0-9a-f]+(?=:)|(?<=sandbox) "[0-9a-f]+"'
+    r'|(?<=sandbox container) "[0-9a-f]+"|\b[0-9a-f]{32,64}(?:_\w+)?\b'
+)
+# samples: Back-off pulling image "a:1", Back-off pulling image "a:1": ErrImagePull: rpc error: code = NotFound desc = …
+_BACK_OFF = re.compile(r'Back-off pulling image "(?P<image>[^"]*)"(?:: (?:\w+: )?(?P<cause>.+))?', re.DOTALL)  # fmt: skip
+
+
+def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
+    """Return, in one line for people, why a pod is not Ready."""
+    status = pod.get("status", {})
+    # sample: {"phase": "Failed", "reason": "PodOSNotSupported", "message": "Pod was rejected: Failed to …"}
+    if status.get("reason"):
+        return _shortened(f"{status['reason']}: {plain(status.get('message') or '')}")
+    for container, why in _failing_containers(status, events):
+        return _shortened(f"{container}: {why}")
+    scheduled = condition(pod, "PodScheduled")
+    if scheduled.get("status") == "False":
+        why = scheduled.get("message") or scheduled.get("reason", "")
+        return _shortened(f"not scheduled: {why.partition(' preemption: ')[0]}")
+    warnings = telling(events)
+    if is_unacknowledged(pod):
+        because = f" ({warnings[0]})" if warnings else ""
+        return _shortened(f"the kubelet of {pod['spec']['nodeName']} does not act on it{because}")
+    if warnings:
+        return _shortened(warnings[0])
+    ends = [end for _, container in _containers(status) if (end := _end_of(container))]
+    why = _ending(ends[-1]) if ends else status.get("message") or "no reason given"
+    return _shortened(f"phase {status.get('phase')}: {why}")
+
+
+def reason_of(pod: Object) -> str:
+    """Return the short reason why a pod is not Ready, as of an injected init container; empty if it gives none."""
+    for _, container in _containers(pod.get("status", {})):
+        reason = ((container.get("state") or {}).get("waiting") or {}).get("reason") or ""
+        if reason not in QUIET:
+            return str(reason)
+    scheduled = condition(pod, "PodScheduled")
+    return str(scheduled.get("reason", "")) if scheduled.get("status") == "False" else ""
+
+
+def status_reasons(status: Object, events: Sequence[Object] = ()) -> Iterator[str]:
+    """Yield why a Pod did not start, from its status: reason and message, each once; the cause of a pull from its events."""
+    if status.get("reason"):
+        yield f"{status['reason']}: {status.get('message', '')}"
+    for name, text in _failing_containers(status, events):
+        yield f"{name.removeprefix('container ')}: {text}"
+    for label, container in _containers(status):
+        running = "running" in (container.get("state") or {}) and not container.get("ready")
+        if running and not label.startswith("init "):
+            yield f"{container['name']}: runs, but is not Ready"
+    # sample: {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/4 …"}
+    scheduled = condition({"status": status}, "PodScheduled")
+    if scheduled.get("status") == "False":
+        yield f"{scheduled.get('reason', '')}: {scheduled.get('message', '')}"
+
+
+def telling(events: Sequence[Object]) -> list[str]:
+    """Return the reasons and plain texts of warnings, that which says most of the cause first, then the newest."""
+    # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
+    newest_first = list(reversed(events))
+    newest_first.sort(key=_moment, reverse=True)
+    warnings = [
+        f"{event.get('reason') or 'event'}: {plain(event['message'])}"
+        for event in newest_first
+        if event.get("type") == "Warning" and event.get("message")
+    ]
+    return sorted(warnings, key=_how_little)
+
+
+def is_hopeless(events: Sequence[Object]) -> bool:
+    """Whether a Pod's events say several times that it gets no sandbox, or has an image that does not fit its node."""
+    failures = [event for event in events if _is_final(event)]
+    since = max(map(_moment, failures), default="")
+    stands = any(event.get("reason") in _PROGRESS and _moment(event) > since for event in events)
+    return sum(map(_times, failures)) >= _SEVERAL and not stands
+
+
+def is_unacknowledged(pod: Object) -> bool:
+    """Whether a pod was bound to a node whose kubelet has not acted on it: that sets ``status.startTime`` at once."""
+    return bool(pod.get("spec", {}).get("nodeName")) and not pod.get("status", {}).get("startTime")
+
+
+def condition(pod: Object, kind: str) -> Object:
+    """Return a condition of the pod; empty if it has none of the kind."""
+    conditions = pod.get("status", {}).get("conditions") or []
+    return next((item for item in conditions if item["type"] == kind), {})
+
+
+def plain(text: str) -> str:
+    """Return a kubelet's or runtime's text without what it is wrapped into, and without ids of sandboxes."""
+    while (unwrapped := _WRAPPERS.sub("", text)) != text:
+        text = unwrapped
+    return " ".join(_IDS.sub("", text).split())
+
+
+def _containers(status: Object) -> Iterator[tuple[str, Object]]:
+    """Yield the states of containers, init containers first: also those that an injector added."""
+    for field, label in (("initContainerStatuses", "init container"), ("containerStatuses", "container")):  # fmt: skip
+        for container in status.get(field) or ():
+            yield f"{label} {container['name']}", container
+
+
+def _failing_containers(status: Object, events: Sequence[Object]) -> Iterator[tuple[str, str]]:
+    """Yield each container that waits after a failure or has ended badly, with its reason and its cause."""
+    for label, container in _containers(status):
+        state, ended = container.get("state") or {}, _end_of(container)
+        # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
+        waiting = state.get("waiting") or {}
+        reason, message = waiting.get("reason") or "", waiting.get("message") or ""
+        if reason in PULLS:
+            yield label, f"{reason}: {_pull_error(message, container, events)}"
+        elif reason not in QUIET:
+            yield label, f"{reason}: {_ending(ended) if ended else plain(message)}"
+        elif "running" not in state and ended.get("reason", "Completed") not in QUIET:
+            yield label, _ending(ended)
+
+
+def _end_of(container: Object) -> Object:
+    """Return how a container ended, now or before it was started again; empty if it has not."""
+    # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
+    states = (container.get("state") or {}, container.get("lastState") or {})
+    return next((state["terminated"] for state in states if state.get("terminated")), {})
+
+
+def _ending(ended: Object) -> str:
+    words = f"{ended.get('reason') or 'ended'}, exit code {exit_code_in_words(ended.get('exitCode', 0))}"  # fmt: skip
+    return f"{words}: {plain(ended['message'])}" if ended.get("message") else words
+
+
+def _pull_error(message: str, container: Object, events: Sequence[Object]) -> str:
+    """Return why an image was not pulled: of a back-off its own end, or the kubelet's event about that image."""
+    back_off = _BACK_OFF.match(message)
+    if message and back_off is None:
+        return plain(message)
+    if back_off and back_off["cause"]:
+        return plain(back_off["cause"])
+    image = f'"{back_off["image"] if back_off else container.get("image", "")}"'
+    # sample: Failed to pull image "a:1": rpc error: code = Unknown desc = Error response from daemon: no matching …
+    failed = [
+        event["message"]
+        for event in sorted(events, key=_moment)
+        if event.get("message", "").startswith("Failed to pull image ")
+    ]
+    of_it = [text for text in failed if image in text] or failed
+    return plain(of_it[-1] if of_it else message)
+
+
+def _how_little(warning: str) -> int:
+    return next((rank for rank, text in enumerate(_TELL_LITTLE, 1) if text.search(warning)), 0)
+
+
+def _is_final(event: Object) -> bool:
+    if event.get("type") != "Warning":
+        return False
+    reason, text = event.get("reason"), plain(event.get("message") or "")
+    if reason == SANDBOX:  # a sandbox whose name is reserved may still come
+        return _how_little(f"{SANDBOX}: {text}") == 0
+    return reason == "Failed" and _NOT_OF_THIS_NODE.search(text) is not None
+
+
+def _times(event: Object) -> int:
+    """Return how often an event happened: a kubelet counts it up, or its series does."""
+    return int(event.get("count") or (event.get("series") or {}).get("count") or 1)
+
+
+def _moment(event: Object) -> str:
+    series = event.get("series") or {}
+    times = (event.get("lastTimestamp"), series.get("lastObservedTime"), event.get("eventTime"))
+    return next((str(time) for time in times if time), "")
+
+
+def _shortened(text: str) -> str:
+    return cut(" ".join(text.split()), LENGTH)
