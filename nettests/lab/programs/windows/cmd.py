@@ -257,7 +257,7 @@ async def _nothing(_process: Process, _rest: str, _drive: Drive) -> int:
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
-    """``copy /y A B``: without ``/y`` it waits for an answer where the file exists, and gets none."""
+    """``copy /y A B``: without ``/y`` cmd wants a yes for a file that exists, and gets none."""
     troubles = process.machine.troubles
     options = {word.lower() for word in words(rest) if word.startswith("/")}
     names = [word for word in words(rest) if not word.startswith("/")]
