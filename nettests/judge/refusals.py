@@ -143,8 +143,8 @@ def refusal_of(message: str) -> Refusal | None:
     for kind in _KINDS:
         if match := kind.text.search(message):
             groups = {name: text or "" for name, text in match.groupdict().items()}
-            said = groups.get("said", "").strip(" '\"\n")
-            why = f"{kind.by.format(**groups)}: {said}" if kind.by else bare(message)
+            reason = groups.get("said", "").strip(" '\"\n")
+            why = f"{kind.by.format(**groups)}: {reason}" if kind.by else bare(message)
             return Refusal(shown(why), kind.step.format(**groups))
     return None
 

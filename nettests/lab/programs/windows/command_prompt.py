@@ -174,9 +174,9 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
         what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
         await err(process, f"The lab's cmd {what}.\n")
         return 1
-    own = _OWN.get(name)
-    if own is not None:
-        return await own(process, command.rest, drive)
+    built_in = _OWN.get(name)
+    if built_in is not None:
+        return await built_in(process, command.rest, drive)
     return await _external(process, command, drive, launch)
 
 
