@@ -58,7 +58,12 @@ def test_what_changes_services_is_repeated_only_where_it_is_named() -> None:
     flows_of, named = (
         {one.partition("/")[0] for one in _chosen(prepared, named=named)} for named in (False, True)
     )
-    costly = {"service-endpoints-changed", "new-pod-first-packets", "icmp-pod-to-pod", "node-to-pod"}
+    costly = {
+        "service-endpoints-changed",
+        "new-pod-first-packets",
+        "icmp-pod-to-pod",
+        "node-to-pod",
+    }
     assert costly <= named
     assert not costly & flows_of
     assert flows_of >= {"pod-to-pod-ip", "pod-to-service-clusterip", "path-loss"}
