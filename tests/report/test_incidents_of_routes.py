@@ -122,9 +122,7 @@ def waited_without_an_answer(results: Results, node: str, probe: str, concerns: 
 
 
 def test_what_a_service_was_waited_for_without_an_answer_from_is_named(quiet: Results) -> None:
-    """Checks of other nodes were answered: the pair of the node that waited and of the backend, between which
-    nothing was answered, is the cause.
-    """
+    """Only the backend's answers to the Pod that waited are contradicted by nothing: others are forwarded there."""
     pair = {OTHER_LINUX, OTHER_WIN}
     others = [
         one
@@ -138,8 +136,8 @@ def test_what_a_service_was_waited_for_without_an_answer_from_is_named(quiet: Re
     (found,) = waited_without_an_answer(
         holding(quiet, others), OTHER_LINUX, "probe-linux-1-2", by_node_port
     ).incidents
-    assert found.traits == {"link": f"{OTHER_LINUX} ↔ {OTHER_WIN}"}
-    assert found.cause == f"Packets between nodes {OTHER_LINUX} ↔ {OTHER_WIN} get no answer"
+    assert found.traits == {"pod-route": f"{OTHER_WIN} → {OTHER_LINUX}"}
+    assert found.cause == f"Packets from {OTHER_WIN} to Pods of {OTHER_LINUX} get no answer"
     assert len(found.checks) > 2
 
 
