@@ -134,7 +134,7 @@ def test_a_job_that_did_not_run_ends_with_7(cluster: tuple[Held, str], tmp_path:
     for words in (["logs", "nettests"], ["logs", "nettests", "-f"], ["fetch", "nettests", f"--to={tmp_path / 'r'}"]):  # fmt: skip
         done = called("job", *words, which)
         assert done.exit_code == 7, done.output
-        assert "does not start (ErrImagePull): not found" in done.output
+        assert "does not start: container nettests: ErrImagePull: not found" in done.output
     assert not (tmp_path / "r").exists()
 
 
