@@ -5,17 +5,18 @@ on each chosen node, asks all known questions, and removes them; the journal has
 """
 
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from nettests import probes
+from nettests.model.calibration import Instrument
 from nettests.model.check import Plan, ProbePod
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.journal_records import Discovered
 from nettests.model.run_folder import JOURNAL
 from nettests.model.words import OS, Question
 from nettests.plan import Flow
+from nettests.plan.least import pinging_pods
 from nettests.plan.node_pools import host_probe, node_vantage, pod_vantage, probe, unusable
 from nettests.report.instruments import instrument_rows
 from nettests.session.calibrated import CalibratedNow, folder_of
@@ -61,7 +62,7 @@ def _in_cluster(prepared: Prepared, journal: Journal, folder: Path) -> Calibrate
     if plan.pods:
         with standing_for_a_while(prepared, plan, remarks) as standing:
             if standing is not None:
-                _ask(calibrating, standing, prepared, journal)
+                _ask(calibrating, standing, prepared, journal, pinging_pods(plan))
     else:
         remarks.append("no node can be used: each is cordoned, not Ready or left out")
     for remark in remarks:
@@ -71,9 +72,13 @@ def _in_cluster(prepared: Prepared, journal: Journal, folder: Path) -> Calibrate
 
 
 def _ask(
-    calibrating: Calibrating, standing: Standing, prepared: Prepared, journal: Journal
+    calibrating: Calibrating,
+    standing: Standing,
+    prepared: Prepared,
+    journal: Journal,
+    pinging: Collection[str],
 ) -> None:
-    """Ask what stands, and wait for all answers."""
+    """Ask what stands, and wait for all answers; a Linux Pod pings if it is one of those that may."""
     facts, deployment = prepared.blueprint.facts, standing.deployment
     opened, _ = probes.open_probes(
         standing.access, deployment, facts, prepared.profile.timing, journal
@@ -85,6 +90,8 @@ def _ask(
             node = facts.node(pod.node)
             vantage = node_vantage(node) if pod.purpose == "node" else pod_vantage(node)
             every = probes.every_instrument(node.os, vantage.kind)
+            if node.os is OS.LINUX and name not in pinging:
+                every -= {Instrument.PING}
             places.append(probes.place_of(name, node, vantage.kind, every, facts))
         calibrating.begin(places, opened)
         calibrating.wait()
@@ -98,8 +105,8 @@ def _plan(plan: Plan, facts: ClusterFacts) -> Plan:
     pods = tuple(pod for node in nodes for pod in _pods(node))
     names = {pod.name for pod in pods}
     pinging = tuple(
-        replace(check, members=())
-        for check in plan.checks
+        check
+        for check in plan.each
         if check.action.question is Question.PING and check.source.probe in names
     )
     return Plan(checks=pinging, skips=(), pods=pods, services=())
@@ -107,7 +114,7 @@ def _plan(plan: Plan, facts: ClusterFacts) -> Plan:
 
 def _one_of_each_kind(plan: Plan, facts: ClusterFacts) -> Iterator[NodeFacts]:
     """Yield a usable node of each system, build, runtime and image; one from which a run's checks start, where there is one."""
-    sources = {check.source.node for check in plan.checks}
+    sources = {check.source.node for check in plan.each}
     chosen: dict[tuple[object, ...], NodeFacts] = {}
     for node in sorted(facts.nodes, key=lambda node: node.name not in sources):
         if not unusable(node):
