@@ -4,6 +4,7 @@ Reads only. ``expect`` decides; this module prints its reasoning.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import click
 
@@ -59,8 +60,11 @@ def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:
     for skip in blueprint.plan.skips:
         if skip.id == check_id:
             return skip
-    # Members share claim and entries, but have facts of their own nodes: the first stands for its check.
-    checks = {check.id: check.each[0] for check in blueprint.plan.checks}
+    # Members share claim and entries, but have facts of their own nodes: those of the first stand for its check.
+    checks = {
+        check.id: replace(check.each[0], id=check.id, title=check.title)
+        for check in blueprint.plan.checks
+    }
     checks |= {member.id: member for member in blueprint.plan.each}
     check = checks.get(check_id)
     if check is None:

@@ -398,5 +398,4 @@ class Connection:
 
 
 def _spelled(value: str | int) -> str:
-    """Return a query's value: ``true`` for ``True``."""
     return str(value).lower() if value is True or value is False else str(value)

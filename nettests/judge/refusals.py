@@ -82,7 +82,7 @@ _KINDS = (
     # sample: admission webhook "a.b" denied the request: such Pods are not allowed, … denied the request without explanation
     _Kind(
         re.compile(r'admission webhook "(?P<webhook>[^"]*)" denied the request'),
-        "ask who runs the admission webhook {webhook} what it demands of such objects (`kubectl get "
+        "see with the owner of the admission webhook {webhook} what it demands of such objects (`kubectl get "
         "validatingwebhookconfigurations,mutatingwebhookconfigurations`), " + _EXEMPT,
     ),
     # samples: ValidatingAdmissionPolicy 'a' with binding 'b' denied request: images must …, MutatingAdmissionPolicy …
@@ -143,8 +143,8 @@ def refusal_of(message: str) -> Refusal | None:
     for kind in _KINDS:
         if match := kind.text.search(message):
             groups = {name: text or "" for name, text in match.groupdict().items()}
-            said = groups.get("said", "").strip(" '\"\n")
-            why = f"{kind.by.format(**groups)}: {said}" if kind.by else bare(message)
+            reason = groups.get("said", "").strip(" '\"\n")
+            why = f"{kind.by.format(**groups)}: {reason}" if kind.by else bare(message)
             return Refusal(shown(why), kind.step.format(**groups))
     return None
 

@@ -45,7 +45,7 @@ class ExecAnswer:
 
 
 class ProgramMissingError(ChannelError):
-    """There is no program of that name where it should run; ``answer`` is what ``cmd`` said of it, if it was asked."""
+    """There is no program of that name where it should run; ``answer`` is what ``cmd`` said of it, if that was to start it."""
 
     def __init__(self, message: str, answer: ExecAnswer | None = None) -> None:
         super().__init__(message)

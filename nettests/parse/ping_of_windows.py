@@ -2,7 +2,7 @@
 
 Its sentences are translated; addresses, ``TTL=``, ``PING:``, error codes and brackets are not. A line with an address
 and a text behind a colon is the answer of a machine: an echo if it holds ``TTL=``, or over IPv6, where that is lacking,
-a time; otherwise an ICMP error. What has no address is the node's own sentence. That an echo waited in vain is one of
+a time; otherwise an ICMP error. What has no address is the node's own sentence. That an echo got no reply is one of
 them, and is known by its words or by the time that all echoes took.
 Sources: the message table and the source of ping.exe (NT 4, ``ping.mc``, ``ping.c``); outputs that people posted.
 """
@@ -111,7 +111,7 @@ def without_echo(raw: Raw) -> tuple[Outcome, str] | None:
 
 
 def _waited(command: Sequence[str], elapsed: float) -> bool:
-    """Whether ping took as long as when each echo is waited for in vain; a failure of the node itself comes at once."""
+    """Whether ping took as long as when each echo gets no reply; a failure of the node itself comes at once."""
     given = dict(pairwise(command))
     echoes, milliseconds = given.get("-n", ""), given.get("-w", "")
     if not (echoes.isdecimal() and milliseconds.isdecimal()):

@@ -257,8 +257,8 @@ def _clients(flow: Flow, node_pools: NodePools, pool: NodePool) -> Sequence[Node
 
 
 def _many_backends(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
-    behind = node_pools.many_backends
     for source in node_pools.pools:
+        behind = node_pools.many_backends
         placement = _all_servers(source, behind)
         for node in source.members:
             yield Cell(source=node, target=None, placement=placement, many_backends=behind)

@@ -91,13 +91,13 @@ class CheckRun:
         if check.action.question is not Question.START:
             return None
         deployment, node = self.sender.directory.deployment, check.source.node or ""
-        own = any(pod.node == node for pod in deployment.pods.values())
+        node_pods = any(pod.node == node for pod in deployment.pods.values())
         # sample: {"spec": {"securityContext": {"windowsOptions": {"hostProcess": true, …
         case = check.action.case
         on_host = case and (
             '"hostProcess": true' in case.object or '"hostNetwork": true' in case.object
         )
-        return None if own and on_host else deployment.barren.get(node)
+        return None if node_pods and on_host else deployment.barren.get(node)
 
     def _gone(self, check: Check) -> str | None:
         """Record that the queried DNS Pod no longer serves: then its missing answers mean nothing."""

@@ -165,7 +165,7 @@ class ExercisedPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedKind:
-    """One kind of question: of how many nodes it was asked, or between how many ``pairs`` of them, out of how many."""
+    """One kind of question: at how many nodes it was tested, or between how many ``pairs`` of them, out of how many."""
 
     kind: str
     pairs: bool

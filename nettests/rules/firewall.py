@@ -35,7 +35,7 @@ PROFILES = ToolOutput(
     keep=_keep,
 )
 _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
-"""How PowerShell prints a ``GpoBoolean``: as the word that is asked for; journals of former versions have a number."""
+"""How PowerShell prints a ``GpoBoolean``: as a word, which the script has it print; journals of former versions have a number."""
 
 
 def profiles_of(text: str) -> Mapping[str, bool]:

@@ -28,7 +28,7 @@ GATEWAYS = {"l2bridge": 2, "overlay": 1}
 """Which address of the node's range is the gateway of its Pods: with win-bridge it is an endpoint of the host."""
 NAT = "OutBoundNAT"
 SWITCHED_OFF_BY_USERS = frozenset({"azure-cni"})
-"""Plugins of which an operator leaves OutBoundNAT out where its users ask for it."""
+"""Plugins of which an operator leaves OutBoundNAT out where its users want that."""
 ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 

@@ -125,7 +125,7 @@ def dynamic_range(text: str) -> range:
 
 
 def excluded_ranges(text: str) -> list[range]:
-    """Return the ranges that ``netsh int ipv4 show excludedportrange`` shows: two numbers a line, below a ruler."""
+    """Return the ranges that ``netsh int ipv4 show excludedportrange`` shows: first and last port of each on a line, below a ruler."""
     # sample: ----------    --------
     #              50000       50059     *
     if not re.search(r"(?m)^-{4,}", text):

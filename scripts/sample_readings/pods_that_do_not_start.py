@@ -60,8 +60,8 @@ def _stuck(sample: Sample) -> str:
 
 def _title(sample: Sample) -> Read:
     """Read the incident's title, which has to say the cause that is due of the same Pod's problem."""
-    found = not_started(_problem(sample))
-    title = found.reason if found else "nothing"
+    cause = not_started(_problem(sample))
+    title = cause.reason if cause else "nothing"
     with (sample.folder / "index.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         causes = [

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from nettests.cli import discover_commands, main
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known, unknown
+from nettests.model.versions import WindowsBuild
 from nettests.session.run_options import RunOptions
 from tests.cli.test_commands import CHECK
 from tests.facts import cluster_facts
@@ -128,17 +129,23 @@ def test_entries_that_contradict_each_other_are_an_error(state: State, tmp_path:
     assert "expect different outcomes: timed_out and refused" in done.output
 
 
-def test_a_check_of_the_fleet_is_explained_by_the_flow_that_it_is_alike(
-    state: State, tmp_path: Path
-) -> None:
-    """An entry that speaks of Pods speaks of the fleet's, and a member is explained by its own nodes."""
-    state(cluster_facts("mixed-builds"))
-    option = entry(tmp_path, "{source: {build: '<20348'}}")
-    whole, new = (
-        explain(f"pod-to-pod-ip/windows-1/linux-1/other-node/tcp{member}", option).output
-        for member in ("", "#win-2 → linux-1")
+def test_a_member_is_explained_by_its_own_nodes(state: State, tmp_path: Path) -> None:
+    """A check goes by its own id, a member by its node: two nodes of one pool may be of different builds."""
+    facts = cluster_facts("win2019-l2bridge")
+    build = known(WindowsBuild.parse("20348.3207"), "test")
+    nodes = tuple(
+        replace(node, build=build) if node.name == "win-2" else node for node in facts.nodes
     )
-    assert "✓ of-cni" in whole
-    assert "expected  timed_out" in whole
+    state(replace(facts, nodes=nodes))
+    option = entry(tmp_path, "{source: {build: '<20348'}}")
+    whole, old, new = (
+        explain(f"{CHECK}{member}", option).output
+        for member in ("", "#win-1 → linux-1", "#win-2 → linux-1")
+    )
+    assert whole.startswith(f"{CHECK}\n")
+    assert old.startswith(f"{CHECK}#win-1 → linux-1\n")
+    for one in (whole, old):
+        assert "✓ of-cni" in one
+        assert "expected  timed_out" in one
     assert "✗ of-cni" in new
     assert "expected  connected" in new

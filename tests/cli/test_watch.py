@@ -50,13 +50,20 @@ def test_where_nothing_can_be_told_is_found_out_first(tmp_path: Path) -> None:
 
 
 def test_what_changes_services_is_repeated_only_where_it_is_named() -> None:
-    """Its members are nodes, too, but each round would make every proxy work; enabling a class names no flow."""
+    """Each round would make every proxy work, or start processes and Pods; enabling a class names no flow."""
     flows = load([suites_path()]).flows
     facts = cluster(*(node(pool, member) for pool in ("linux-1", "windows-1") for member in (1, 2)))
     plan = build(facts, flows, frozenset(CheckClass))
     prepared = cast("Any", SimpleNamespace(blueprint=SimpleNamespace(plan=plan)))
-    flows_of = {one.partition("/")[0] for one in _chosen(prepared, named=False)}
-    assert all(one.startswith("fleet-") for one in flows_of)
-    assert "service-endpoints-changed" in {
-        one.partition("/")[0] for one in _chosen(prepared, named=True)
+    flows_of, named = (
+        {one.partition("/")[0] for one in _chosen(prepared, named=named)} for named in (False, True)
+    )
+    costly = {
+        "service-endpoints-changed",
+        "new-pod-first-packets",
+        "icmp-pod-to-pod",
+        "node-to-pod",
     }
+    assert costly <= named
+    assert not costly & flows_of
+    assert flows_of >= {"pod-to-pod-ip", "pod-to-service-clusterip", "path-loss"}

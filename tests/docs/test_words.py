@@ -59,6 +59,7 @@ LEFT_OUT = (
     "docs/reference/selftest.md",  # shows recorded runs
     "nettests/_bundled/",
     "nettests/lab/programs/agnhost/help/",  # agnhost's own
+    "nettests/lab/programs/windows/powershell/",  # casts are PowerShell's
 )
 
 

@@ -83,9 +83,7 @@ def test_all_connections_of_a_path_in_order_are_made(bench: Bench) -> None:
 
 def test_what_runs_out_is_told_by_a_last_train_alone(bench: Bench) -> None:
     """From a number on none connects: once more alone, then the controls, and nothing after that."""
-    trains = failing(
-        bench, lambda number: number > 101
-    )  # the first is the run's own, before the check
+    trains = failing(bench, lambda number: number > 100)
     probed = many(2000)
     bench.observe(probed)
     seen = bench.seen(probed)

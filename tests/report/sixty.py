@@ -1,4 +1,4 @@
-"""A whole run on sixty nodes as its journal tells it: the checks of node pools, and the fleet's by every pair."""
+"""A whole run on sixty nodes as its journal tells it: every flow by one path each, some by every member."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -20,4 +20,4 @@ def test_a_node_that_exchanges_nothing_with_pods_elsewhere_is_named(quiet: Resul
     (incident,) = broken(quiet, by_itself).incidents
     assert incident.traits == {"host": WIN}
     assert incident.cause == f"Packets between {WIN} itself and Pods of other nodes get no answer"
-    assert {one.partition("/")[0] for one in incident.checks} >= {"node-to-pod", "pod-to-node"}
+    assert {one.partition("/")[0] for one in incident.checks} >= {"node-to-pod", "icmp-pod-to-node"}

@@ -108,7 +108,7 @@ def test_a_loss_of_queries_is_no_lateness(named: Results) -> None:
         if check is None or seen is None or check.flow != "pod-to-service-pqdn":
             return one
         first = seen.attempts[0]
-        if check.source.node == NODE:
+        if check.id.startswith(f"pod-to-service-pqdn/windows-1/linux-1/other-node/tcp#{NODE} "):
             attempts = (replace(first, elapsed=2.1),)
             return replace(
                 one,

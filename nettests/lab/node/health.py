@@ -63,17 +63,17 @@ class Health:
             return
         startup = self._spec.get("startupProbe")
         if startup:
-            told = self._telling("Startup", self._on_startup)
-            await watch(self._prober, startup, told, until_success=True)
+            told_of = self._telling("Startup", self._on_startup)
+            await watch(self._prober, startup, told_of, until_success=True)
         async with asyncio.TaskGroup() as group:
             if "livenessProbe" in self._spec:
                 probe = self._spec["livenessProbe"]
-                told = self._telling("Liveness", self._on_liveness)
-                group.create_task(watch(self._prober, probe, told))
+                told_of = self._telling("Liveness", self._on_liveness)
+                group.create_task(watch(self._prober, probe, told_of))
             if "readinessProbe" in self._spec:
                 probe = self._spec["readinessProbe"]
-                told = self._telling("Readiness", self._on_readiness)
-                group.create_task(watch(self._prober, probe, told, eager=True))
+                told_of = self._telling("Readiness", self._on_readiness)
+                group.create_task(watch(self._prober, probe, told_of, eager=True))
 
     async def hook(self, name: str) -> bool:
         """Run ``postStart`` or ``preStop`` if there is one; return whether it went well."""

@@ -42,17 +42,17 @@ class Run:
         return self.node.shim
 
     def process(self, log: ContainerLog) -> Process:
-        """Return the process of the container's own program."""
+        """Return the process of the container's variables program."""
         refusal = breaks_non_root(self.node, self.pod, self.spec)
         if refusal is not None:
             raise ConfigError(refusal)
-        own = self._own_variables()
-        argv = command_line(self.spec, self.image, own)
+        variables = self._own_variables()
+        argv = command_line(self.spec, self.image, variables)
         machine = self._machine(argv)
-        environment = own
+        environment = variables
         if machine.host_process:
             host = windows_containers.host_variables(self.node.spec.name, machine.user)
-            environment = windows_containers.on_host(self.shim, self.container_id, host, own)
+            environment = windows_containers.on_host(self.shim, self.container_id, host, variables)
         return Process(
             argv=argv,
             environment=environment,

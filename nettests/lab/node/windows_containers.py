@@ -83,11 +83,11 @@ def host_variables(hostname: str, account: str) -> dict[str, str]:
 
 
 def on_host(
-    shim: Shim, container_id: str, host: Mapping[str, str], own: Mapping[str, str]
+    shim: Shim, container_id: str, host: Mapping[str, str], variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the variables of a HostProcess container: its account's, its ``own``, and where its image is."""
+    """Return the variables of a HostProcess container: its account's, its ``variables``, and where its image is."""
     root = shim.root(container_id)
-    given = {name: with_mount_point(value, root) for name, value in own.items() if value}
+    given = {name: with_mount_point(value, root) for name, value in variables.items() if value}
     merged: dict[str, tuple[str, str]] = {}
     for name, value in (*host.items(), *given.items(), (VARIABLE, f"{root}\\")):
         if name.lower() == "path" and shim.images_in_hpc:

@@ -16,7 +16,7 @@ from nettests.lab.programs.linux import basics, kill, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
 from nettests.lab.programs.windows import (
     broken_tools,
-    cmd,
+    command_prompt,
     disk,
     ipconfig,
     netsh,
@@ -144,11 +144,11 @@ def _find_linux(machine: Machine, command: str) -> Program:
     raise ProgramNotFoundError(f'exec: "{command}": executable file not found in $PATH')
 
 
-def _powershell(drive: Drive, launch: cmd.Launch) -> Program:
+def _powershell(drive: Drive, launch: command_prompt.Launch) -> Program:
     """Return PowerShell, which finds programs as cmd does, and starts them itself."""
 
     async def call(process: Process) -> int:
-        path = cmd.find(process, drive, process.argv[0])
+        path = command_prompt.find(process, drive, process.argv[0])
         if path is None:
             raise ProgramNotFoundError(process.argv[0])
         line = starting.command_line(process.argv)
@@ -176,9 +176,9 @@ async def _run_on_windows(process: Process) -> int:
         words = process.argv
         if name == "cmd":
             tail = line[len(words[0]) + 2 * line.startswith('"') :]
-            return await cmd.run(process, tail, drive, launch)
+            return await command_prompt.run(process, tail, drive, launch)
         if name == "where":
-            return await cmd.where(process, words[1:], drive)
+            return await command_prompt.where(process, words[1:], drive)
         if name == "powershell":
             return await _finish(_powershell(drive, launch), process, words[1:])
         return await _finish(_WINDOWS[name], process, words[1:])

@@ -56,9 +56,9 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
 
     Settings may follow the name, too: ``win2022-l2bridge-dsr,windows.hcsshim=0.12``.
     """
-    name, own = _with_settings(name)
+    name, settings = _with_settings(name)
     path = _path(name, folder)
-    return read(_text(path), str(path), (*own, *changes))
+    return read(_text(path), str(path), (*settings, *changes))
 
 
 def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
@@ -74,9 +74,9 @@ def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
 
 def written(name: str, changes: Iterable[str] = ()) -> str:
     """Return the text of the profile that ``load`` returns; a changed one has no comments."""
-    name, own = _with_settings(name)
+    name, settings = _with_settings(name)
     path = _path(name, None)
-    given, text = (*own, *changes), _text(path)
+    given, text = (*settings, *changes), _text(path)
     document = _document(text, str(path), given)
     if not given:
         return text
@@ -104,13 +104,13 @@ def _with_settings(name: str) -> tuple[str, list[str]]:
     """Return a profile's name and the settings after it; a part without ``=`` belongs to the value before it."""
     # linux,cni.natExceptions=192.0.2.0/24,198.51.100.0/24,kubernetes=1.34.2
     profile, *parts = name.split(",")
-    own: list[str] = []
+    settings: list[str] = []
     for part in parts:
-        if "=" in part or not own:
-            own.append(part)
+        if "=" in part or not settings:
+            settings.append(part)
         else:
-            own[-1] += f",{part}"
-    return profile, own
+            settings[-1] += f",{part}"
+    return profile, settings
 
 
 def _path(name: str, folder: Path | None) -> Path:

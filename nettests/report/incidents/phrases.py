@@ -241,7 +241,6 @@ def _dns_cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
 
 
 def _where(of: Mapping[Kind, str]) -> str:
-    """Return where a cause is seen, as the end of a sentence."""
     parts = [
         f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
@@ -271,7 +270,6 @@ def _property_cause(of: Mapping[Kind, str]) -> str:
 
 
 def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
-    """Return whose checks these are; a plural, so that ``happened`` follows it."""
     rest = dict(of)
     if carried:
         rest.pop(Kind.PROTOCOL, None)  # it is said already
@@ -313,7 +311,6 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
 
 
 def _path_subject(of: dict[Kind, str], carried: str) -> str:
-    """Return the subject of what no single node, Pod or rule names."""
     if Kind.TARGET in of:
         kind = of.pop(Kind.TARGET)
         vantage = of.pop(Kind.VANTAGE, "")

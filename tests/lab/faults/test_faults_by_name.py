@@ -1,7 +1,7 @@
 """Faults of names, nodes, Services and channels: what each breaks in a lab, and that clearing mends it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -200,6 +200,40 @@ def test_an_exit_code_is_lost(broken: Lab, system: str) -> None:
     assert json.loads(status)["status"] == "Success"
 
 
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (("wrong-exit-codes", "--code", "3"), "command terminated with exit code 3"),
+        (("program-missing", "--program", "hostname"), "The system cannot find the file specified"),
+        (("exec-refused",), "Access is denied."),
+        (("output-lost",), "Success"),
+    ],
+)
+def test_a_fault_of_programs_is_that_of_its_node(
+    broken: Lab, fault: Sequence[str], status: str
+) -> None:
+    """A command on one node ends as the fault has it, those on others as they should, and all once it is cleared."""
+    inject(broken, *fault, "--node", "win-1")
+    prints = fault[0] == "wrong-exit-codes"
+    assert status in ended(broken, "asks-on-windows", prints=prints)[1]
+    assert broken.exec("aimed-at", "hostname.exe") == (0, "aimed-at\r\n")
+    if status == "Success":
+        assert broken.exec("asks-on-windows", "hostname.exe") == (0, "")
+    broken.command("fault", "clear")
+    assert broken.exec("asks-on-windows", "hostname.exe") == (0, "asks-on-windows\r\n")
+
+
+def test_a_server_that_dies_leaves_a_ready_pod(broken: Lab) -> None:
+    """Nothing listens any more, and nothing but a request tells."""
+    inject(broken, "server-dead", "--pod", "aimed-at", "--seconds", "0")
+    until(lambda: request(broken, "asks-on-linux", NAME) == 7, what="a refusal")
+    assert broken.ready("aimed-at").status.container_statuses[0].restart_count == 0
+    broken.remove("aimed-at")
+    broken.command("fault", "clear")
+    broken.run("aimed-at", "win-2", os={"name": "windows"})
+    until(lambda: request(broken, "asks-on-linux", NAME) == 0, what="the next Pod's answer")
+
+
 def test_an_exec_hangs(broken: Lab) -> None:
     """The output comes and the stream stays open, on that node alone."""
     inject(broken, "exec-hangs", "--node", "win-1")
@@ -207,7 +241,7 @@ def test_an_exec_hangs(broken: Lab) -> None:
     assert ended(broken, "asks-on-linux")[0]
 
 
-def ended(lab: Lab, name: str) -> tuple[bool, str]:
+def ended(lab: Lab, name: str, *, prints: bool = True) -> tuple[bool, str]:
     """Run ``hostname``; whether its stream ended within two seconds, and the status that it brought."""
     from kubernetes.stream import stream
 
@@ -226,8 +260,9 @@ def ended(lab: Lab, name: str) -> tuple[bool, str]:
         opened.run_forever(timeout=2)
         over = not opened.is_open()
         status = opened.read_channel(3) if over else ""
-        assert opened.read_stdout()
+        printed = bool(opened.read_stdout())
         close(opened)
+        assert printed is prints
         return over, status
 
 

@@ -104,7 +104,7 @@ def expanded_late(text: str, environment: Mapping[str, str], code: int) -> str:
 
 def commands(text: str) -> list[Command]:
     """Return the commands of a line: what stands between ``&``, ``&&``, ``|`` and ``||`` outside of quotes."""
-    found: list[Command] = []
+    parsed: list[Command] = []
     operator, part, at, quoted = "", "", 0, False
     while at < len(text):
         letter = text[at]
@@ -115,13 +115,13 @@ def commands(text: str) -> list[Command]:
             at += 2
             continue
         elif not quoted and letter in "&|" and not _is_handle(text, at):
-            found.append(_command(operator, part))
+            parsed.append(_command(operator, part))
             operator, part = letter * (1 + (text[at + 1 : at + 2] == letter)), ""
             at += len(operator)
             continue
         part += letter
         at += 1
-    return [*found, _command(operator, part)]
+    return [*parsed, _command(operator, part)]
 
 
 def words(rest: str) -> list[str]:

@@ -10,8 +10,8 @@ NO_FILE, NO_PATH, DENIED, IN_USE = 2, 3, 5, 32
 
 def message(process: Process, key: str | int, **values: object) -> bytes:
     """Return one of cmd's own messages by its key, or the system's of an error's number, as it is written."""
-    said = texts.of(process.machine.locale)
-    text = said.say("cmd", key, **values) if isinstance(key, str) else said.system(key)
+    language = texts.of(process.machine.locale)
+    text = language.say("cmd", key, **values) if isinstance(key, str) else language.system(key)
     return encode(process, f"{process.machine.troubles.cmd_text or text}\n")
 
 

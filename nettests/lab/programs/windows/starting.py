@@ -78,13 +78,13 @@ def start(process: Process, drive: Drive) -> Started:
     if machine.shim.behind_cmd:
         replaced = f"cmd /c {replaced}"
     folders = (process.working_directory, *_search_path(process), *_SYSTEM)
-    found = _application(drive, replaced, folders)
-    if found is None:
+    application = _application(drive, replaced, folders)
+    if application is None:
         raise ProgramNotFoundError(
             f"failed to get application name from commandline {quote(line)}: "
             f"failed to find executable {quote(replaced)}: unknown"
         )
-    return found
+    return application
 
 
 def logon_failure(machine: Machine, argv: Sequence[str]) -> str:
@@ -105,13 +105,13 @@ def process_failure(machine: Machine, argv: Sequence[str], why: str) -> str:
 
 def _in_silo(process: Process, drive: Drive, line: str) -> Started:
     folders = (process.working_directory, *_path_of(process), *_SYSTEM)
-    found = _application(drive, line, folders)
-    if found is None:
+    application = _application(drive, line, folders)
+    if application is None:
         folder = ntpath.dirname(process.argv[0].replace("/", "\\"))
         there = not folder or drive.has_folder(full(folder, process.working_directory))
         why = f"The system cannot find the {'file' if there else 'path'} specified."
         raise ProgramNotFoundError(process_failure(process.machine, process.argv, why))
-    return found
+    return application
 
 
 def _search_path(process: Process) -> tuple[str, ...]:

@@ -178,9 +178,9 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
         what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
         await err(process, f"The lab's cmd {what}.\n")
         return 1
-    own = _OWN.get(name)
-    if own is not None:
-        return await own(process, command.rest, drive)
+    built_in = _OWN.get(name)
+    if built_in is not None:
+        return await built_in(process, command.rest, drive)
     return await _external(process, command, drive, launch)
 
 
@@ -261,7 +261,7 @@ async def _nothing(_process: Process, _rest: str, _drive: Drive) -> int:
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
-    """``copy /y A B``: without ``/y`` an existing file is asked for, and nobody answers."""
+    """``copy /y A B``: without ``/y`` cmd wants a yes for a file that exists, and gets none."""
     troubles = process.machine.troubles
     options = {word.lower() for word in words(rest) if word.startswith("/")}
     names = [word for word in words(rest) if not word.startswith("/")]
