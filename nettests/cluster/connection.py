@@ -92,7 +92,6 @@ class Connection:
         self.sent = Sent()
         """Requests and handshakes of streams, tries and watches included."""
         self.shared: dict[str, SharedWatch] = {}
-        """Watches that several followers share, by path."""
         self._idle: list[Client] = []
         self.under_way = UnderWay()
         self._lock = threading.Lock()

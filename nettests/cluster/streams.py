@@ -49,15 +49,17 @@ class Stream:
         """
         until = time.monotonic() + seconds
         while True:
-            if (left := until - time.monotonic()) < 0 < seconds or seconds < 0:
-                raise TimeoutError("no message arrived in time")
             try:
-                message = self.connection.recv(timeout=max(0.0, left), decode=False)
+                message = self.connection.recv(
+                    timeout=max(0.0, until - time.monotonic()), decode=False
+                )
             except ConnectionClosed as closed:
                 self._end(closed)
                 return None
             if message and message[0] != CLOSE_CHANNEL:
                 return message[0], message[1:]
+            if time.monotonic() > until:
+                raise TimeoutError("no message arrived in time")
 
     def send(self, channel: int, data: bytes) -> None:
         """Send a message; ``LostError`` if the stream broke off."""

@@ -121,9 +121,7 @@ def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange,
         return _KINDS[_worth(old), _worth(new)]
     if old.verdict is not new.verdict:
         return Kind.VERDICT
-    # What several members saw is told by each of them.
-    single = not (old.members.each or new.members.each)
-    if single and seen(old) != seen(new):
+    if _seen_differs(old, new):
         return Kind.OUTCOME
     if old.limitation_id != new.limitation_id:
         return Kind.LIMITATION
@@ -145,6 +143,14 @@ def _worth(check: RecordedCheck) -> str:
     if check.verdict in ACCEPTED:
         return _FINE
     return _WRONG if check.verdict in DEVIATING else _BLIND
+
+
+def _seen_differs(old: RecordedCheck, new: RecordedCheck) -> bool:
+    """Whether something else was seen; of several members only the outcome that all have in common is recorded."""
+    if not (old.members.each or new.members.each):
+        return seen(old) != seen(new)
+    outcomes = {old.observed.outcome, new.observed.outcome}
+    return None not in outcomes and len(outcomes) > 1
 
 
 def seen(check: RecordedCheck) -> Seen:

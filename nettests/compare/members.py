@@ -9,6 +9,9 @@ from nettests.model.check_id import EXTERNAL, parts_of
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Placement, Verdict
 
+_WITHOUT_LIMITATION = frozenset({Verdict.PASS, Verdict.SKIPPED})
+"""Verdicts of members beside which the documents name no limitation."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
@@ -45,7 +48,7 @@ def alone(check: RecordedCheck) -> Members:
     source, target = check.source.node or EXTERNAL, check.target.node
     placed = {*Placement} & {*parts_of(check.id)}
     label = f"{source} → {target}" if target and placed else source
-    limitation = None if check.verdict is Verdict.SKIPPED else check.limitation_id
+    limitation = None if check.verdict in _WITHOUT_LIMITATION else check.limitation_id
     group = OtherMembers(verdict=check.verdict, limitation=limitation, members=(label,))
     return Members(others=(group,))
 

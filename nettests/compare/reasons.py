@@ -29,7 +29,8 @@ def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
     if blind:
         reason = blind[-1].message or "no reason is told"
         return Why(explained=Explained.NOT_JUDGED, text=f"{blind[-1].verdict.value}: {reason}")
-    if old.members.each and new.members.each and not _as_one(members, old, new):
+    several = old.members.each and new.members.each
+    if members and several and not _as_one(members, old, new):
         return why_of_members((before[0], after[0]), (old, new), members)
     changed = causes(
         (before[0].facts, after[0].facts),
@@ -54,13 +55,11 @@ def why(before: Of, after: Of, members: Sequence[MemberChange] = ()) -> Why:
 
 
 def _as_one(members: Sequence[MemberChange], old: RecordedCheck, new: RecordedCheck) -> bool:
-    """Whether all members changed in the same way: then their check tells why."""
-    ways = {
-        (change.before, change.after, change.limitation_before, change.limitation_after)
-        for change in members
-    }
+    """Whether all members changed in the same way, by the limitations of their check: then it tells why."""
+    ways = {(change.before, change.after) for change in members}
+    limitations = {(change.limitation_before, change.limitation_after) for change in members}
     every = len(members) == len(old.members.each) == len(new.members.each)
-    return every and len(ways) == 1 and all(change.in_both for change in members)
+    return every and len(ways) == 1 and limitations == {(old.limitation_id, new.limitation_id)}
 
 
 def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:

@@ -20,7 +20,7 @@ from nettests.parse.overload import (
     prompt_beside,
 )
 from nettests.parse.read import read_answer, read_raw
-from nettests.parse.resent import LATER, LOOKUP
+from nettests.parse.resent import LOOKUP
 
 RETRANSMITTED = SYN_AGAIN[0]
 """Seconds after which TCP retransmits its first packet, and UDP clients should (RFC 6298, 2.1; RFC 8085, 3.1.1)."""
@@ -63,8 +63,10 @@ def late(check: Check, raws: Sequence[Raw]) -> bool:
 def _late(check: Check, raw: Raw, bound: float) -> bool:
     if raw.error is not None or _of_one(raw) < bound:
         return False
-    if check.action.question is Question.RESOLVE and read_raw(raw).outcome in LATER:
-        return False
+    outcome = read_raw(raw).outcome
+    refused_late = outcome is Outcome.REFUSED and raw.client_os == OS.WINDOWS
+    if check.action.question is Question.RESOLVE and (outcome is Outcome.TIMED_OUT or refused_late):
+        return False  # the name resolved, but its server was silent, or Windows took its time to be refused
     return read_answer(raw, check.action.question).outcome.positive
 
 

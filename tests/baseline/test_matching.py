@@ -17,6 +17,7 @@ from nettests.baseline import (
     render_baseline,
 )
 from nettests.compare import RecordedRun
+from nettests.compare.recorded import Members
 from nettests.judge.exit_status import of_run
 from nettests.model.words import Outcome, Verdict
 from tests.baseline.runs import (
@@ -187,7 +188,8 @@ def test_what_was_recorded_and_fails_now_is_new() -> None:
 def test_what_was_not_judged_is_neither_new_nor_stale(verdict: Verdict) -> None:
     """An unknown check keeps its own exit code: it is not excused."""
     check = next(one for one in run().checks if one.id == BROKEN)
-    blind = with_check(run(), replace(check, verdict=verdict, message="no probe"))
+    unseen = replace(check, verdict=verdict, message="no probe", members=Members())
+    blind = with_check(run(), unseen)
     assert fit(blind) == (Fit.NOT_JUDGED, f"{verdict.value}: no probe")
     assert code(blind) == (6 if verdict is Verdict.UNKNOWN else 0)
 

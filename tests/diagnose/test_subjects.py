@@ -5,10 +5,11 @@ from nettests.model.check import Check, Plan
 from nettests.model.words import TargetKind, Verdict
 from nettests.plan import build, load
 from nettests.resources import suites_path
+from tests.plan.clusters import alone
 from tests.report.cluster import FACTS
 
 FLOWS = load([suites_path()]).flows
-PLAN: Plan = build(FACTS, FLOWS)
+PLAN: Plan = alone(build(FACTS, FLOWS))
 
 
 def checks(flow: str, *, windows: bool = True) -> list[Check]:
