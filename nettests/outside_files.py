@@ -11,6 +11,9 @@ from pathlib import Path
 from nettests.model import limits
 from nettests.model.limits import spelled
 
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+"""For a writer of a named pipe; Windows has neither."""
+
 
 class OutsideFileError(OSError):
     """A file is no regular one, or too large; ``strerror`` says which."""
@@ -21,7 +24,7 @@ class OutsideFileError(OSError):
 
 def read_bytes(path: Path, most: int = limits.JSON_BYTES) -> bytes:
     """Return what is in a regular file of at most ``most`` bytes; ``OSError`` otherwise."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | _NO_WAITING)
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):

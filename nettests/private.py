@@ -30,10 +30,10 @@ def make_folder(path: Path) -> None:
 
 def open_file(path: Path, mode: Literal["wb", "ab"]) -> BinaryIO:
     """Open a file to write (``wb``) or append (``ab``), for the owner alone also where it was there before."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT
     flags |= os.O_APPEND if mode == "ab" else os.O_TRUNC
     file = os.fdopen(os.open(path, flags, FILE), mode)
-    os.fchmod(file.fileno(), FILE)
+    os.chmod(file.fileno() if os.chmod in os.supports_fd else path, FILE)  # noqa: PTH101
     return file
 
 

@@ -14,6 +14,7 @@ HOMES = {
     "run": "nettests.cli.run_command",
     "watch": "nettests.cli.watch_command",
     "preflight": "nettests.cli.preflight_command",
+    "calibrate": "nettests.cli.calibrate_command",
     "plan": "nettests.cli.discover_commands",
     "render": "nettests.cli.render_command",
     "images": "nettests.cli.images_command",

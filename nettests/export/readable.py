@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nettests.export.pseudonyms import Kind, Pseudonyms
-from nettests.model.journal_records import Answer, Done, Event, Pulled, Reading, Record
+from nettests.model.journal_records import (
+    Answer,
+    Calibrated,
+    Done,
+    Event,
+    Pulled,
+    Reading,
+    Record,
+)
 from nettests.parse.unread import VARYING, Unread
 
 _SAID = {
@@ -95,6 +103,8 @@ def _free(record: Record) -> tuple[str, ...]:
     match record:
         case Answer(raw=raw):
             return (" ".join(raw.command), raw.stdout, raw.stderr, raw.error or "")
+        case Calibrated(calibration=asked):
+            return (" ".join(asked.command), asked.stdout, asked.stderr, asked.error or "")
         case Reading(reading=read):
             return (" ".join(read.command), read.stdout, read.stderr, read.error or "")
         case Event():

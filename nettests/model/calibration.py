@@ -19,8 +19,25 @@ class Instrument(StrEnum):
     """What is calibrated; the values are shown to people and are part of journals."""
 
     EXEC = "exec"
-    """Starting a process: its exit code, its output, a program that is missing."""
+    """Starting a process: its exit code, its arguments, its output, a program that is missing."""
+    DIAL = "dial"
+    """Requests of agnhost's own server."""
+    CURL = "curl"
+    CONNECT = "connect"
+    """``agnhost connect``."""
     PING = "ping"
+    NSLOOKUP = "nslookup"
+    RESOLVE_DNSNAME = "resolve-dnsname"
+    CMD = "cmd"
+    REG = "reg"
+    IPCONFIG = "ipconfig"
+    NETSH = "netsh"
+    TASKLIST = "tasklist"
+    POWERSHELL = "powershell"
+    HNS = "hns"
+    """The cmdlets of HNS, and the schema in which they answer."""
+    PKTMON = "pktmon"
+    """Of no node: the captures of a run hold packets that it knows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +52,8 @@ class Asked:
 class Calibration:
     """One process that asked known questions, each in a marked section of its output, and its answer.
 
-    ``vantage`` is ``pod`` or ``node``: one Pod of each stands for all on its node. ``error`` is set when the control channel failed.
+    ``vantage`` is ``pod`` or ``node``, one Pod of each stands for all on its node; or how programs were started on a machine
+    that is no node. ``error`` is set when the control channel failed.
     """
 
     node: str
@@ -50,14 +68,14 @@ class Calibration:
     error: str | None = None
     seconds: float = 0.0
     context: Mapping[str, str] = field(default_factory=dict)
-    """What readers need to know besides, as in ``Raw.context``."""
+    """What is known of the place besides: ``build``, ``address`` …"""
 
 
 def begins(number: int) -> str:
     """Return the line before the output of a process's question, in both of its streams."""
-    return f"[[question {number}]]"
+    return f"~{number}~"
 
 
 def ended(number: int, code: str) -> str:
     """Return the line after the output of a question: with its exit code, or what a shell replaces by it."""
-    return f"[[ended {number}: {code}]]"
+    return f"~{number}.{code}~"

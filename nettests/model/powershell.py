@@ -16,7 +16,7 @@ POWERSHELL = ("powershell.exe", "-NoProfile", "-NonInteractive", "-Command")
 """No user's profile affects a script, and it never prompts."""
 FIRST_USE_SECONDS = 30.0
 END = "[[end]]"
-_BEGIN = (
+BEGIN = (
     "$ErrorActionPreference = 'Stop'; $ProgressPreference = 'SilentlyContinue'; "
     "try { [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false) } catch { }"
 )
@@ -37,7 +37,7 @@ def powershell(script: str) -> NodeArgv:
 
 def to_the_end(script: str) -> NodeArgv:
     """Return the argv of a script that stops at its first error, and prints ``END`` last."""
-    return powershell(f"{_BEGIN}; {script}{_LAST}")
+    return powershell(f"{BEGIN}; {script}{_LAST}")
 
 
 def as_json(objects: str, depth: int) -> str:

@@ -1,12 +1,13 @@
 """Read calibrations: which instruments were understood where, and what the others said. Pure.
 
-``known_answers`` holds what had to be read. An instrument that missed one known answer on a node, or gave none, is
-distrusted there: answers that need it are ``probe_failed``, whatever they say (``doubted``). The same instrument is
-trusted on other nodes.
+``known_answers`` holds what had to be read. An instrument that missed one known answer in a probe, or gave none, is
+distrusted there: answers that need it are ``probe_failed``, whatever they say (``doubted``). Where its parser missed one
+because it does not know the text, this holds for answers whose text it does not know either. The same instrument is
+trusted in other probes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -19,18 +20,18 @@ from nettests.model.calibration import (
     begins,
     ended,
 )
-from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.words import OS
+from nettests.model.words import OS, Outcome
 from nettests.parse import program_start
+from nettests.parse.instruments import of_raw
 from nettests.parse.known_answers import ROWS, Row
-from nettests.parse.read import DOUBT
+from nettests.parse.read import DOUBT, read_raw
 from nettests.parse.reading import one_line
 
-TOOLS: Mapping[str, Instrument] = {"ping": Instrument.PING}
-"""The instrument beside the exec channel that a tool's answers need, by ``Raw.tool``."""
 _NOT_FOUND = 127
 """What a POSIX shell ends with for a program that is missing."""
+_NO_COMMAND = "CommandNotFoundException"
+"""Part of what PowerShell says in every language of a cmdlet that is missing (``FullyQualifiedErrorId``)."""
 
 
 class State(StrEnum):
@@ -69,17 +70,22 @@ class KnownAnswer:
         """Whether this answer is no reason to distrust the instrument."""
         return self.state not in {State.NOT_UNDERSTOOD, State.UNANSWERED}
 
+    @property
+    def unread(self) -> bool:
+        """Whether its parser knows that it does not know the text: what it does read of other answers stands."""
+        return self.state is State.NOT_UNDERSTOOD and self.seen == Outcome.PROBE_FAILED
+
 
 def known_answers(calibration: Calibration) -> Iterator[KnownAnswer]:
     """Yield what was read of each known question; one that this version does not know is left out."""
     for number, asked in enumerate(calibration.asked):
         row = ROWS.get(asked.name)
         if row is not None:
-            yield _answer(calibration, row, asked, _part(calibration, number, asked))
+            yield _answer(calibration, row, asked, _part(calibration, number, asked, row))
 
 
 def _answer(calibration: Calibration, row: Row, asked: Asked, raw: Raw | None) -> KnownAnswer:
-    state, seen, text = _state(calibration, row, asked, raw)
+    state, seen, text = _state(calibration, row, raw)
     return KnownAnswer(
         instrument=row.instrument,
         name=asked.name,
@@ -96,16 +102,14 @@ def _answer(calibration: Calibration, row: Row, asked: Asked, raw: Raw | None) -
     )
 
 
-def _state(
-    calibration: Calibration, row: Row, asked: Asked, raw: Raw | None
-) -> tuple[State, str, str]:
+def _state(calibration: Calibration, row: Row, raw: Raw | None) -> tuple[State, str, str]:
     """Return the state, the reading and the text."""
     if raw is None:
         if calibration.error is not None:
             return State.UNANSWERED, "no answer", calibration.error
-        whole = one_line(f"{calibration.stdout} {calibration.stderr}")
-        return State.NOT_UNDERSTOOD, "output that was cut short", whole
-    if asked.words and (raw.exit_code == _NOT_FOUND or _missing(raw)):
+        end = f"{calibration.stdout} {calibration.stderr}"[-_TAIL:]
+        return State.NOT_UNDERSTOOD, "output that was cut short", f"… {end}"
+    if not row.whole and _missing(raw):
         return State.ABSENT, "no such program", raw.stderr or raw.stdout
     seen = row.read(raw)
     text = "\n".join(part for part in (raw.stdout, raw.stderr, raw.error or "") if part.strip())
@@ -117,18 +121,18 @@ def _state(
 
 
 def _missing(raw: Raw) -> bool:
-    """Whether ``cmd`` did not find the program."""
-    return program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr) is not None
+    """Whether the shell did not find the program, or PowerShell the cmdlet."""
+    of_shell = program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr)
+    return raw.exit_code == _NOT_FOUND or of_shell is not None or _NO_COMMAND in raw.stderr
 
 
-def _part(calibration: Calibration, number: int, asked: Asked) -> Raw | None:
+def _part(calibration: Calibration, number: int, asked: Asked, row: Row) -> Raw | None:
     """Return the answer to one question as checks' answers are recorded; ``None`` where there is none, or not all of it."""
-    name = asked.name.partition("/")[0]
     raw = Raw(
         check="",
         purpose="calibration",
         attempt=1,
-        tool=name,
+        tool=row.tool,
         client_os=calibration.os.value,
         probe=calibration.probe,
         channel="exec",
@@ -141,39 +145,51 @@ def _part(calibration: Calibration, number: int, asked: Asked) -> Raw | None:
         error=calibration.error,
         context=dict(calibration.context),
     )
-    if not asked.words:
-        return raw if calibration.error is None or asked.name in _OF_ERRORS else None
-    sections = [_section(text, number) for text in (calibration.stdout, calibration.stderr)]
-    # sample: [[ended 2: 0]]
-    code = re.search(re.escape(ended(number, "@")).replace("@", r"(-?\d+)\s*"), calibration.stdout)
-    if code is None or calibration.error is not None or None in sections:
+    if row.whole:
+        # Of a program that does not exist an error is the answer.
+        return (
+            raw if raw.error is None or (not asked.words and len(calibration.asked) == 1) else None
+        )
+    code = re.search(re.escape(ended(number, "@")).replace("@", r"(-?\d+)\s*"), raw.stdout)
+    stdout, stderr = (_section(text, number) for text in (raw.stdout, raw.stderr))
+    if raw.error is not None or code is None or stdout is None or stderr is None:
         return None
-    stdout, stderr = (section or "" for section in sections)
     return replace(raw, exit_code=int(code[1]), stdout=stdout, stderr=stderr)
 
 
-_OF_ERRORS = frozenset({"exec/missing-program"})
-"""Questions whose due answer may be an error of the control channel."""
+def kept(calibration: Calibration) -> Calibration:
+    """Return a calibration as it is recorded: of outputs that name what others have on a node the part that is read."""
+    stdout = calibration.stdout
+    for number, asked in enumerate(calibration.asked):
+        row, section = ROWS.get(asked.name), _section(stdout, number)
+        if row is None or row.keep is str or not section or not section.strip():
+            continue
+        try:
+            part = row.keep(section.replace("\r\n", "\n"))
+        except (ValueError, LookupError, TypeError, AttributeError):
+            part = section[:_LONGEST]  # of another form: who has the node may read it
+        stdout = stdout.replace(section, f"{part}\n", 1)
+    return replace(calibration, stdout=stdout)
+
+
+_LONGEST, _TAIL = 2000, 120
 
 
 def _section(text: str, number: int) -> str | None:
     """Return what stands in one stream between a question's mark and the next mark; ``None`` without its mark."""
-    _, mark, rest = text.partition(begins(number))
+    # samples: ~3~, and after it ~3.0~ in one stream and ~4~ in the other
+    _, mark, after = text.partition(begins(number))
     if not mark:
         return None
-    return (
-        re.split(r"\[\[(?:question|ended) \d+", rest, maxsplit=1)[0]
-        .lstrip(" \r")
-        .removeprefix("\n")
-    )
+    return re.split(r"~\d+[.~]", after, maxsplit=1)[0].lstrip(" \r").removeprefix("\n")
 
 
 @dataclass(slots=True)
 class Doubts:
-    """Which instruments are distrusted where; made of a run's calibrations, in the order in which they were made."""
+    """Which instruments of which probes are distrusted; made of a run's calibrations, in the order in which they were made."""
 
-    _answers: dict[tuple[str, str], dict[str, KnownAnswer]] = field(default_factory=dict)
-    """By node and vantage, the last answer to each question: one that got none is asked again."""
+    _answers: dict[str, dict[str, KnownAnswer]] = field(default_factory=dict)
+    """By probe, the last answer to each question: one that is not understood is asked again."""
 
     @classmethod
     def of(cls, calibrations: Iterable[Calibration]) -> "Doubts":
@@ -185,47 +201,44 @@ class Doubts:
 
     def add(self, calibration: Calibration) -> None:
         """Take one more calibration into account."""
-        answers = self._answers.setdefault((calibration.node, calibration.vantage), {})
+        answers = self._answers.setdefault(calibration.probe, {})
         answers |= {answer.name: answer for answer in known_answers(calibration)}
 
-    def why(self, raw: Raw, node: str, vantage: str) -> str:
-        """Return why an answer from there says nothing, or nothing.
+    def why(self, instruments: Iterable[Instrument], probe: str, *, unread: bool = True) -> str:
+        """Return why an answer by these instruments says nothing from a probe, or nothing.
 
-        A journal without calibrations of a place is of an older version: nothing is doubted there.
+        ``unread`` is whether its own text is one that no parser knows. A journal without calibrations of a probe is of an older version: nothing is doubted there.
         """
-        answers = self._answers.get((node, vantage), {})
-        if not answers:
-            return ""
-        for instrument in instruments_of(raw):
+        answers = self._answers.get(probe, {})
+        for instrument in instruments if answers else ():
             its = [answer for answer in answers.values() if answer.instrument is instrument]
             if not its:
-                return f"{instrument.value} on {node} {UNCALIBRATED}: nobody planned it"
-            if distrusted := next((answer for answer in its if not answer.trusted), None):
-                return doubt(distrusted)
+                return (
+                    f"{instrument.value} in {probe} {UNCALIBRATED}: no check was known to need it"
+                )
+            for answer in its:
+                if not answer.trusted and (unread or not answer.unread):
+                    return doubt(answer)
         return ""
 
-    def doubted(self, check: Check, raws: Sequence[Raw]) -> tuple[Raw, ...]:
-        """Return a check's answers, those marked that come from distrusted instruments."""
-        if not self._answers:
-            return tuple(raws)
-        sources = {action.source.probe: action.source for action in check.actions}
-        marked = []
-        for raw in raws:
-            source = sources.get(raw.probe)
-            node = source.node if source else None
-            why = self.why(raw, node, source.kind.value) if source and node else ""
-            marked.append(replace(raw, context={**raw.context, DOUBT: why}) if why else raw)
-        return tuple(marked)
+    def doubted(self, raws: Sequence[Raw]) -> tuple[Raw, ...]:
+        """Return answers, those marked that come from distrusted instruments."""
+        marked = (
+            (
+                raw,
+                self.why(
+                    of_raw(raw), raw.probe, unread=read_raw(raw).outcome is Outcome.PROBE_FAILED
+                ),
+            )
+            for raw in raws
+        )
+        return tuple(
+            replace(raw, context={**raw.context, DOUBT: why}) if why else raw for raw, why in marked
+        )
 
 
 NO_DOUBTS = Doubts()
 """For answers of which no calibration is known; nobody adds to it."""
-
-
-def instruments_of(raw: Raw) -> tuple[Instrument, ...]:
-    """Return the instruments that an answer needs, the most particular last."""
-    channel = (Instrument.EXEC,) if raw.channel == "exec" else ()
-    return (*channel, *((TOOLS[raw.tool],) if raw.tool in TOOLS else ()))
 
 
 def doubt(answer: KnownAnswer) -> str:
@@ -234,5 +247,5 @@ def doubt(answer: KnownAnswer) -> str:
     if answer.state is State.UNANSWERED:
         return one_line(f"{whose} {UNCALIBRATED}: {answer.text}")
     due = " or ".join(answer.due)
-    what = f"{answer.about} was read as {answer.seen}, not as {due}"
+    what = f"asked for {answer.about}, it was read as {answer.seen}, not as {due}"
     return one_line(f"{whose} {NOT_UNDERSTOOD}: {what}: {answer.text}")

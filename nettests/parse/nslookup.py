@@ -13,12 +13,19 @@ from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, not_understood, one_line
 
+
+def _last(reasons: str) -> str:
+    """Return the pattern of a line that ends with one of these reasons, behind a colon or, in Korean, a sentence."""
+    return rf"^\*\*\*? .*[:.] ?(?:{reasons})\s*$"
+
+
 _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     (
         # sample: "** server can't find nosuch.demo: NXDOMAIN" (BIND, BusyBox)
         # sample: "*** UnKnown can't find nosuch.demo: Non-existent domain" (Microsoft)
         # sample: "*** UnKnown ne parvient pas à trouver nosuch.demo : Non-existent domain"
-        re.compile(r"^\*\*\*? .*: ?(?:NXDOMAIN|Non-existent domain)|can't resolve '", re.MULTILINE),
+        # sample: "*** UnKnown이(가) nosuch.demo을(를) 찾을 수 없습니다. Non-existent domain"
+        re.compile(_last("NXDOMAIN|Non-existent domain") + r"|can't resolve '", re.MULTILINE),
         Outcome.NXDOMAIN,
     ),
     (
@@ -30,12 +37,12 @@ _FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
     ),
     (
         # sample: "** server can't find a.b: SERVFAIL", "*** UnKnown can't find a.b: Server failed"
-        re.compile(r"^\*\*\*? .*: ?(?:SERVFAIL|Server failed)", re.MULTILINE),
+        re.compile(_last("SERVFAIL|Server failed"), re.MULTILINE),
         Outcome.SERVFAIL,
     ),
     (
         # sample: "** server can't find a.b: REFUSED", "*** UnKnown can't find a.b: Query refused"
-        re.compile(r"^\*\*\*? .*: ?(?:REFUSED|Query refused)", re.MULTILINE),
+        re.compile(_last("REFUSED|Query refused"), re.MULTILINE),
         Outcome.REFUSED,
     ),
     (

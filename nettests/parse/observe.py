@@ -25,7 +25,7 @@ from nettests.parse.lost_datagram import ALONE
 from nettests.parse.many_flows import count
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
-from nettests.parse.read import read_raw, read_resolution
+from nettests.parse.read import DOUBT, read_raw, read_resolution
 from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
 from nettests.parse.too_few_tries import too_few_tries
@@ -112,7 +112,7 @@ def observation_of(
     check: Check, done: Done, raws: Sequence[Raw], doubts: Doubts = NO_DOUBTS
 ) -> Observation:
     """Return the observation of a finished check; it is not trusted if the check's record says why, or a calibration."""
-    raws = doubts.doubted(check, raws)
+    raws = doubts.doubted(raws)
     seen = replace(
         observe(check, raws, done.overloaded, done.alone),
         late=done.late,
@@ -260,6 +260,8 @@ def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
     if check.source.kind is not VantageKind.NODE:
         return None
     for raw in reversed([raw for raw in raws if raw.purpose == "origin"]):
+        if why := raw.context.get(DOUBT):
+            return why
         saw = read_raw(raw).server_saw
         if saw is None:
             continue

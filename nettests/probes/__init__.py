@@ -8,14 +8,16 @@ cluster is used through the protocols in ``seams``; nothing here judges.
 
 from nettests.probes.addresses import Directory, domain_of
 from nettests.probes.arrivals import Arrivals
-from nettests.probes.calibrating import calibrate, places
+from nettests.probes.calibrating import calibrate, every_instrument, place_of, places
+from nettests.probes.captured_ping import captured_ping
 from nettests.probes.churn import Churn
 from nettests.probes.deploy import deploy, in_cluster, rendered, standing
 from nettests.probes.deployment import Deployment
 from nettests.probes.examiners import examiners
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
-from nettests.probes.host_facts import read_host_facts
+from nettests.probes.host_facts import lacking_facts, read_host_facts
+from nettests.probes.known_questions import Here, Place
 from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
@@ -32,22 +34,28 @@ __all__ = [
     "Deployment",
     "Directory",
     "External",
+    "Here",
     "Object",
     "Observer",
+    "Place",
     "Probe",
     "Replacing",
     "Sender",
     "StoppedError",
     "calibrate",
+    "captured_ping",
     "changes",
     "close_probes",
     "deploy",
     "domain_of",
+    "every_instrument",
     "examiners",
     "exposed_ports",
     "in_cluster",
+    "lacking_facts",
     "open_probes",
     "passing",
+    "place_of",
     "places",
     "pods",
     "pull_images",

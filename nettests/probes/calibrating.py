@@ -1,65 +1,140 @@
 """Ask the known questions of vantages, each in as few processes as there are batches; changes nothing and judges nothing.
 
-One Pod of each kind stands for all of its kind on a node: they share image, runtime and host. ``session`` decides when.
+Each probe answers for itself: Pods of a node may differ in image, rights and name servers. ``session`` decides when.
 """
 
+import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import assert_never
 
-from nettests.model.calibration import Calibration, Instrument
+from nettests.model.calibration import Calibration, Instrument, begins, ended
 from nettests.model.channel import ChannelError
-from nettests.model.check import Action, Check, Vantage
+from nettests.model.check import Action, Check
 from nettests.model.cluster_profile import Timing
-from nettests.model.words import OS, Question, VantageKind
-from nettests.parse.doubts import known_answers
-from nettests.probes.known_questions import Batch, batches
-from nettests.probes.rerun import Rerunning
+from nettests.model.dns_names import DEFAULT_DOMAIN
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.powershell import FIRST_USE_SECONDS
+from nettests.model.words import OS, Protocol, Question, Resolver, VantageKind
+from nettests.parse.doubts import KnownAnswer, kept, known_answers
+from nettests.parse.instruments import of_words
+from nettests.probes.host_facts import Lacking
+from nettests.probes.known_questions import Batch, Place, batches
+from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import STOPPED, Probe
+from nettests.rules import RULES
+from nettests.rules.readings import ToolOutput
 
 TRIES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """A vantage of a node that is calibrated, and the instruments of it that checks need."""
-
-    node: str
-    vantage: VantageKind
-    os: OS
-    probe: str
-    instruments: frozenset[Instrument]
-
-
-def places(checks: Iterable[Check], probes: Mapping[str, Probe]) -> tuple[Place, ...]:
-    """Return what has to be calibrated for these checks: of each node and vantage the first probe that can be used."""
-    needed: dict[tuple[str, VantageKind], set[Instrument]] = {}
-    sources: dict[tuple[str, VantageKind], Vantage] = {}
-    for action in (action for check in checks for action in check.actions):
-        source, instruments = action.source, frozenset(_needed(action))
-        if source.os is not OS.LINUX or source.probe not in probes or not instruments:
-            continue
-        key = (source.node or "", source.kind)
-        sources.setdefault(key, source)
-        needed.setdefault(key, set()).update(instruments)
+def places(
+    checks: Iterable[Check],
+    readings: Iterable[Lacking],
+    probes: Mapping[str, Probe],
+    facts: ClusterFacts,
+) -> tuple[Place, ...]:
+    """Return the probes that these checks and readings use, each with the instruments that have to be calibrated there."""
+    needed: dict[str, set[Instrument]] = {}
+    places_of: dict[str, tuple[str, VantageKind]] = {}
+    for probe, node, kind, instruments in (*_of_checks(checks), *_of_readings(readings)):
+        if probe in probes and instruments:
+            places_of[probe] = (node, kind)
+            needed.setdefault(probe, {Instrument.EXEC}).update(instruments)
     return tuple(
-        Place(
-            node=node,
-            vantage=kind,
-            os=sources[node, kind].os or OS.LINUX,
-            probe=sources[node, kind].probe,
-            instruments=frozenset(needed[node, kind]),
-        )
-        for node, kind in sorted(needed)
+        place_of(probe, facts.node(node), kind, needed[probe], facts)
+        for probe, (node, kind) in sorted(places_of.items())
     )
 
 
+_Need = tuple[str, str, VantageKind, Collection[Instrument]]
+"""A probe, its node and vantage, and the instruments that are needed there."""
+
+
+def _of_checks(checks: Iterable[Check]) -> Iterator[_Need]:
+    for action in (action for check in checks for action in check.actions):
+        source = action.source
+        if source.node is not None:
+            origin = (Instrument.CURL,) if source.kind is VantageKind.NODE else ()
+            yield source.probe, source.node, source.kind, (*_needed(action), *origin)
+
+
+def _of_readings(readings: Iterable[Lacking]) -> Iterator[_Need]:
+    for each in readings:
+        kind = VantageKind.NODE if each.pod.purpose == "node" else VantageKind.POD
+        yield each.pod.name, each.pod.node, kind, of_words(each.reading.words)
+
+
+def place_of(
+    probe: str,
+    node: NodeFacts,
+    kind: VantageKind,
+    instruments: Collection[Instrument],
+    facts: ClusterFacts,
+) -> Place:
+    """Return a place with what is known of its node."""
+    return Place(
+        node=node.name,
+        vantage=kind,
+        os=node.os,
+        probe=probe,
+        instruments=frozenset(instruments),
+        address=str(node.addresses[0]) if node.addresses else "",
+        build=str(node.build.value).partition(".")[0] if node.build.value else "",
+        domain=facts.cluster_domain.value or DEFAULT_DOMAIN,
+        families=facts.families,
+    )
+
+
+def every_instrument(os: OS, kind: VantageKind) -> frozenset[Instrument]:
+    """Return the instruments that checks use on a vantage of this system, whatever the plan."""
+    on_node = kind is VantageKind.NODE
+    usual = {Instrument.EXEC, Instrument.PING, Instrument.NSLOOKUP}
+    usual |= {Instrument.CURL, Instrument.CONNECT} if on_node else {Instrument.DIAL}
+    match os:
+        case OS.LINUX:
+            return frozenset(usual)
+        case OS.WINDOWS:
+            in_pods = {Instrument.REG, Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME}
+            on_nodes = set(Instrument) - {Instrument.DIAL, Instrument.PKTMON}
+            return frozenset(usual | (on_nodes if on_node else in_pods))
+        case _:
+            assert_never(os)
+
+
 def _needed(action: Action) -> Iterator[Instrument]:
-    """Yield the instruments that answers to ``action`` need."""
-    if action.question is Question.PING:
-        yield Instrument.EXEC
-        yield Instrument.PING
+    """Yield the instruments that answers to ``action`` need, as ``parse.instruments`` says of each answer."""
+    match action.question:
+        case Question.INSPECT:
+            rule = RULES.get(action.case.label) if action.case else None
+            for reading in rule.reads if rule else ():
+                yield from of_words(reading.words) if isinstance(reading, ToolOutput) else ()
+        case Question.IDLE | Question.WITNESS | Question.DURING | Question.SCALE:
+            yield from (Instrument.EXEC, Instrument.DIAL)
+        case Question.ADMIT | Question.START:
+            return
+        case Question.RESOLVE:
+            yield from _RESOLVERS.get(action.resolver or Resolver.SYSTEM, (Instrument.DIAL,))
+        case _ if action.protocol is Protocol.ICMP:
+            yield Instrument.PING
+        case _:
+            yield _REACHING.get((action.source.kind, action.protocol), Instrument.DIAL)
+
+
+_RESOLVERS = {
+    Resolver.NSLOOKUP: (Instrument.NSLOOKUP,),
+    Resolver.RESOLVE_DNSNAME: (Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME),
+}
+_REACHING = {
+    (VantageKind.NODE, Protocol.TCP): Instrument.CURL,
+    (VantageKind.NODE, Protocol.UDP): Instrument.CONNECT,
+}
+"""By what else than ``/dial`` a vantage reaches an address."""
+
+
+def _is_trusted(answer: KnownAnswer) -> bool:
+    return answer.trusted
 
 
 def calibrate(
@@ -67,13 +142,13 @@ def calibrate(
 ) -> Iterator[Calibration]:
     """Yield the answers of one place, the repeated ones included; what ``stopped`` comes before says so.
 
-    What is not understood is asked again: until hcsshim 0.12 output of short processes may be lost.
+    What is not understood is asked again: until hcsshim 0.12 output of short processes may be lost, and HNS may hiccup.
     """
-    for batch in batches(place.os, place.instruments):
+    for batch in batches(place):
         for _ in range(TRIES):
             calibration = _carried_out(place, batch, probe, timing.execute, stopped)
             yield calibration
-            if stopped.is_set() or all(answer.trusted for answer in known_answers(calibration)):
+            if calibration.error or all(map(_is_trusted, known_answers(calibration))):
                 break
 
 
@@ -85,12 +160,13 @@ def _carried_out(
     def calibration(**answer: object) -> Calibration:
         return Calibration(
             node=place.node,
-            vantage=place.vantage.value,
+            vantage=place.here.how if place.here else place.vantage.value,
             os=place.os,
             probe=place.probe,
             asked=batch.asked,
             command=batch.words,
             seconds=round(time.monotonic() - began, 3),
+            context=place.context,
             **answer,  # type: ignore[arg-type]
         )
 
@@ -98,9 +174,20 @@ def _carried_out(
         return calibration(error=f"{STOPPED} before this was calibrated")
     if probe.execute is None:
         return calibration(error=f"{probe.name} has no exec channel")
+    first_use = FIRST_USE_SECONDS if Instrument.POWERSHELL in place.instruments else 0
     try:
         with probe.execute.slots:
-            got = Rerunning(channel=probe.execute).run(batch.words, timeout=seconds)
+            processes = Rerunning(channel=probe.execute, beyond=TOOL_HANGS_SECONDS + first_use)
+            got = processes.run(batch.words, timeout=seconds + first_use)
     except ChannelError as error:
         return calibration(error=error.message)
-    return calibration(exit_code=got.exit_code, stdout=got.stdout, stderr=got.stderr)
+    stdout, stderr = folded(got.stdout), got.stderr
+    if not batch.marked:
+        stdout = f"{begins(0)}\n{stdout}\n{ended(0, str(got.exit_code))}\n"
+        stderr = f"{begins(0)}\n{stderr}"
+    return kept(calibration(exit_code=got.exit_code, stdout=stdout, stderr=stderr))
+
+
+def folded(output: str) -> str:
+    """Return an output as it is recorded: with its length instead of a long one."""
+    return re.sub(r"x{1000,}", lambda match: f"[{len(match[0])} times x]", output)

@@ -82,7 +82,27 @@ class Cluster(Executes, Converses, Protocol):
     """The cluster as far as captures need it."""
 
 
-def pod_name(node: NodeFacts) -> str:
+class CapturedNode(Protocol):
+    """A node as far as captures on it need to know it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def os(self) -> OS:
+        """Its system."""
+
+    @property
+    def pool(self) -> str:
+        """Its group."""
+
+    @property
+    def member(self) -> int:
+        """Its ordinal there."""
+
+
+def pod_name(node: CapturedNode) -> str:
     """Return the name of the Pod that captures on a node."""
     return f"capture-{node.pool}-{node.member}"
 
@@ -158,7 +178,7 @@ class Capturer:
 
     cluster: Cluster
     namespace: str
-    node: NodeFacts
+    node: CapturedNode
     flow: Flow
     remarks: list[str] = field(default_factory=list)
     """What could not be undone."""

@@ -5,8 +5,9 @@ search list of a Linux Pod if no object tells it. After the probes are deployed 
 read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, ExecChannel
@@ -29,25 +30,34 @@ from nettests.rules.pod_network import AS_IN_FILE
 from nettests.rules.readings import ToolOutput
 
 
-def read_host_facts(
-    probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts, timing: Timing
-) -> tuple[NodeReading, ...]:
-    """Return readings from the nodes with unknown facts; a reading that failed says why.
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """An unknown fact: the reading that completes it, the Pod in which it is taken, and its channel."""
+
+    pod: StandingPod
+    execute: ExecChannel
+    reading: ToolOutput
+
+
+def lacking_facts(
+    probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
+) -> tuple[Lacking, ...]:
+    """Return what the nodes themselves have to be asked for."""
+    on_nodes = (
+        Lacking(pod, execute, reading)
+        for pod, execute in _probed(probes, deployment, facts)
+        for reading in lacking(facts.node(pod.node), facts)
+    )
+    return (*on_nodes, *_in_pods(probes, deployment, facts))
+
+
+def read_host_facts(wanted: Iterable[Lacking], timing: Timing) -> tuple[NodeReading, ...]:
+    """Take readings; one that failed says why.
 
     A process on a node may take ``timing.execute`` beyond its own bound.
     """
-    bounds = Bounds.of(timing)
-    probed = [
-        (pod, execute, reading)
-        for pod, execute in _probed(probes, deployment, facts)
-        for reading in lacking(facts.node(pod.node), facts)
-    ] + list(_in_pods(probes, deployment, facts))
-    with ThreadPoolExecutor(bounds.host_readings, "host-facts") as pool:
-        return tuple(
-            pool.map(
-                lambda request: _read(request[0], request[1], request[2], timing.execute), probed
-            )
-        )
+    with ThreadPoolExecutor(Bounds.of(timing).host_readings, "host-facts") as pool:
+        return tuple(pool.map(lambda each: _read(each, timing.execute), wanted))
 
 
 def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
@@ -73,7 +83,7 @@ def lacking_in_pods(node: NodeFacts) -> tuple[ToolOutput, ...]:
 
 def _in_pods(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
-) -> Iterator[tuple[StandingPod, ExecChannel, ToolOutput]]:
+) -> Iterator[Lacking]:
     """Yield one Pod of each node in question with the usual DNS settings."""
     seen: set[str] = set()
     of_domain = not facts.cluster_domain.known
@@ -84,10 +94,10 @@ def _in_pods(
         node = facts.node(pod.node)
         for reading in lacking_in_pods(node):
             seen.add(pod.node)
-            yield pod, probe.execute, reading
+            yield Lacking(pod, probe.execute, reading)
         if of_domain and node.os is OS.LINUX:  # one list tells it
             of_domain = False
-            yield pod, probe.execute, SEARCH_LIST
+            yield Lacking(pod, probe.execute, SEARCH_LIST)
 
 
 def _probed(
@@ -97,25 +107,22 @@ def _probed(
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "node" else None
-        execute = probe.execute if probe else None
-        if execute is None or pod.node in seen:
+        if probe is None or probe.execute is None or pod.node in seen:
             continue
         if lacking(facts.node(pod.node), facts):
             seen.add(pod.node)
-            yield pod, execute
+            yield pod, probe.execute
 
 
-def _read(
-    pod: StandingPod, execute: ExecChannel, reading: ToolOutput, seconds: float
-) -> NodeReading:
-    words = reading.words
+def _read(wanted: Lacking, seconds: float) -> NodeReading:
+    pod, reading, words = wanted.pod, wanted.reading, wanted.reading.words
     unread = NodeReading(node=pod.node, reading=reading.name, probe=pod.name, command=words)
     if pod.purpose == "node" and not set(pod.addresses) & set(pod.host_addresses):
         addresses = ", ".join(map(str, pod.addresses))
         return _failed(unread, f"{pod.name} runs in the pod network ({addresses}), not on the node")
     try:
-        with execute.slots:
-            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
+        with wanted.execute.slots:
+            tools = Rerunning(channel=wanted.execute, beyond=TOOL_HANGS_SECONDS)
             got = tools.run(words, timeout=SECONDS + seconds + first_use(words))
     except ChannelError as error:
         return _failed(unread, error.message)

@@ -1,21 +1,91 @@
 """The known questions that calibrate the instruments of a vantage: which there are, and the shell text that asks them. Pure.
 
 A probe costs two processes: one of a program that does not exist, and one shell that asks all other questions, each between
-marks in both of its streams, and ends with a code that has to arrive. ``parse.known_answers`` says what has to be read.
+marks in both of its streams, and ends with a code that has to arrive. On Windows the shell is ``cmd``, whose text has no sign
+that a ``cmd /c`` before it would act on, as hcsshim has one since 0.10 (``model.windows_programs``). Each tool is started by
+the words of checks and rules. ``parse.known_answers`` says what has to be read.
 """
 
+import re
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from nettests.model.calibration import Asked, Instrument, begins, ended
-from nettests.model.words import OS
-from nettests.parse.known_answers import EXIT_CODE, NO_SUCH_PROGRAM
+from nettests.model.cluster_profile import Timing
+from nettests.model.dns_names import DEFAULT_DOMAIN
+from nettests.model.powershell import BEGIN, POWERSHELL
+from nettests.model.windows_programs import CMD, QUESTION, node_argv
+from nettests.model.words import OS, Family, Protocol, VantageKind
+from nettests.parse.known_answers import EXIT_CODE, LONG, NO_SUCH_PROGRAM, NOT_ASCII, WORDS_ECHOED
+from nettests.probes.commands import dial, host_programs
+from nettests.probes.objects import NODE_CLOSED, NODE_HTTP, NODE_UDP, POD_CLOSED, PROBE_HTTP
+from nettests.rules.dns_suffixes import IN_POD
+from nettests.rules.flannel import PROCESSES
+from nettests.rules.hns import script_of
+from nettests.rules.host import ADAPTERS, DYNAMIC, EXCLUDED
+from nettests.rules.updates import VERSION
 
-NOBODY = "192.0.2.1"
+TEST_NET = "192.0.2.1"
 """An address of TEST-NET-1: documents alone use it, and no network should route it (RFC 5737)."""
 LOOPBACK = "127.0.0.1"
+PATIENCE = 1
+"""Seconds to wait for an answer that must not come; BusyBox' ``ping`` knows whole ones only."""
+NO_FILE = r"C:\nettests-no-such-file"
+_NAMES = {"known": "kubernetes.default.svc", "unknown": "nettests-no-such-service.default.svc"}
+"""In the cluster's domain."""
+_NAMES_ELSEWHERE = {"known": "example.com", "unknown": "nettests.invalid"}
+"""Both reserved for such uses (RFC 2606)."""
+_ALIKE: Mapping[Instrument, Mapping[str, Sequence[str]]] = {
+    Instrument.CMD: {"version": VERSION.words[len(CMD) :]},
+    Instrument.REG: {"key": IN_POD.words},
+    Instrument.IPCONFIG: {"addresses": ADAPTERS.words},
+    Instrument.NETSH: {"dynamic": DYNAMIC.words, "excluded": EXCLUDED.words},
+    Instrument.TASKLIST: {"itself": PROCESSES.words},
+}
+"""The questions that are the same everywhere: commands of rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """The machine that asks is the one that is calibrated, and no node: two ports of its own, and how it starts programs."""
+
+    opened: int
+    closed: int
+    how: str
+    """``native``, or by which shell."""
+    alone: bool
+    """Each question has a process of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A vantage whose instruments are calibrated, and what is known of it besides."""
+
+    node: str
+    vantage: VantageKind
+    os: OS
+    probe: str
+    instruments: frozenset[Instrument]
+    address: str = ""
+    """The node's own, at which its vantage serves UDP."""
+    build: str = ""
+    domain: str = DEFAULT_DOMAIN
+    families: tuple[Family, ...] = (Family.IPV4,)
+    here: Here | None = None
+
+    @property
+    def on_node(self) -> bool:
+        """Whether it is a node's own vantage."""
+        return self.vantage is VantageKind.NODE
+
+    @property
+    def context(self) -> dict[str, str]:
+        """What readers compare answers with."""
+        return {
+            key: value for key, value in (("address", self.address), ("build", self.build)) if value
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,70 +94,226 @@ class Batch:
 
     words: tuple[str, ...]
     asked: tuple[Asked, ...]
+    marked: bool = True
+    """Whether it prints marks around its answers; a process that is one question itself prints none."""
 
 
-def batches(os: OS, instruments: Collection[Instrument]) -> tuple[Batch, ...]:
-    """Return the processes that calibrate these instruments."""
-    questions = tuple(
-        asked
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A command of the shell's text, and the questions that it answers: none, one, or several that it marks itself."""
+
+    words: tuple[str, ...]
+    asked: tuple[Asked, ...]
+
+
+def batches(place: Place) -> tuple[Batch, ...]:
+    """Return the processes that calibrate a place."""
+    parts = [
+        part
         for instrument in Instrument
-        if instrument in instruments
-        for asked in _of(instrument, os)
-    )
+        if instrument in place.instruments
+        for part in _parts(instrument, place)
+    ]
     missing = Batch(words=(NO_SUCH_PROGRAM,), asked=(Asked(name="exec/missing-program"),))
-    shell = Batch(words=_shell(os, questions), asked=(*questions, Asked(name="exec/exit-code")))
-    return (missing, shell)
+    code = Asked(name="exec/exit-code")
+    if place.here and place.here.alone:
+        ends = Batch(words=_by_shell(place.os, f"exit {EXIT_CODE}"), asked=(code,))
+        return (missing, *map(_process, parts), ends)
+    asked = tuple(asked for part in parts for asked in part.asked)
+    shell = _by_shell(place.os, *_lines(place, parts), f"exit {EXIT_CODE}")
+    return (missing, Batch(words=shell, asked=(*asked, code)))
 
 
-def _of(instrument: Instrument, os: OS) -> Iterator[Asked]:
-    match instrument:
-        case Instrument.EXEC:
-            return
-        case Instrument.PING:
-            yield Asked(name="ping/itself", words=_ping(os, LOOPBACK))
-            yield Asked(name="ping/nobody", words=_ping(os, NOBODY))
-        case _:
-            assert_never(instrument)
+def _process(part: _Part) -> Batch:
+    """Return the process that a part is without a shell, which its built-in commands alone need."""
+    if part.words == POWERSHELL:
+        return Batch(words=(*POWERSHELL, _script(part.asked, 0)), asked=part.asked)
+    built_in = part.words == VERSION.words[len(CMD) :]
+    words = VERSION.words if built_in else part.words
+    return Batch(words=words, asked=part.asked, marked=False)
 
 
-def _ping(os: OS, host: str) -> tuple[str, ...]:
-    """Return the argv of one echo; BusyBox knows whole seconds only."""
+def _parts(instrument: Instrument, place: Place) -> Iterator[_Part]:
+    """Yield the questions of one instrument, none of HNS: the one script of PowerShell asks it."""
+    for name, words in _ALIKE.get(instrument, {}).items():
+        yield _part(f"{instrument.value}/{name}", *words)
+    if instrument in _BY_PLACE:
+        yield from _BY_PLACE[instrument](place)
+
+
+def _exec(place: Place) -> Iterator[_Part]:
+    if not (place.here and place.here.alone):
+        yield _part("exec/arguments", "echo", WORDS_ECHOED)
+    if place.on_node and place.os is OS.WINDOWS and not place.here:
+        yield _part("exec/host-process", *QUESTION[len(CMD) :])
+
+
+def _pings(place: Place) -> Iterator[_Part]:
+    yield _part("ping/itself", *ping(place.os, LOOPBACK))
+    if Family.IPV6 in place.families:
+        yield _part("ping/itself-ipv6", *ping(place.os, "::1"))
+    yield _part("ping/nobody", *ping(place.os, TEST_NET))
+
+
+def _nslookup(place: Place) -> Iterator[_Part]:
+    for name, host in _names(place):
+        yield _part(f"nslookup/{name}", "nslookup", "-timeout=1", "-retry=1", f"{host}.")
+
+
+def _resolve_dnsname(place: Place) -> Iterator[_Part]:
+    for name, host in _names(place):
+        query = f"Resolve-DnsName -Name {host} -Type A -DnsOnly"
+        yield _part(f"resolve-dnsname/{name}", *POWERSHELL, query)
+
+
+def _names(place: Place) -> Iterator[tuple[str, str]]:
+    if place.here:
+        yield from _NAMES_ELSEWHERE.items()
+    else:
+        for name, label in _NAMES.items():
+            yield name, f"{label}.{place.domain}"
+
+
+def _dial(_place: Place) -> Iterator[_Part]:
+    """Yield requests to the probe's own server, to dial its own ports; curl is in the probe's image."""
+    for name, port in (("open", PROBE_HTTP), ("closed", POD_CLOSED)):
+        asked = dial(LOOPBACK, port, Protocol.TCP, "hostname", Timing())
+        words = ("curl", "-sS", "-m", "9", f"http://{LOOPBACK}:{PROBE_HTTP}{asked.path}")
+        yield _Part(words, (Asked(name=f"dial/{name}", words=asked.words),))
+
+
+def _part(name: str, *words: str) -> _Part:
+    return _Part(words, (Asked(name=name, words=words),))
+
+
+def _curl(place: Place) -> Iterator[_Part]:
+    """Yield requests to a node's own server; a refusal takes two seconds on Windows (curl#14144)."""
+    _, curl = host_programs(place.os)
+    opened, closed = (NODE_HTTP, NODE_CLOSED) if place.on_node else (PROBE_HTTP, POD_CLOSED)
+    if place.here:
+        opened, closed = place.here.opened, place.here.closed
+    for name, host, port, seconds in (
+        ("open", LOOPBACK, opened, 5),
+        ("closed", LOOPBACK, closed, 5),
+        ("nobody", TEST_NET, opened, PATIENCE),
+    ):
+        url = f"http://{host}:{port}/hostname"
+        yield _part(f"curl/{name}", curl, "-sS", "-m", str(seconds), url)
+
+
+def _connect(place: Place) -> Iterator[_Part]:
+    agnhost, _ = host_programs(place.os)
+    host = place.address or LOOPBACK
+    for name, address in (
+        ("open", f"{f'[{host}]' if ':' in host else host}:{NODE_UDP}"),
+        ("closed", f"{LOOPBACK}:{NODE_CLOSED}"),
+        ("nobody", f"{TEST_NET}:{NODE_UDP}"),
+    ):
+        yield _part(
+            f"connect/{name}",
+            agnhost,
+            "connect",
+            "--protocol=udp",
+            f"--timeout={PATIENCE}s",
+            address,
+        )
+
+
+def ping(os: OS, host: str) -> tuple[str, ...]:
+    """Return the argv of one echo request, and the shortest wait for its reply."""
     match os:
         case OS.WINDOWS:
-            return ("ping", "-n", "1", "-w", "500", host)
+            return ("ping", "-n", "1", "-w", str(1000 * PATIENCE), host)
         case OS.LINUX:
-            return ("ping", "-c", "1", "-W", "1", host)
+            return ("ping", "-c", "1", "-W", str(PATIENCE), host)
         case _:
             assert_never(os)
 
 
-def _shell(os: OS, questions: Sequence[Asked]) -> tuple[str, ...]:
+def _powershell(place: Place) -> Iterator[_Part]:
+    """Yield two processes for the codes that errors have, and one script for all else."""
+    yield _part("powershell/exit-code", *POWERSHELL, f"exit {EXIT_CODE}")
+    yield _part("powershell/stopping", *POWERSHELL, f"Get-Item {NO_FILE} -ErrorAction Stop")
+    sections = {
+        "powershell/json": "; ".join(
+            f"ConvertTo-Json -InputObject @({items}) -Compress" for items in ("", "1", "1,2")
+        ),
+        "powershell/text": "+".join(f"[string][char]{ord(letter)}" for letter in NOT_ASCII),
+        "powershell/continuing": f"Get-Item {NO_FILE} -ErrorAction Continue",
+        "powershell/long": f"'x'*{LONG}",
+    }
+    if place.on_node and not place.here:
+        sections["powershell/account"] = (
+            "[Security.Principal.WindowsIdentity]::GetCurrent().User.Value"
+        )
+    if Instrument.HNS in place.instruments:
+        sections["hns/networks"] = script_of("Get-HnsNetwork")
+    asked = tuple(
+        Asked(name=name, words=(*POWERSHELL, script)) for name, script in sections.items()
+    )
+    yield _Part(POWERSHELL, asked)
+
+
+_SECTION = (
+    "function q($n,$b){{$o=[Console]::Out;$e=[Console]::Error;$o.WriteLine({begins});$e.WriteLine({begins});$c=0;"
+    "try{{foreach($l in (. $b)){{$o.WriteLine($l)}}}}catch{{$e.WriteLine($_.FullyQualifiedErrorId);$c=1}};$o.WriteLine({ended})}}"
+).format(begins="'~'+$n+'~'", ended="'~'+$n+'.'+$c+'~'")
+"""Marks what a block prints, as ``begins`` and ``ended`` do; an error that ends it ends no other one."""
+
+
+_BY_PLACE: Mapping[Instrument, Callable[[Place], Iterator[_Part]]] = {
+    Instrument.EXEC: _exec,
+    Instrument.DIAL: _dial,
+    Instrument.CURL: _curl,
+    Instrument.CONNECT: _connect,
+    Instrument.PING: _pings,
+    Instrument.NSLOOKUP: _nslookup,
+    Instrument.RESOLVE_DNSNAME: _resolve_dnsname,
+    Instrument.POWERSHELL: _powershell,
+}
+
+
+def _script(asked: Sequence[Asked], first: int) -> str:
+    sections = (f"q {number} {{{each.words[-1]}}}" for number, each in enumerate(asked, first))
+    return ";".join((BEGIN, _SECTION, *sections))
+
+
+def _by_shell(os: OS, *lines: str) -> tuple[str, ...]:
     match os:
         case OS.WINDOWS:
-            # /d: no AutoRun of the registry; /v:on: !errorlevel! is read when it is printed (cmd /?).
-            return (
-                "cmd.exe",
-                "/d",
-                "/v:on",
-                "/c",
-                "&".join([*_lines(questions, os), f"exit {EXIT_CODE}"]),
-            )
+            # /d: no AutoRun of the registry; /v:on: !errorlevel! is read when it is printed (Microsoft, "cmd").
+            return node_argv("cmd.exe", "/d", "/v:on", "/c", "&".join(lines))
         case OS.LINUX:
-            return ("sh", "-c", "; ".join([*_lines(questions, os), f"exit {EXIT_CODE}"]))
+            return ("sh", "-c", "; ".join(lines))
         case _:
             assert_never(os)
 
 
-def _lines(questions: Sequence[Asked], os: OS) -> Iterator[str]:
-    for number, asked in enumerate(questions):
-        match os:
-            case OS.WINDOWS:
-                yield f"echo {begins(number)}"
-                yield f"echo {begins(number)} 1>&2"
-                yield " ".join(asked.words)
-                yield f"echo {ended(number, '!errorlevel!')}"
-            case OS.LINUX:
-                yield f"echo '{begins(number)}'"
-                yield f"echo '{begins(number)}' >&2"
-                yield shlex.join(asked.words)
-                yield f'echo "{ended(number, "$?")}"'
+def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
+    number = 0
+    for part in parts:
+        if part.words == POWERSHELL:
+            yield _by_cmd((*POWERSHELL, _script(part.asked, number)), place)
+        elif place.os is OS.WINDOWS:
+            yield f"echo {begins(number)}"
+            yield f"echo {begins(number)} 1>&2"
+            yield _by_cmd(part.words, place)
+            yield f"echo {ended(number, '!errorlevel!')}"
+        else:
+            yield f"echo '{begins(number)}'"
+            yield f"echo '{begins(number)}' >&2"
+            yield shlex.join(part.words)
+            yield f'echo "{ended(number, "$?")}"'
+        number += len(part.asked)
+
+
+def _by_cmd(words: Sequence[str], place: Place) -> str:
+    """Return a command as ``cmd`` passes it on; in the quotes around the whole text, a ``cmd`` before it leaves carets alone.
+
+    The image's PATH does not lead to PowerShell on a node, where hcsshim adds its folder since 0.10 alone.
+    """
+    first = f"{_FOLDER}{words[0]}" if place.on_node and words[0] == POWERSHELL[0] else words[0]
+    return " ".join(re.sub(r"[&|<>^]", r"^\g<0>", word) for word in (first, *words[1:]))
+
+
+_FOLDER = "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\"

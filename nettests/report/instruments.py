@@ -35,12 +35,14 @@ class InstrumentRow:
 
 
 def instrument_rows(calibrations: Iterable[Calibration]) -> tuple[InstrumentRow, ...]:
-    """Return the rows, those first that are not understood."""
-    alike: dict[tuple[str, str, OS, State, str], list[KnownAnswer]] = {}
+    """Return the rows, by the last answer to each question, those first that are not understood."""
+    last: dict[tuple[str, str], KnownAnswer] = {}
     for calibration in calibrations:
-        for answer in known_answers(calibration):
-            key = (answer.name, answer.vantage, answer.os, answer.state, answer.seen)
-            alike.setdefault(key, []).append(answer)
+        last |= {(answer.probe, answer.name): answer for answer in known_answers(calibration)}
+    alike: dict[tuple[str, str, OS, State, str], list[KnownAnswer]] = {}
+    for answer in last.values():
+        key = (answer.name, answer.vantage, answer.os, answer.state, answer.seen)
+        alike.setdefault(key, []).append(answer)
     rows = [_row(answers) for answers in alike.values()]
     return tuple(sorted(rows, key=lambda row: _FIRST.index(row.state)))
 

@@ -6,15 +6,17 @@ Between the opened probes and ``watch``. Each answer is written to the journal b
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nettests import probes
 from nettests.bounds import Bounds
+from nettests.model.calibration import Calibration
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
+from nettests.model.node_reading import NodeReading
 from nettests.parse.doubts import Doubts
-from nettests.probes.calibrating import Place
+from nettests.parse.instruments import of_words
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,30 +27,45 @@ class Calibrating:
     timing: Timing
     stopped: threading.Event
     """Set when the run is stopped: what was not calibrated by then is not any more."""
+    made: list[Calibration] = field(default_factory=list)
     _doubts: Doubts = field(default_factory=Doubts)
-    _pending: dict[tuple[str, str], Future[None]] = field(default_factory=dict)
-    """By node and vantage."""
+    _pending: dict[str, Future[None]] = field(default_factory=dict)
+    """By probe."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def begin(self, places: Iterable[Place], opened: Mapping[str, probes.Probe]) -> None:
+    def begin(self, places: Iterable[probes.Place], opened: Mapping[str, probes.Probe]) -> None:
         """Begin to calibrate these places; each once in a run."""
         pool = ThreadPoolExecutor(Bounds.of(self.timing).calibrations, "calibrate")
         for place in places:
-            key = (place.node, place.vantage.value)
-            if key not in self._pending:
-                self._pending[key] = pool.submit(self._calibrate, place, opened[place.probe])
+            if place.probe not in self._pending:
+                submitted = pool.submit(self._calibrate, place, opened[place.probe])
+                self._pending[place.probe] = submitted
         pool.shutdown(wait=False)
 
-    def _calibrate(self, place: Place, probe: probes.Probe) -> None:
+    def _calibrate(self, place: probes.Place, probe: probes.Probe) -> None:
         for calibration in probes.calibrate(place, probe, self.timing, self.stopped):
             self.write(Calibrated(calibration=calibration))
             with self._lock:
                 self._doubts.add(calibration)
+                self.made.append(calibration)
+
+    def wait(self) -> None:
+        """Wait until all is calibrated that was begun."""
+        for pending in self._pending.values():
+            pending.result()
 
     def doubts_about(self, check: Check) -> Doubts:
-        """Return the doubts once all vantages of a check are calibrated."""
-        for source in {action.source for action in check.actions}:
-            pending = self._pending.get((source.node or "", source.kind.value))
-            if pending is not None:
-                pending.result()
+        """Return the doubts once all probes of a check are calibrated."""
+        for probe in {action.source.probe for action in check.actions}:
+            self._wait(probe)
         return self._doubts
+
+    def doubted(self, reading: NodeReading) -> NodeReading:
+        """Return a reading as it counts: what a distrusted instrument reads completes no fact."""
+        self._wait(reading.probe)
+        why = self._doubts.why(of_words(reading.command), reading.probe)
+        return replace(reading, error=why) if why and reading.error is None else reading
+
+    def _wait(self, probe: str) -> None:
+        if (pending := self._pending.get(probe)) is not None:
+            pending.result()

@@ -7,7 +7,6 @@ One process writes (``Journal``); any process may follow (``Follower``): it read
 dead writer by its file lock, which the kernel releases.
 """
 
-import fcntl
 import threading
 import time
 from collections import Counter
@@ -29,6 +28,7 @@ from nettests.model.observation import Raw
 from nettests.outside_files import read_bytes
 from nettests.private import make_folder, open_file
 from nettests.redaction import Redactor
+from nettests.session import file_lock
 
 _BY_SHAPE = Redactor()
 NAMES = frozenset(
@@ -88,12 +88,9 @@ class Journal:
     def _lock_file(file: BinaryIO) -> bool:
         """Take the writer's lock; a follower that just looks holds it for an instant."""
         for _ in range(50):
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                time.sleep(POLL_SECONDS)
-            else:
+            if file_lock.take(file, alone=True):
                 return True
+            time.sleep(POLL_SECONDS)
         return False
 
     def write(self, record: Record) -> None:
@@ -302,11 +299,8 @@ class Follower:
         try:
             with self.path.open("rb") as file:
                 self._begun = True
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return not file_lock.take(file, alone=False)
         except FileNotFoundError:
             return (
                 not self._begun
             )  # the deadline decides; one that was removed is written for nobody
-        except BlockingIOError:
-            return True
-        return False

@@ -5,7 +5,7 @@ vantages can read complete the others before the first check runs. The journal h
 facts, and each changed expectation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,15 +20,20 @@ from nettests.session.journal import Journal
 
 
 def learn(
-    before: Blueprint, plan: Plan, readings: Sequence[NodeReading], journal: Journal
+    before: Blueprint,
+    plan: Plan,
+    readings: Sequence[NodeReading],
+    journal: Journal,
+    doubted: Callable[[NodeReading], NodeReading] = lambda reading: reading,
 ) -> Blueprint:
     """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
 
+    ``doubted`` returns a reading as it counts, by what calibrations say of its instruments.
     If entries contradict each other by the new facts, nothing changes, and an event says so.
     """
     for reading in readings:
         journal.write(Reading(reading=reading))
-    facts = completed(before.facts, readings)
+    facts = completed(before.facts, map(doubted, readings))
     if facts == before.facts:
         return before
     try:

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nettests import probes
 from nettests.diagnose import Collected, Subject, Wanted, subjects_of
 from nettests.diagnose.subjects import DNS, NODE
-from nettests.errors import NettestsError, PlanError
+from nettests.errors import PlanError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.nearest import nearest
@@ -20,10 +19,10 @@ from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.node_pools import host_probe, unusable
 from nettests.session.diagnosis import Diagnosis, host_pods
-from nettests.session.holding import Holding
-from nettests.session.prepare import Prepared, blank_of, prepare
+from nettests.session.for_a_while import standing_for_a_while
+from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
-from nettests.session.run_options import Keep, RunOptions
+from nettests.session.run_options import RunOptions
 
 NOT_TESTED = "it was not requested: --hosts puts a Pod on the node for it"
 
@@ -120,43 +119,13 @@ def _hosts(
     if not pods:
         yield facts.namespace or "default", {}
         return
-    holding = Holding(
-        connection=prepared.connection,
-        run_id=prepared.run_id,
-        namespace=facts.namespace or f"nettests-{prepared.run_id}",
-        timing=prepared.profile.timing,
-        keep=Keep.NEVER,
-        shared=bool(facts.namespace),
-    )
-    try:
-        yield holding.namespace, _deploy(prepared, holding, pods, answered)
-    finally:
-        holding.end(0)
-        if holding.left_behind:
-            answered.remarks.append(f"left behind: {holding.left_behind}")
-
-
-def _deploy(
-    prepared: Prepared, holding: Holding, pods: tuple[ProbePod, ...], answered: Answered
-) -> dict[str, str]:
-    """Put Pods on nodes; what is refused, or does not come up, is a remark."""
-    facts, profile = prepared.blueprint.facts, prepared.profile
-    try:
-        access, marks = holding.begin(touches=True)
-        standing = probes.deploy(
-            access,
-            Plan(checks=(), skips=(), pods=pods, services=()),
-            facts,
-            blank=blank_of(marks.labels, profile, facts, holding.namespace),
-            timing=profile.timing,
-            on_namespace=lambda: holding.guard(marks, answered.remarks.append),
-            on_progress=lambda *_: None,
-        )
-    except NettestsError as error:
-        answered.remarks.append(error.message)
-        return {}
-    answered.remarks += standing.problems.values()
-    return {pod.node: name for name, pod in standing.pods.items()}
+    deployed = Plan(checks=(), skips=(), pods=pods, services=())
+    with standing_for_a_while(prepared, deployed, answered.remarks) as standing:
+        if standing is None:
+            yield facts.namespace or "default", {}
+            return
+        names = {pod.node: name for name, pod in standing.deployment.pods.items()}
+        yield standing.blank.namespace, names
 
 
 def _may_stand_on(node: NodeFacts) -> bool:

@@ -14,7 +14,8 @@ def require_writable(directory: Path) -> None:
     """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
     try:
         make_folder(directory)
-        if directory.stat().st_uid not in {os.geteuid(), 0} and os.geteuid() != 0:
+        user = os.geteuid() if hasattr(os, "geteuid") else 0
+        if user and directory.stat().st_uid not in {user, 0}:
             raise PathError(
                 f"no report is written to {directory}: it belongs to another user, who could replace what is written",
                 hint="name a folder of yours with --report-dir",

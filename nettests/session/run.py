@@ -246,7 +246,6 @@ class Run:
         opened, problems = probes.open_probes(
             standing.access, deployment, self._facts, profile.timing, watch
         )
-        self._calibrating.begin(probes.places(plan.checks, opened), opened)
         watch.doubts_about = self._calibrating.doubts_about
         blueprint = self._learn(plan, opened, deployment, watch)
         self.stages.begin("observe")
@@ -277,10 +276,12 @@ class Run:
         deployment: probes.Deployment,
         watch: Watch,
     ) -> Blueprint:
-        """Complete the facts by what nodes say of themselves, and expect by them from now on."""
+        """Calibrate instruments, complete the facts by what nodes say of themselves, and expect by them from now on."""
         before, timing = self.prepared.blueprint, self.prepared.profile.timing
-        readings = probes.read_host_facts(opened, deployment, before.facts, timing)
-        blueprint = learn(before, plan, readings, self.journal)
+        lacking = probes.lacking_facts(opened, deployment, before.facts)
+        self._calibrating.begin(probes.places(plan.checks, lacking, opened, before.facts), opened)
+        readings = probes.read_host_facts(lacking, timing)
+        blueprint = learn(before, plan, readings, self.journal, self._calibrating.doubted)
         watch.expectations = blueprint.expectations
         return blueprint
 

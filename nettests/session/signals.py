@@ -8,8 +8,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""A service manager's and a closed terminal's way to say it."""
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""A service manager's and a closed terminal's way to say it, where the system has them."""
 
 
 @contextmanager

@@ -15,7 +15,7 @@ _BLOCK = re.compile(
     # sample: "<!-- test: file acme.yaml -->\n```yaml\nkind: LimitationManifest\n```\n"
     # sample: "<!-- test: copy reports/sample/results.json -->\n"
     # sample: "```text\nLIFTED windows-1 pod …\n```\n"
-    r"^(?:<!-- test: (?P<action>run|file|copy|cluster) ?(?P<name>\S*) -->\n)?"
+    r"^(?:<!-- test: (?P<action>run|file|copy|clusters?) ?(?P<name>[^\n]*?) -->\n)?"
     r"(?:```(?P<language>\w+)\n(?P<text>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
 )
@@ -23,7 +23,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A fenced block. ``action`` says what a mark above it requests: run, file, copy, cluster or nothing."""
+    """A fenced block. ``action`` says what a mark above it requests: run, file, copy, cluster, clusters or nothing."""
 
     document: str
     line: int

@@ -2,7 +2,8 @@
 
 A comment above a block says what becomes of it: ``<!-- test: file NAME -->`` writes it to a file,
 ``<!-- test: run -->`` runs it in a shell, ``<!-- test: copy PATH -->`` fetches a file of the repository, or a
-folder to its own place, ``<!-- test: cluster PROFILE -->`` makes ``~/.kube/config`` that of a lab. All
+folder to its own place, ``<!-- test: cluster PROFILE -->`` makes ``~/.kube/config`` that of a lab; with ``clusters`` the
+document is followed once for each of several. All
 examples of one document share a folder, in their order, a home, and labs of their own. A ``console`` block
 that is run shows what its commands print: a line ``…`` stands for any others.
 """
@@ -30,6 +31,16 @@ from tests.docs.documents import ROOT, Block, blocks, documents, every_block
 from tests.facts import cluster_facts
 
 FOLLOWED = [name for name in documents() if any(block.action for block in blocks(name))]
+CLUSTERS = {
+    name: [
+        profile
+        for block in blocks(name)
+        if block.action == "clusters"
+        for profile in block.name.split()
+    ]
+    for name in FOLLOWED
+}
+"""The labs on each of which a document is followed, by document."""
 SUITE = "docs/guides/writing-a-suite.md"
 KINDS = {
     "Baseline": read_baseline,
@@ -61,12 +72,12 @@ class Followed:
             "XDG_RUNTIME_DIR": str(runtime),
         }
 
-    def carry_out(self, block: Block) -> None:
-        """Do what the mark above a block requests."""
+    def carry_out(self, block: Block, profile: str = "") -> None:
+        """Do what the mark above a block requests; ``profile`` is one of those that ``clusters`` names."""
         if block.action == "copy" and (ROOT / block.name).is_dir():
             shutil.copytree(ROOT / block.name, self.folder / block.name)
-        elif block.action == "cluster":
-            self.shell(f"nettests lab up --name home --profile {block.name} --quiet")
+        elif block.action in {"cluster", "clusters"}:
+            self.shell(f"nettests lab up --name home --profile {profile or block.name} --quiet")
             self.shell('cp "$(nettests lab kubeconfig --name home)" ~/.kube/config')
         elif block.action == "copy":
             shutil.copy(ROOT / block.name, self.folder)
@@ -115,13 +126,14 @@ def compare(printed: list[str], shown: list[str], command: str) -> None:
 
 @pytest.mark.timeout(1800)  # some follow whole runs, and each command has its own limit
 @pytest.mark.parametrize(
-    "document",
+    ("document", "profile"),
     [
-        name if name == "README.md" else pytest.param(name, marks=pytest.mark.nightly)
+        pytest.param(name, profile, marks=() if name == "README.md" else pytest.mark.nightly)
         for name in FOLLOWED
+        for profile in CLUSTERS[name] or [""]
     ],
 )
-def test_examples_work_as_written(document: str, tmp_path: Path) -> None:
+def test_examples_work_as_written(document: str, profile: str, tmp_path: Path) -> None:
     """Following a document from top to bottom works."""
     spoken = " ".join(block.text for block in blocks(document) if block.action == "run")
     if "kubectl" in spoken and shutil.which("kubectl") is None:
@@ -130,7 +142,7 @@ def test_examples_work_as_written(document: str, tmp_path: Path) -> None:
     try:
         for block in blocks(document):
             if block.action:
-                reader.carry_out(block)
+                reader.carry_out(block, profile)
     finally:
         reader.leave()
 

@@ -12,13 +12,16 @@ from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question
 from nettests.parse import observation_of
 from nettests.parse.doubts import Doubts, State, known_answers
+from nettests.parse.known_answers import ROWS
 from tests.parse.raws import raw
 from tests.parse.test_observe import ASK, check
 
 REPLY = "64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.05 ms"
 LOST = "1 packets transmitted, 0 received, 100% packet loss, time 0ms"
 STRANGE = "Zeit überschritten"
-OF_ITSELF = "ping of its own loopback address"
+OF_ITSELF = "asked for its own loopback address, it was read as probe_failed"
+PROBE = "probe-linux-1-1"
+PINGED = (Instrument.EXEC, Instrument.PING)
 PINGS = (
     Asked(name="ping/itself", words=("ping", "-c", "1", "127.0.0.1")),
     Asked(name="ping/nobody", words=("ping", "-c", "1", "192.0.2.1")),
@@ -61,7 +64,7 @@ def states(of: Calibration) -> dict[str, State]:
 def test_a_tool_that_reads_as_it_should_is_understood() -> None:
     """By the reader of checks' answers, and its code came through."""
     assert set(states(IN_ORDER).values()) == {State.UNDERSTOOD}
-    assert not Doubts.of([IN_ORDER]).why(raw("ping", channel="exec"), "linux-1", "pod")
+    assert not Doubts.of([IN_ORDER]).why(PINGED, PROBE)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +75,14 @@ def test_a_tool_that_reads_as_it_should_is_understood() -> None:
             {},
             "ping/itself",
             State.NOT_UNDERSTOOD,
-            f"ping on linux-1 is not understood: {OF_ITSELF} was read as probe_failed, not as replied: {STRANGE}",
+            f"ping on linux-1 is not understood: {OF_ITSELF}, not as replied: {STRANGE}",
         ),
         (
             [(REPLY, 0), (REPLY.replace("127.0.0.1", "192.0.2.1"), 0)],
             {},
             "ping/nobody",
             State.NOT_UNDERSTOOD,
-            "was read as replied, not as timed_out or unreachable: 64 bytes from 192.0.2.1",
+            "it was read as replied, not as timed_out or unreachable: 64 bytes from 192.0.2.1",
         ),
         (
             [(REPLY, 0)],
@@ -129,7 +132,7 @@ def test_what_else_it_may_say(
     """Each has its state, and only what was not read as it had to be is a reason for distrust, with the raw text."""
     of = calibration(*answers, **changes)
     assert states(of)[name] is state
-    distrust = Doubts.of([of]).why(raw("ping", channel="exec"), "linux-1", "pod")
+    distrust = Doubts.of([of]).why(PINGED, PROBE)
     assert why in distrust
     assert bool(distrust) == (state in {State.NOT_UNDERSTOOD, State.UNANSWERED})
 
@@ -141,28 +144,23 @@ def test_a_program_that_does_not_exist_must_not_start() -> None:
     behind_cmd = calibration(asked=asked, exit_code=1, stdout="", stderr="is not recognized")
     lost = calibration(asked=asked, exit_code=0, stdout="")
     assert [*states(missing).values(), *states(behind_cmd).values()] == [State.UNDERSTOOD] * 2
-    assert (
-        Doubts.of([lost]).why(raw("ping", channel="exec"), "linux-1", "pod").startswith("exec on")
-    )
+    assert Doubts.of([lost]).why(PINGED, PROBE).startswith("exec on")
 
 
 def test_a_question_that_is_asked_again_counts_by_its_last_answer() -> None:
     """A single answer that was lost does not make a tool unknown for a whole run."""
     lost = calibration((REPLY, 0))
-    asked = raw("ping", channel="exec")
-    assert Doubts.of([lost]).why(asked, "linux-1", "pod")
-    assert not Doubts.of([lost, IN_ORDER]).why(asked, "linux-1", "pod")
-    assert Doubts.of([IN_ORDER, lost]).why(asked, "linux-1", "pod")
+    assert Doubts.of([lost]).why(PINGED, PROBE)
+    assert not Doubts.of([lost, IN_ORDER]).why(PINGED, PROBE)
+    assert Doubts.of([IN_ORDER, lost]).why(PINGED, PROBE)
 
 
 def test_what_nobody_asked_was_not_calibrated_where_anything_was() -> None:
     """Journals of older versions know no calibrations, and nothing is doubted there."""
     only_exec = calibration(asked=(Asked(name="exec/exit-code"),))
-    asked = raw("ping", channel="exec")
-    assert "was not calibrated" in Doubts.of([only_exec]).why(asked, "linux-1", "pod")
-    assert not Doubts.of([only_exec]).why(asked, "linux-2", "pod")
-    assert not Doubts.of([only_exec]).why(asked, "linux-1", "node")
-    assert not Doubts.of([only_exec]).why(raw("dial", channel="port-forward"), "linux-1", "pod")
+    assert "was not calibrated" in Doubts.of([only_exec]).why(PINGED, PROBE)
+    assert not Doubts.of([only_exec]).why(PINGED, "probe-linux-1-2")
+    assert not Doubts.of([only_exec]).why((Instrument.EXEC,), PROBE)
 
 
 def test_an_unknown_question_of_a_later_version_is_left_out() -> None:
@@ -170,9 +168,9 @@ def test_an_unknown_question_of_a_later_version_is_left_out() -> None:
     assert not states(calibration(asked=(Asked(name="weather/sun", words=("sun",)),)))
 
 
-def pinging(node: str = "linux-1") -> Check:
+def pinging(probe: str = PROBE) -> Check:
     """Return a check that pings from a node's Pod, with a control of the same kind."""
-    source = replace(ASK.source, node=node, os=OS.LINUX, probe="probe-linux-1-1")
+    source = replace(ASK.source, node="linux-1", os=OS.LINUX, probe=probe)
     action = replace(ASK, source=source, protocol=Protocol.ICMP, question=Question.PING)
     of = check()
     control = Control(proves="vantage", action=action)
@@ -189,7 +187,7 @@ def test_answers_of_a_distrusted_tool_say_nothing() -> None:
     """Neither as the answer of a check nor as that of its control, whatever they say; on other nodes they count."""
     reply = REPLY.replace("127.0.0.1", "10.1.1.1")
     raws = [pinged(LOST, exit_code=1), pinged(reply, purpose="control:vantage")]
-    doubts = Doubts.of([calibration((STRANGE, 1), (LOST, 1))])
+    doubts = Doubts.of([calibration((LOST, 1), (LOST, 1))])
     done = Done(check="f/a/b/other-node/tcp")
     seen = observation_of(pinging(), done, raws, doubts)
     assert not seen.trusted
@@ -197,12 +195,21 @@ def test_answers_of_a_distrusted_tool_say_nothing() -> None:
     assert seen.distrust.startswith("attempt 1: ping on linux-1 is not understood: ")
     (control,) = seen.controls
     assert not control.ok
-    assert observation_of(pinging("linux-2"), done, raws, doubts).trusted
+    elsewhere = [replace(each, probe="probe-linux-1-2") for each in raws]
+    assert observation_of(pinging("probe-linux-1-2"), done, elsewhere, doubts).trusted
     assert all("doubt" not in each.context for each in raws)
+
+
+def test_what_is_read_stands_beside_a_text_that_is_not_known() -> None:
+    """A parser that knows what it does not know misreads nothing; what it does not read names the instrument."""
+    doubts = Doubts.of([calibration((REPLY, 0), (STRANGE, 1))])
+    done = Done(check="f/a/b/other-node/tcp")
+    replied = pinged(REPLY.replace("127.0.0.1", "10.1.1.1"))
+    assert observation_of(pinging(), done, [replied], doubts).trusted
+    seen = observation_of(pinging(), done, [pinged(STRANGE, exit_code=1)], doubts)
+    assert "ping on linux-1 is not understood" in (seen.distrust or "")
 
 
 def test_each_instrument_is_asked_something() -> None:
     """A row for each, or it could never be trusted."""
-    from nettests.parse.known_answers import ROWS
-
     assert {row.instrument for row in ROWS.values()} == set(Instrument)

@@ -11,9 +11,10 @@ import pytest
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts, known, unknown
+from nettests.model.node_reading import NodeReading
 from nettests.model.words import Family
 from nettests.probes.deployment import Deployment
-from nettests.probes.host_facts import lacking, read_host_facts
+from nettests.probes.host_facts import lacking, lacking_facts, read_host_facts
 from nettests.probes.sending import Probe
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
 from nettests.rules.kube_proxy_on_host import MODE
@@ -47,12 +48,19 @@ def nodes() -> dict[str, Node]:
     return {name: Node() for name in NODES}
 
 
+def taken(
+    probes: dict[str, Probe], deployment: Deployment, facts: ClusterFacts
+) -> tuple[NodeReading, ...]:
+    """Take all readings that are lacking."""
+    return read_host_facts(lacking_facts(probes, deployment, facts), Timing())
+
+
 def read(
     nodes: dict[str, Node], facts: ClusterFacts = FACTS, deployment: Deployment | None = None
 ) -> dict[str, tuple[str, str | None]]:
     """Return by node what it said of its mode, and what went wrong."""
     probes = {name: Probe(name=name, execute=node) for name, node in nodes.items()}
-    found = read_host_facts(probes, deployment or deployed(), facts, Timing())
+    found = taken(probes, deployment or deployed(), facts)
     return {one.node: (one.stdout, one.error) for one in found if one.reading == MODE.name}
 
 
@@ -117,7 +125,7 @@ def test_the_cluster_s_domain_is_read_once_if_no_object_tells_it(nodes: dict[str
     probes = {name: Probe(name=name, execute=nodes["node-linux-1-1"]) for name in names_of_pods}
     unread = replace(FACTS, cluster_domain=unknown("forbidden"))
     for facts, read_of in ((FACTS, []), (unread, ["probe-linux-1-1"])):
-        readings = read_host_facts(probes, deployed(), facts, Timing())
+        readings = taken(probes, deployed(), facts)
         assert [each.probe for each in readings if each.reading == SEARCH_LIST.name] == read_of
 
 
@@ -135,7 +143,7 @@ def test_what_is_no_setting_is_not_written_down(nodes: dict[str, Node]) -> None:
     )
     nodes["node-linux-1-1"].answer = ExecAnswer(exit_code=0, stdout=secret, stderr="")
     probes = {"node-linux-1-1": Probe(name="node-linux-1-1", execute=nodes["node-linux-1-1"])}
-    told = {one.reading: one for one in read_host_facts(probes, deployed(), FACTS, Timing())}
+    told = {one.reading: one for one in taken(probes, deployed(), FACTS)}
     assert "hush" not in told["kube-proxy-configz"].stdout
     assert "ipvs" in told["kube-proxy-configz"].stdout
 
@@ -175,7 +183,7 @@ def test_a_pod_of_each_windows_node_tells_its_dns_suffixes() -> None:
     probes = {name: Probe(name=name, execute=pod) for name, pod in pods.items()}
 
     def told(facts: ClusterFacts) -> list[str]:
-        found = read_host_facts(probes, deployed(), facts, Timing())
+        found = taken(probes, deployed(), facts)
         assert all(one.error is None for one in found)
         return [one.node for one in found if one.reading == IN_POD.name]
 

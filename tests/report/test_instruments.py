@@ -21,12 +21,13 @@ from tests.report.test_results_json import SCHEMA
 STRANGE = "Zeit <b>über</b>schritten"
 LOST = "Request timed out.\n    Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),"
 OTHER = WIN.replace("1", "2")
-WHY = f"ping on {WIN} is not understood: ping of its own loopback address was read as probe_failed"
+WHY = f"ping on {WIN} is not understood: asked for its own loopback address, it was read as probe_failed"
 
 
 def strange(node: str) -> Calibration:
     """Return the calibration of a Windows node whose ping speaks a language of its own."""
-    return replace(calibration((STRANGE, 1), (LOST, 1)), node=node, os=OS.WINDOWS)
+    of = calibration((STRANGE, 1), (LOST, 1))
+    return replace(of, node=node, probe=f"probe-{node}", os=OS.WINDOWS)
 
 
 @pytest.fixture(scope="module")

@@ -5,18 +5,21 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
-from nettests.model.calibration import begins, ended
+from nettests.model.calibration import Instrument, begins
 from nettests.model.channel import ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
+from nettests.model.words import Protocol, Question
+from nettests.parse.known_answers import WORDS_ECHOED
 from nettests.probes import places
 from nettests.probes.sending import Probe
 from nettests.session.calibrations import Calibrating
-from tests.parse.raws import raw
-from tests.parse.test_doubts import LOST, REPLY, pinging
+from tests.facts import cluster_facts
+from tests.parse.test_doubts import LOST, REPLY, output, pinging
 
 NAME = "probe-linux-1-1"
-PINGED = raw("ping", channel="exec")
+FACTS = cluster_facts("linux")
+PINGED = (Instrument.EXEC, Instrument.PING)
 
 
 @dataclass(slots=True)
@@ -37,12 +40,13 @@ class Tools:
         self.may_answer.wait()
         output = self.outputs[min(self.shells, len(self.outputs) - 1)]
         self.shells += 1
-        return ExecAnswer(exit_code=3, stdout=output, stderr=f"{begins(0)}\n{begins(1)}\n")
+        stderr = "".join(f"{begins(number)}\n" for number in range(3))
+        return ExecAnswer(exit_code=3, stdout=output, stderr=stderr)
 
 
 def says(first: str, second: str = LOST) -> str:
-    """Return the output of a shell that asked for two pings."""
-    return f"{begins(0)}\n{first}\n{ended(0, '0')}\n{begins(1)}\n{second}\n{ended(1, '1')}\n"
+    """Return the output of a shell that was given words to echo, and two pings."""
+    return output((WORDS_ECHOED, 0), (first, 0), (second, 1))
 
 
 @dataclass(slots=True)
@@ -61,11 +65,11 @@ class Stage:
 
     def begin(self) -> None:
         opened = {NAME: Probe(name=NAME, execute=self.tools)}
-        self.calibrating.begin(places([pinging()], opened), opened)
+        self.calibrating.begin(places([pinging()], (), opened, FACTS), opened)
 
     def why(self) -> str:
         """Return why a ping from there is distrusted, once that is known."""
-        return self.calibrating.doubts_about(pinging()).why(PINGED, "linux-1", "pod")
+        return self.calibrating.doubts_about(pinging()).why(PINGED, NAME)
 
 
 def answering(*outputs: str) -> Stage:
@@ -122,11 +126,13 @@ def test_what_a_stopped_run_did_not_calibrate_is_not_trusted() -> None:
     assert stage.tools.shells == 0
 
 
-def test_a_check_that_needs_no_tool_of_a_node_waits_for_nothing() -> None:
-    """A place is calibrated only where checks need it."""
+def test_a_probe_is_calibrated_in_what_its_checks_need() -> None:
+    """And not at all where it did not come up."""
     dialling = replace(
         pinging(),
-        action=replace(pinging().action, question=pinging().action.question.REACH),
+        action=replace(pinging().action, question=Question.REACH, protocol=Protocol.TCP),
         controls=(),
     )
-    assert not places([dialling], {NAME: Probe(name=NAME)})
+    (place,) = places([dialling], (), {NAME: Probe(name=NAME)}, FACTS)
+    assert place.instruments == {Instrument.EXEC, Instrument.DIAL}
+    assert not places([dialling], (), {}, FACTS)

@@ -28,6 +28,11 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
 
 
 @click.command(epilog="Example: nettests lab selftest --profile win2019-overlay --budget 60m")
+@click.option(
+    "--assumptions",
+    is_flag=True,
+    help="Break what the harness assumes of tools, and leave the network in order.",
+)
 @click.option("--profile", "profiles", multiple=True, help="Only on this profile; repeatable.")
 @click.option("--fault", "names", multiple=True, help="Only this named fault; repeatable.")
 @click.option(
@@ -59,6 +64,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def selftest(
     *,
+    assumptions: bool,
     profiles: tuple[str, ...],
     names: tuple[str, ...],
     budget: float,
@@ -71,12 +77,15 @@ def selftest(
 ) -> None:
     """Inject named faults one by one: which does a run detect?
 
-    A run has to detect each fault, turn nothing unrelated red, and name the cause.
+    A run has to detect each fault, turn nothing unrelated red, and name the cause. With --assumptions its checks may
+    become unknown only, and the leading incident has to name the instrument.
 
     Exit code: 0 all faults detected (or recovered from) and named, nothing unrelated red; 1 otherwise; 6 all well so
     far, but not all faults were run; 7 none was run.
     """
-    faults = named_faults.chosen(names)
+    faults = named_faults.chosen(
+        names, named_faults.ASSUMPTIONS if assumptions else named_faults.FAULTS
+    )
     if listing:
         shown.faults(faults)
         return
@@ -102,7 +111,7 @@ def selftest(
     text = json.dumps(matrix.document(results), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
     store.write("selftest.html", page.render(results))
-    store.write("selftest.md", reference.render(results))
+    store.write("selftest.md", reference.render(results, assumptions=assumptions))
     if as_json:
         click.echo(text)
     else:

@@ -76,7 +76,7 @@ class NamedFault:
     to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the leading
     incident has to say all of these words, each possibly one of several (``win-1|windows``). ``blind`` is the
     reason why nothing can detect it yet. ``recovered`` are words of the event in which a run reports that it
-    recovered: then no check may turn red. ``enable`` are classes of checks that a run has to be told to enable:
+    recovered: then no check may turn red. ``harmless`` says why none may turn, and nothing need be told. ``enable`` are classes of checks that a run has to be told to enable:
     then it is a run of the flows that must turn, and of a few others.
     """
 
@@ -90,17 +90,22 @@ class NamedFault:
     names: tuple[str, ...] = ()
     blind: str = ""
     recovered: str = ""
+    harmless: str = ""
     enable: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):
             raise ValueError(f"{self.name}: either injections or mechanisms")
-        if self.recovered and (self.must or self.may or self.names or self.blind):
-            raise ValueError(f"{self.name}: nothing may turn where a run recovers")
+        if (self.recovered or self.harmless) and (
+            self.must or self.may or self.names or self.blind
+        ):
+            raise ValueError(
+                f"{self.name}: nothing may turn where a run recovers or nothing is wrong"
+            )
         if not self.need_not_turn and not (self.must and self.names):
             raise ValueError(f"{self.name}: what must turn, and what must it be called?")
 
     @property
     def need_not_turn(self) -> bool:
-        """Whether no check has to turn red: nothing can detect the fault, or a run recovers from it."""
-        return bool(self.blind or self.recovered)
+        """Whether no check has to turn red: nothing can detect the fault, a run recovers from it, or it does no harm."""
+        return bool(self.blind or self.recovered or self.harmless)

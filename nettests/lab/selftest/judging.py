@@ -37,6 +37,7 @@ class Judged:
     blind: str = ""
     recovered: str = ""
     """Words that an event of the run must have, where it recovers from the fault."""
+    harmless: str = ""
     turned: tuple[tuple[str, int, int], ...] = ()
     """Flows with the number of their red checks, and of their checks."""
     missed: tuple[str, ...] = ()
@@ -67,12 +68,14 @@ class Judged:
             return "blind, and detected" if self.turned else "blind"
         if self.problems:
             return ", ".join(self.problems)
+        if self.harmless:
+            return "harmless"
         return "recovered" if self.recovered else "detected"
 
     @property
     def need_not_turn(self) -> bool:
         """Whether no check had to turn red."""
-        return bool(self.blind or self.recovered)
+        return bool(self.blind or self.recovered or self.harmless)
 
 
 _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
@@ -86,6 +89,7 @@ def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
         ran=False,
         blind=fault.blind,
         recovered=fault.recovered,
+        harmless=fault.harmless,
         detail=why,
     )
 
@@ -121,6 +125,7 @@ def judge(
         problems=tuple(problem for is_so, problem in problems if is_so),
         blind=fault.blind,
         recovered=fault.recovered,
+        harmless=fault.harmless,
         turned=_turned(run, red),
         missed=tuple(map(str, missed)),
         unrelated=tuple(unrelated),
@@ -149,6 +154,7 @@ def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) ->
         problems=problems,
         blind=fault.blind,
         recovered=fault.recovered,
+        harmless=fault.harmless,
         missed=tuple(map(str, fault.must)),
         left=left,
         seconds=run.seconds,

@@ -61,18 +61,20 @@ def _checks(entries: Sequence[str | Mapping[str, str]]) -> tuple[Checks, ...]:
 
 
 FAULTS: tuple[NamedFault, ...] = tuple(fault for topic in TOPICS for fault in of_topic(topic))
-"""Every named fault, in the order in which they are tried."""
+"""Every named fault of a cluster, in the order in which they are tried."""
+ASSUMPTIONS = of_topic("assumption")
+"""What breaks an assumption of the harness about tools, and nothing of the network."""
 
 
-def chosen(names: Sequence[str]) -> tuple[NamedFault, ...]:
-    """Return the faults of these names, all of them for none; ``LabError`` names the nearest."""
-    by_name = {fault.name: fault for fault in FAULTS}
+def chosen(names: Sequence[str], faults: tuple[NamedFault, ...] = FAULTS) -> tuple[NamedFault, ...]:
+    """Return those of these names, all of them for none; ``LabError`` names the nearest."""
+    by_name = {fault.name: fault for fault in faults}
     for name in names:
         if name not in by_name:
             near = difflib.get_close_matches(name, by_name, n=1, cutoff=0.5)
             meant = f'Did you mean "{near[0]}"?' if near else "nettests lab selftest --list"
             raise LabError(f'There is no named fault "{name}".', hint=meant)
-    return tuple(by_name[name] for name in dict.fromkeys(names)) if names else FAULTS
+    return tuple(by_name[name] for name in dict.fromkeys(names)) if names else faults
 
 
 def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The matrix as the reference page ``docs/reference/selftest.md``: made from ``selftest.json`` only. Pure."""
+"""The matrix as a reference page, ``docs/reference/selftest.md`` or ``assumptions.md``: made from its document only. Pure."""
 
 from collections.abc import Iterator
 
@@ -20,9 +20,20 @@ The *ratio* is how many times as long as the healthy run of the same profile a r
 """
 
 
-def render(matrix: Matrix) -> str:
-    """Return the page."""
-    return "\n".join([_INTRODUCTION, *_lines(matrix)]) + "\n"
+_OF_ASSUMPTIONS = """# Assumptions about tools, broken one by one
+
+`nettests lab selftest --assumptions` breaks what nettests assumes of the tools of Windows nodes and of how they are started, one assumption after the other, in a cluster whose network is in order.
+It makes a whole run of each; this page is made of [assumptions.json](assumptions.json), which it wrote.
+
+An assumption is *detected* when checks became unknown, none became anything worse (that would be a false result), and the leading incident names the instrument that is not understood.
+It is *harmless* when nothing turns red at all, for the reason below the tables.
+"""
+
+
+def render(matrix: Matrix, *, assumptions: bool = False) -> str:
+    """Return the page, of faults of clusters or of assumptions about tools."""
+    introduction = _OF_ASSUMPTIONS if assumptions else _INTRODUCTION
+    return "\n".join([introduction, *_lines(matrix)]) + "\n"
 
 
 def _lines(matrix: Matrix) -> Iterator[str]:
@@ -39,6 +50,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield from _faults(matrix)
     yield from _wrong(matrix)
     yield from _recovered(matrix)
+    yield from _harmless(matrix)
     yield from _blind(matrix)
     yield from _flows(matrix)
 
@@ -90,6 +102,17 @@ def _recovered(matrix: Matrix) -> Iterator[str]:
     yield ""
     for fault, words in recovered.items():
         yield f"- `{fault}`: an event has to say “{words}”"
+
+
+def _harmless(matrix: Matrix) -> Iterator[str]:
+    harmless = {row.fault: row.harmless for row in matrix.judged if row.harmless}
+    if not harmless:
+        return
+    yield ""
+    yield "## What does no harm"
+    yield ""
+    for fault, why in harmless.items():
+        yield f"- `{fault}`: {why}"
 
 
 def _blind(matrix: Matrix) -> Iterator[str]:

@@ -21,10 +21,16 @@ def counted(matrix: Matrix) -> str:
     ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
     blind = sum(bool(row.blind) for row in ran)
     recovered = [row for row in ran if row.recovered]
+    harmless = [row for row in ran if row.harmless]
     detected = sum(row.detected and not row.need_not_turn for row in ran)
     parts = [
         f"{len(ran)} of {len(matrix.judged)} faults run",
-        f"{detected} of {len(ran) - blind - len(recovered)} detected",
+        f"{detected} of {len(ran) - blind - len(recovered) - len(harmless)} detected",
+        *(
+            [f"{sum(not row.problems for row in harmless)} of {len(harmless)} harmless"]
+            if harmless
+            else []
+        ),
         f"{sum(not row.problems for row in recovered)} of {len(recovered)} recovered from",
         f"{named[0]} of {named[1]} leading incidents name the cause",
         f"{sum(bool(row.unrelated) and not row.blind for row in ran)} with unrelated red",

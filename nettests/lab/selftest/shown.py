@@ -35,6 +35,8 @@ def faults(named_faults: Sequence[NamedFault]) -> None:
         console.print(Text(f"    {fault.summary}"))
         if fault.blind:
             console.print(Text(f"    blind: {fault.blind}"))
+        if fault.harmless:
+            console.print(Text(f"    harmless: {fault.harmless}"))
         if fault.recovered:
             console.print(Text(f"    recovered: an event says “{fault.recovered}”"))
 

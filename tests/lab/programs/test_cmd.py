@@ -54,6 +54,20 @@ def test_cmd_runs_a_line(line: str, outcome: Outcome) -> None:
     assert cmd(line) == outcome
 
 
+@pytest.mark.parametrize(
+    ("switch", "printed"), [("/v:on", "1 0 .\r\n"), ("/d", "!errorlevel! !nosuch!.\r\n")]
+)
+def test_variables_between_exclamation_marks_are_read_when_a_command_runs(
+    switch: str, printed: str
+) -> None:
+    """With ``/v:on`` alone; ``errorlevel`` is what the command before it ended with, and an unknown variable is empty."""
+    if switch == "/v:on":
+        line = "nosuch 2>nul& echo !errorlevel! 0 !nosuch!."
+    else:
+        line = "hostname >nul& echo !errorlevel! !nosuch!."
+    assert started(host(DIRECT), "cmd.exe", switch, "/c", line).stdout == printed
+
+
 def test_a_url_with_an_ampersand_is_two_commands() -> None:
     """A word without blanks gets no quotes, so that cmd reads its ampersand."""
     outcome = started(host(Shim(minor=12)), "hostname.exe", "http://h/dial?host=a&port=1")

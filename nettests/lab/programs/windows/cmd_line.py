@@ -2,7 +2,7 @@
 
 After Microsoft's reference (cmd, copy, redirection), and the rules of its parser that Stack Overflow 4094699 collects;
 what ``cmd /c`` shares with batch files there is inferred. Variables with modifiers (``%NAME:a=b%``), ``for``, ``if``
-and parentheses are not read.
+and parentheses are not read. ``/v:on`` is after the reference of ``cmd``.
 """
 
 import re
@@ -14,6 +14,8 @@ LONGEST = 8191
 
 # %PATH%
 _VARIABLE = re.compile(r"%([^%\n]+)%")
+# !errorlevel!
+_LATE_VARIABLE = re.compile(r"!([^!\n]+)!")
 # cmd.exe /s /d /c ping -n 1 127.0.0.1
 _SWITCHES = re.compile(r"\s*((?:/[a-bd-jl-z](?::\w+)?\s*)*)(/c)", re.IGNORECASE)
 # 2>nul  >>log.txt  2>&1  <nul
@@ -84,6 +86,20 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
         return values.get(match[1].lower(), match[0])
 
     return _VARIABLE.sub(replace, text.partition("\n")[0].rstrip("\r"))
+
+
+def expands_late(tail: str) -> bool:
+    """Whether ``/v:on`` stands before ``/c``: then variables between exclamation marks are read when a command runs."""
+    match = _SWITCHES.match(tail)
+    return match is not None and "/v:on" in match[1].lower()
+
+
+def expanded_late(text: str, environment: Mapping[str, str], code: int) -> str:
+    """Return a command as it is run with ``/v:on``; an unknown variable is empty, and ``errorlevel`` is the last exit code."""
+    values = {"errorlevel": str(code)} | {
+        name.lower(): value for name, value in environment.items()
+    }
+    return _LATE_VARIABLE.sub(lambda match: values.get(match[1].lower(), ""), text)
 
 
 def commands(text: str) -> list[Command]:

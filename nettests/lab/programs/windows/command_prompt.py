@@ -18,6 +18,8 @@ from nettests.lab.programs.windows.cmd_line import (
     commanded,
     commands,
     expanded,
+    expanded_late,
+    expands_late,
     words,
 )
 from nettests.lab.programs.windows.cmd_texts import (
@@ -100,7 +102,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
         await complain(process, "too_long")
         return 1
     try:
-        return await _line(process, text, drive, launch)
+        return await _line(process, text, drive, launch, late=expands_late(tail))
     except _ExitError as end:
         return end.code
 
@@ -117,12 +119,14 @@ async def where(process: Process, names: Sequence[str], drive: Drive) -> int:
     return 1
 
 
-async def _line(process: Process, text: str, drive: Drive, launch: Launch) -> int:
+async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, late: bool) -> int:
     code, piped = 0, b""
     parts = commands(expanded(text, process.environment))
-    for command, following in zip(parts, (*parts[1:], None), strict=True):
-        if (command.operator, bool(code)) in {("&&", True), ("||", False)}:
+    for read, following in zip(parts, (*parts[1:], None), strict=True):
+        if (read.operator, bool(code)) in {("&&", True), ("||", False)}:
             continue
+        now = expanded_late(read.text, process.environment, code) if late else read.text
+        command = replace(read, text=now)
         streams = process
         if command.operator == "|":
             streams = replace(streams, stdin=_reading(piped))

@@ -49,11 +49,11 @@ async def print_about(process: Process, _words: Sequence[str]) -> int:
 
 
 async def tasklist(process: Process, words: Sequence[str]) -> int:
-    """Print ``tasklist /FO CSV /NH``; 1 for any other form."""
+    """Print ``tasklist /FO CSV /NH``, which is a process itself; 1 for any other form."""
     if [word.upper() for word in words] != ["/FO", "CSV", "/NH"]:
         await err(process, f"ERROR: Invalid argument/option - '{' '.join(words)}'.\n")
         return 1
-    for number, name in enumerate(sorted(_disk(process).processes)):
+    for number, name in enumerate(sorted({*_disk(process).processes, "tasklist"})):
         identity = _FIRST_PROCESS + 4 * number
         await out(process, f'"{name}.exe","{identity}","Services","0","43,148 K"\n')
     return 0

@@ -25,7 +25,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
     root, _, rest = words[1].lower().partition("\\")
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     node = process.machine.node
-    registry = node.disk.registry if node is not None else _of_container(process.machine.resolver)
+    registry = _of_tcpip(process.machine.resolver)
+    if node is not None:
+        registry = {_TCPIP: _ALWAYS} | dict(node.disk.registry)
     inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
     printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
     for key in printed:
@@ -40,12 +42,15 @@ async def run(process: Process, words: Sequence[str]) -> int:
     return 0 if printed or inner else 1
 
 
-def _of_container(resolver: ResolverConfig) -> dict[str, Values]:
+_ALWAYS: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
+
+
+def _of_tcpip(resolver: ResolverConfig) -> dict[str, Values]:
     """Return what HNS leaves of a network endpoint's DNS settings in the registry of its container."""
-    values: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
+    searches: Values = ()
     if resolver.searches:
-        values += (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
-    return {_TCPIP: values}
+        searches = (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
+    return {_TCPIP: (*_ALWAYS, *searches)}
 
 
 def _children(keys: Sequence[str], parent: str) -> list[str]:

@@ -1,0 +1,92 @@
+"""A ping of the machine that asks, captured by its own pktmon with the commands of traces: do we read its log?
+
+For ``nettests calibrate --local`` on Windows. A machine that does not allow it, or on which somebody else captures, says
+why. Bytes of frames are left out of what is recorded: they have addresses that no pseudonym replaces.
+"""
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import NoReturn
+
+from nettests.errors import NettestsError
+from nettests.model.calibration import Asked, Calibration
+from nettests.model.channel import ChannelError, ExecChannel
+from nettests.model.words import OS
+from nettests.parse.known_answers import FRAMES
+from nettests.probes.capturing import Capturer, Flow
+from nettests.probes.known_questions import TEST_NET, ping
+from nettests.tracing.printed import read_pktmon
+
+_BASE = 28000
+"""Of the ports that a filter lets through beside ICMP."""
+_LONGEST = 4000
+"""Characters of a log that are recorded."""
+# sample: \t0x0010:  40ec 99b9 1725 f0b4 d2
+_BYTES = re.compile(r"(?m)^\s*0x[0-9a-fA-F]{4,8}:.*\n?")
+
+
+def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
+    """Return how the log of a capture was read while this machine sent a ping to TEST-NET."""
+    capturer = Capturer(
+        cluster=_Here(tools),
+        namespace=secrets.token_hex(4),
+        node=_Machine(machine),
+        flow=Flow(base=_BASE),
+    )
+    text = error = ""
+    try:
+        capturer.begin()
+        capturer.run(ping(OS.WINDOWS, TEST_NET), _SECONDS)
+    except NettestsError as failure:
+        error = failure.message
+    finally:
+        text = capturer.end(until="")
+    if not error and not text:
+        error = "; ".join(capturer.remarks)
+    sent = ip_address(TEST_NET).packed
+    frames = sum(sent in frame.data for frame in read_pktmon(text).frames)
+    return Calibration(
+        node=machine,
+        vantage="native",
+        os=OS.WINDOWS,
+        probe="pktmon",
+        asked=(Asked(name="pktmon/ping"),),
+        command=("pktmon", "start"),
+        exit_code=0,
+        stdout=_BYTES.sub("", text)[:_LONGEST],
+        error=error or None,
+        context={FRAMES: str(frames)},
+    )
+
+
+_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    """What captures want to know of a node."""
+
+    name: str
+    os: OS = OS.WINDOWS
+    pool: str = "this"
+    member: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What captures want of a cluster: every command is one of this machine."""
+
+    tools: ExecChannel
+
+    def open_exec(self, *_words: str, node: str, os: OS) -> ExecChannel:  # noqa: ARG002 - of one machine and system
+        """Return this machine's channel."""
+        return self.tools
+
+    def converse(
+        self, _namespace: str, pod: str, _container: str, _argv: Sequence[str]
+    ) -> NoReturn:
+        """Raise: tcpdump alone is talked with, and Windows has none."""
+        raise ChannelError(f"{pod} is no Pod: nothing is talked with here")

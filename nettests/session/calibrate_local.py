@@ -1,0 +1,162 @@
+"""Calibrate the tools of the machine that this runs on: the questions and readers of a cluster's nodes, without a cluster.
+
+For ``nettests calibrate --local``, on a Windows laptop, server or hosted runner above all: each tool as a process of its own
+and by a shell, and a capture of a ping. All that this module imports exists on Windows. ``via`` are words before each
+command, for machines that are emulated.
+"""
+
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from shutil import which
+from socket import socket
+
+from nettests import probes
+from nettests.errors import NettestsError
+from nettests.model.calibration import Calibration, Instrument
+from nettests.model.channel import ChannelError, ExecAnswer
+from nettests.model.cluster_profile import Timing
+from nettests.model.journal_records import Calibrated
+from nettests.model.run_folder import JOURNAL
+from nettests.model.words import OS, Family, VantageKind
+from nettests.parse.doubts import State
+from nettests.report.instruments import InstrumentRow, instrument_rows
+from nettests.session.calibrated import CalibratedNow, folder_of
+from nettests.session.head import new_run_id, write_head
+from nettests.session.journal import Journal
+from nettests.session.report_dir import require_writable
+from nettests.session.run_options import RunOptions
+
+MACHINE = "this-machine"
+"""Instead of its name, which is nobody's business."""
+_SHELLS = {OS.WINDOWS: "cmd /c", OS.LINUX: "sh -c"}
+_LACKING = {
+    Instrument.HNS: "the feature Containers of Windows is off",
+    Instrument.RESOLVE_DNSNAME: "this PowerShell has no module DnsClient",
+}
+_NOT_FOUND = 127
+"""What a shell ends with for a program that is missing."""
+
+
+def calibrate_local(options: RunOptions, via: Sequence[str]) -> CalibratedNow:
+    """Ask the tools of this machine, and write the journal of it into a folder below that of reports."""
+    require_writable(options.report_dir)
+    run_id = new_run_id()
+    folder = folder_of(options.report_dir, run_id)
+    made: list[Calibration] = []
+    with Journal(folder / JOURNAL) as journal:
+        write_head(journal, options, run_id, context="", server="", digests=())
+        for calibration in _asked(_Tools(tuple(via)), _system(via)):
+            journal.write(Calibrated(calibration=calibration))
+            made.append(calibration)
+        rows = instrument_rows(made)
+        calibrated = CalibratedNow(folder=folder, rows=rows, remarks=tuple(_lacking(rows)))
+        journal.end(exit_code=calibrated.exit_code, counts={})
+    return calibrated.bundled()
+
+
+def _system(via: Sequence[str]) -> OS:
+    """Return the system whose tools are asked."""
+    if via and which(via[0]) is None:
+        raise NettestsError(f"there is no program {via[0]} here", hint="name another with --via")
+    match "win32" if via else sys.platform:
+        case "win32":
+            return OS.WINDOWS
+        case "linux":
+            return OS.LINUX
+        case other:
+            raise NettestsError(
+                f"nettests knows no tools of {other}", hint="run it on Windows or on Linux"
+            )
+
+
+def _lacking(rows: Sequence[InstrumentRow]) -> Iterator[str]:
+    """Yield which instruments this machine does not have, and why as far as it is known."""
+    absent = {row.instrument: row for row in rows if row.state is State.ABSENT}
+    for instrument, row in absent.items():
+        why = _LACKING.get(Instrument(instrument), "there is no such program")
+        yield f"{instrument} is not on this machine: {why} ({row.text.strip()[:120]})"
+    for row in rows:
+        if row.instrument == Instrument.PKTMON and row.state is State.OPEN:
+            yield f"pktmon was not used: {row.text}"
+
+
+def _asked(tools: "_Tools", os: OS) -> Iterator[Calibration]:
+    with _ports() as (opened, closed):
+        for how, alone in (("native", True), (_SHELLS[os], False)):
+            here = probes.Here(opened=opened, closed=closed, how=how, alone=alone)
+            place = probes.Place(
+                node=MACHINE,
+                vantage=VantageKind.NODE,
+                os=os,
+                probe=how,
+                # agnhost is in images alone.
+                instruments=probes.every_instrument(os, VantageKind.NODE) - {Instrument.CONNECT},
+                build=platform.version().split(".")[-1] if sys.platform == "win32" else "",
+                families=tuple(Family),
+                here=here,
+            )
+            probe = probes.Probe(name=how, execute=tools)
+            yield from probes.calibrate(place, probe, Timing(), threading.Event())
+    if os is OS.WINDOWS:
+        yield probes.captured_ping(tools, MACHINE)
+
+
+@contextmanager
+def _ports() -> Iterator[tuple[int, int]]:
+    """Yield a port at which a server answers, and one at which nobody listens, both of the loopback address."""
+    with socket() as unused, ThreadingHTTPServer(("127.0.0.1", 0), _Server) as server:
+        unused.bind(("127.0.0.1", 0))
+        serving = threading.Thread(target=server.serve_forever, daemon=True)
+        serving.start()
+        try:
+            yield server.server_port, unused.getsockname()[1]
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+class _Server(BaseHTTPRequestHandler):
+    """Answers any path with the machine's stand-in for a name."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(MACHINE.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing: the answers say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The programs of this machine as a control channel."""
+
+    via: tuple[str, ...]
+
+    @property
+    def slots(self) -> AbstractContextManager[object]:
+        """One process runs at a time anyway."""
+        return nullcontext()
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Run a program; one that is missing ends as a shell says it."""
+        try:
+            done = subprocess.run(
+                (*self.via, *argv),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            return ExecAnswer(exit_code=_NOT_FOUND, stdout="", stderr=error.strerror or "")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ChannelError(str(error)) from error
+        stdout, stderr = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+        return ExecAnswer(exit_code=done.returncode, stdout=stdout, stderr=stderr)
