@@ -99,7 +99,7 @@ def test_windows_address_families() -> None:
 
 @flow(
     "windows-pod-families",
-    source=VantageKind.POD,
+    source=VantageKind.API,
     target=TargetKind.CONFIGURATION,
     matrix=Matrix.EACH_WINDOWS,
     question=Question.INSPECT,

@@ -118,7 +118,7 @@ def test_a_rule_about_pods_brings_one_where_it_may() -> None:
     flows = [flow for flow in FLOWS if flow.name == "windows-pod-families"]
     whole = build(mixed(), flows)
     assert [pod.purpose for pod in whole.pods] == ["server"] * len(
-        {c.source.node for c in whole.checks}
+        {member.source.node for check in whole.checks for member in check.each}
     )
     without = build(replace(mixed(), denied=("create pods",)), flows)
     assert [check.id for check in without.checks] == [check.id for check in whole.checks]
