@@ -1,6 +1,6 @@
 """``nettests calibrate``: are the tools of this cluster's nodes understood, or those of this machine?
 
-Arguments and output only: ``session.calibrate_now`` and ``session.calibrate_local`` ask.
+Arguments and output only: ``session.calibrate_now`` and ``session.calibrate_local`` calibrate.
 """
 
 import shlex
@@ -48,7 +48,7 @@ _STYLES = {
 
 @click.command(cls=Command, example="nettests calibrate --kubeconfig ~/.kube/config")
 @cluster_options(CLUSTER, IMAGES, CHECKS)
-@click.option("--local", is_flag=True, help="Ask the tools of this machine, without a cluster.")
+@click.option("--local", is_flag=True, help="The tools of this machine, without a cluster.")
 @click.option(
     "--via",
     envvar="NETTESTS_VIA",
@@ -62,11 +62,11 @@ def calibrate(
 ) -> None:
     """Check whether the tools of a cluster's nodes are understood.
 
-    Starts two Pods on one node of each kind (system, build, runtime, image), asks each tool questions whose answers are
+    Starts two Pods on one node of each kind (system, build, runtime, image), puts questions to each tool whose answers are
     known, and deletes the Pods again. A run does the same; this is for the first contact with a cluster. With --local
     the same questions go to the tools of a Windows machine that is no node.
 
-    Exit code: 0 everything is understood; 6 something is not; 7 nothing was asked.
+    Exit code: 0 everything is understood; 6 something is not; 7 nothing answered.
     """
     if via and not local:
         raise click.UsageError("--via is for --local")
@@ -143,12 +143,12 @@ def _difference(row: InstrumentRow) -> str:
     if row.state is State.UNANSWERED:
         return f"{where} did not answer:"
     due = " or ".join(row.due)
-    return f"{where}: asked for {row.question}, it was read as {row.seen}, not as {due}:"
+    return f"{where}: {row.question} was read as {row.seen}, not as {due}:"
 
 
 def _last_lines(calibrated: CalibratedNow) -> Iterator[str]:
     if not calibrated.rows:
-        yield "Nothing was asked."
+        yield "Nothing answered."
     elif calibrated.exit_code is ExitCode.OK:
         yield "Every tool is understood: next, nettests run."
     else:

@@ -103,8 +103,8 @@ def _free(record: Record) -> tuple[str, ...]:
     match record:
         case Answer(raw=raw):
             return (" ".join(raw.command), raw.stdout, raw.stderr, raw.error or "")
-        case Calibrated(calibration=asked):
-            return (" ".join(asked.command), asked.stdout, asked.stderr, asked.error or "")
+        case Calibrated(calibration=made):
+            return (" ".join(made.command), made.stdout, made.stderr, made.error or "")
         case Reading(reading=read):
             return (" ".join(read.command), read.stdout, read.stderr, read.error or "")
         case Event():

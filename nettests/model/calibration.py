@@ -1,7 +1,7 @@
 """Calibrations: the answers of a node's tools to known questions, before any parsing.
 
 An instrument is anything whose output decides verdicts: the exec channel, ``ping``, PowerShell … ``probes.calibrating``
-asks before a run judges, the journal records it, ``parse.known_answers`` says what had to be read.
+puts them before a run judges, the journal records it, ``parse.known_answers`` says what had to be read.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ class Instrument(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A known question by its name (``ping/itself``), and the command that asked it; none for the process as a whole."""
+class KnownQuestion:
+    """A known question by its name (``ping/itself``), and the command that puts it; none for the process as a whole."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """One process that asked known questions, each in a marked section of its output, and its answer.
+    """One process with known questions, each in a marked section of its output, and its answer.
 
     ``vantage`` is ``pod`` or ``node``, one Pod of each stands for all on its node; or how programs were started on a machine
     that is no node. ``error`` is set when the control channel failed.
@@ -60,7 +60,7 @@ class Calibration:
     vantage: str
     os: OS
     probe: str
-    asked: tuple[Asked, ...]
+    questions: tuple[KnownQuestion, ...]
     command: tuple[str, ...]
     exit_code: int | None = None
     stdout: str = ""

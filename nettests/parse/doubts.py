@@ -14,9 +14,9 @@ from enum import StrEnum
 from nettests.model.calibration import (
     NOT_UNDERSTOOD,
     UNCALIBRATED,
-    Asked,
     Calibration,
     Instrument,
+    KnownQuestion,
     begins,
     ended,
 )
@@ -78,17 +78,19 @@ class KnownAnswer:
 
 def known_answers(calibration: Calibration) -> Iterator[KnownAnswer]:
     """Yield what was read of each known question; one that this version does not know is left out."""
-    for number, asked in enumerate(calibration.asked):
-        row = ROWS.get(asked.name)
+    for number, question in enumerate(calibration.questions):
+        row = ROWS.get(question.name)
         if row is not None:
-            yield _answer(calibration, row, asked, _part(calibration, number, asked, row))
+            yield _answer(calibration, row, question, _part(calibration, number, question, row))
 
 
-def _answer(calibration: Calibration, row: Row, asked: Asked, raw: Raw | None) -> KnownAnswer:
+def _answer(
+    calibration: Calibration, row: Row, question: KnownQuestion, raw: Raw | None
+) -> KnownAnswer:
     state, seen, text = _state(calibration, row, raw)
     return KnownAnswer(
         instrument=row.instrument,
-        name=asked.name,
+        name=question.name,
         about=row.about,
         node=calibration.node,
         vantage=calibration.vantage,
@@ -98,7 +100,7 @@ def _answer(calibration: Calibration, row: Row, asked: Asked, raw: Raw | None) -
         due=row.due,
         seen=seen,
         text=text,
-        words=asked.words,
+        words=question.words,
     )
 
 
@@ -126,7 +128,7 @@ def _missing(raw: Raw) -> bool:
     return raw.exit_code == _NOT_FOUND or of_shell is not None or _NO_COMMAND in raw.stderr
 
 
-def _part(calibration: Calibration, number: int, asked: Asked, row: Row) -> Raw | None:
+def _part(calibration: Calibration, number: int, question: KnownQuestion, row: Row) -> Raw | None:
     """Return the answer to one question as checks' answers are recorded; ``None`` where there is none, or not all of it."""
     raw = Raw(
         check="",
@@ -136,7 +138,7 @@ def _part(calibration: Calibration, number: int, asked: Asked, row: Row) -> Raw 
         client_os=calibration.os.value,
         probe=calibration.probe,
         channel="exec",
-        command=asked.words or calibration.command,
+        command=question.words or calibration.command,
         started=0.0,
         elapsed=calibration.seconds,
         exit_code=calibration.exit_code,
@@ -148,7 +150,9 @@ def _part(calibration: Calibration, number: int, asked: Asked, row: Row) -> Raw 
     if row.whole:
         # Of a program that does not exist an error is the answer.
         return (
-            raw if raw.error is None or (not asked.words and len(calibration.asked) == 1) else None
+            raw
+            if raw.error is None or (not question.words and len(calibration.questions) == 1)
+            else None
         )
     code = re.search(re.escape(ended(number, "@")).replace("@", r"(-?\d+)\s*"), raw.stdout)
     stdout, stderr = (_section(text, number) for text in (raw.stdout, raw.stderr))
@@ -160,8 +164,8 @@ def _part(calibration: Calibration, number: int, asked: Asked, row: Row) -> Raw 
 def kept(calibration: Calibration) -> Calibration:
     """Return a calibration as it is recorded: of outputs that name what others have on a node the part that is read."""
     stdout = calibration.stdout
-    for number, asked in enumerate(calibration.asked):
-        row, section = ROWS.get(asked.name), _section(stdout, number)
+    for number, question in enumerate(calibration.questions):
+        row, section = ROWS.get(question.name), _section(stdout, number)
         if row is None or row.keep is str or not section or not section.strip():
             continue
         try:
@@ -189,7 +193,7 @@ class Doubts:
     """Which instruments of which probes are distrusted; made of a run's calibrations, in the order in which they were made."""
 
     _answers: dict[str, dict[str, KnownAnswer]] = field(default_factory=dict)
-    """By probe, the last answer to each question: one that is not understood is asked again."""
+    """By probe, the last answer to each question: one that is not understood is repeated."""
 
     @classmethod
     def of(cls, calibrations: Iterable[Calibration]) -> "Doubts":
@@ -247,5 +251,5 @@ def doubt(answer: KnownAnswer) -> str:
     if answer.state is State.UNANSWERED:
         return one_line(f"{whose} {UNCALIBRATED}: {answer.text}")
     due = " or ".join(answer.due)
-    what = f"asked for {answer.about}, it was read as {answer.seen}, not as {due}"
+    what = f"{answer.about} was read as {answer.seen}, not as {due}"
     return one_line(f"{whose} {NOT_UNDERSTOOD}: {what}: {answer.text}")

@@ -1,6 +1,6 @@
 """What must be read of an answer to a known question, by the same readers that read checks' answers.
 
-The table of calibrations. ``probes.known_questions`` asks by the names of its rows; ``doubts`` reads answers by them.
+The table of calibrations. ``probes.known_questions`` has questions by the names of its rows; ``doubts`` reads answers by them.
 """
 
 import re
@@ -39,10 +39,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A known question: the instrument it is for, and the readings any of which is due.
+    """A known question: the instrument it is for, and the readings that are right.
 
     ``open`` readings are understood and show nothing, as a name server's silence of ``nslookup``. ``tool`` names the parser
-    of checks' answers, where there is one. ``whole`` is a question about the process that asks all others. ``keep`` returns
+    of checks' answers, where there is one. ``whole`` is a question about the process of all others. ``keep`` returns
     the part of an output that is recorded, where the rest may hold what others have on the node.
     """
 
@@ -126,19 +126,19 @@ def _version(raw: Raw) -> Seen:
 
 
 def _adapters(raw: Raw) -> Seen:
-    own = raw.context.get("address")
+    stated = raw.context.get("address")
     addresses = re.findall(r"[0-9a-fA-F]*[.:][0-9a-fA-F.:]+[0-9a-fA-F]", raw.stdout)
-    if own in addresses or (addresses and own is None):
+    if stated in addresses or (addresses and stated is None):
         return Seen(_OWN)
     return Seen("other addresses" if addresses else "no address")
 
 
-def _compared(text: str, pattern: str, own: str | None) -> Seen:
+def _compared(text: str, pattern: str, stated: str | None) -> Seen:
     """Return whether the pattern's group is what is known of the node, or that nothing is known to compare with."""
     match = re.search(pattern, text)
     if match is None:
         return Seen("nothing")
-    return Seen(_OWN if own in {match[1], None} else match[1])
+    return Seen(_OWN if stated in {match[1], None} else match[1])
 
 
 def _registry(raw: Raw) -> Seen:

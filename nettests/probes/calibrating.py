@@ -1,4 +1,4 @@
-"""Ask the known questions of vantages, each in as few processes as there are batches; changes nothing and judges nothing.
+"""Put known questions to vantages, each in as few processes as there are batches; changes nothing and judges nothing.
 
 Each probe answers for itself: Pods of a node may differ in image, rights and name servers. ``session`` decides when.
 """
@@ -115,22 +115,40 @@ def _needed(action: Action) -> Iterator[Instrument]:
         case Question.ADMIT | Question.START:
             return
         case Question.RESOLVE:
-            yield from _RESOLVERS.get(action.resolver or Resolver.SYSTEM, (Instrument.DIAL,))
-        case _ if action.protocol is Protocol.ICMP:
-            yield Instrument.PING
+            yield from _resolving(action.resolver or Resolver.SYSTEM)
+        case (
+            Question.REACH
+            | Question.PING
+            | Question.DISTRIBUTE
+            | Question.PATH_MTU
+            | Question.LOSS
+            | Question.FLOWS
+            | Question.CHURN
+        ):
+            yield _reaching(action.source.kind, action.protocol)
         case _:
-            yield _REACHING.get((action.source.kind, action.protocol), Instrument.DIAL)
+            assert_never(action.question)
 
 
-_RESOLVERS = {
-    Resolver.NSLOOKUP: (Instrument.NSLOOKUP,),
-    Resolver.RESOLVE_DNSNAME: (Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME),
-}
-_REACHING = {
-    (VantageKind.NODE, Protocol.TCP): Instrument.CURL,
-    (VantageKind.NODE, Protocol.UDP): Instrument.CONNECT,
-}
-"""By what else than ``/dial`` a vantage reaches an address."""
+def _resolving(resolver: Resolver) -> tuple[Instrument, ...]:
+    match resolver:
+        case Resolver.SYSTEM:
+            return (Instrument.DIAL,)
+        case Resolver.NSLOOKUP:
+            return (Instrument.NSLOOKUP,)
+        case Resolver.RESOLVE_DNSNAME:
+            return (Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME)
+        case _:
+            assert_never(resolver)
+
+
+def _reaching(kind: VantageKind, protocol: Protocol) -> Instrument:
+    """Return by what a vantage reaches an address: a node has no server that dials."""
+    if protocol is Protocol.ICMP:
+        return Instrument.PING
+    if kind is not VantageKind.NODE:
+        return Instrument.DIAL
+    return Instrument.CONNECT if protocol is Protocol.UDP else Instrument.CURL
 
 
 def _is_trusted(answer: KnownAnswer) -> bool:
@@ -142,7 +160,7 @@ def calibrate(
 ) -> Iterator[Calibration]:
     """Yield the answers of one place, the repeated ones included; what ``stopped`` comes before says so.
 
-    What is not understood is asked again: until hcsshim 0.12 output of short processes may be lost, and HNS may hiccup.
+    What is not understood is repeated: until hcsshim 0.12 output of short processes may be lost, and HNS may hiccup.
     """
     for batch in batches(place):
         for _ in range(TRIES):
@@ -163,7 +181,7 @@ def _carried_out(
             vantage=place.here.how if place.here else place.vantage.value,
             os=place.os,
             probe=place.probe,
-            asked=batch.asked,
+            questions=batch.questions,
             command=batch.words,
             seconds=round(time.monotonic() - began, 3),
             context=place.context,

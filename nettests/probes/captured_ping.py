@@ -1,4 +1,4 @@
-"""A ping of the machine that asks, captured by its own pktmon with the commands of traces: do we read its log?
+"""A ping of the machine that this runs on, captured by its own pktmon with the commands of traces: do we read its log?
 
 For ``nettests calibrate --local`` on Windows. A machine that does not allow it, or on which somebody else captures, says
 why. Bytes of frames are left out of what is recorded: they have addresses that no pseudonym replaces.
@@ -12,11 +12,11 @@ from ipaddress import ip_address
 from typing import NoReturn
 
 from nettests.errors import NettestsError
-from nettests.model.calibration import Asked, Calibration
+from nettests.model.calibration import Calibration, KnownQuestion
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.words import OS
 from nettests.parse.known_answers import FRAMES
-from nettests.probes.capturing import Capturer, Flow
+from nettests.probes.capturing import TOOL_SECONDS, Capturer, Flow
 from nettests.probes.known_questions import TEST_NET, ping
 from nettests.tracing.printed import read_pktmon
 
@@ -39,7 +39,7 @@ def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
     text = error = ""
     try:
         capturer.begin()
-        capturer.run(ping(OS.WINDOWS, TEST_NET), _SECONDS)
+        capturer.run(ping(OS.WINDOWS, TEST_NET), TOOL_SECONDS)
     except NettestsError as failure:
         error = failure.message
     finally:
@@ -53,16 +53,13 @@ def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
         vantage="native",
         os=OS.WINDOWS,
         probe="pktmon",
-        asked=(Asked(name="pktmon/ping"),),
+        questions=(KnownQuestion(name="pktmon/ping"),),
         command=("pktmon", "start"),
         exit_code=0,
         stdout=_BYTES.sub("", text)[:_LONGEST],
         error=error or None,
         context={FRAMES: str(frames)},
     )
-
-
-_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)

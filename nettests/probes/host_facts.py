@@ -42,7 +42,7 @@ class Lacking:
 def lacking_facts(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> tuple[Lacking, ...]:
-    """Return what the nodes themselves have to be asked for."""
+    """Return what the nodes themselves have to tell."""
     on_nodes = (
         Lacking(pod, execute, reading)
         for pod, execute in _probed(probes, deployment, facts)

@@ -1,6 +1,6 @@
-"""The known questions that calibrate the instruments of a vantage: which there are, and the shell text that asks them. Pure.
+"""The known questions that calibrate the instruments of a vantage: which there are, and the shell text that has them. Pure.
 
-A probe costs two processes: one of a program that does not exist, and one shell that asks all other questions, each between
+A probe costs two processes: one of a program that does not exist, and one shell with all other questions, each between
 marks in both of its streams, and ends with a code that has to arrive. On Windows the shell is ``cmd``, whose text has no sign
 that a ``cmd /c`` before it would act on, as hcsshim has one since 0.10 (``model.windows_programs``). Each tool is started by
 the words of checks and rules. ``parse.known_answers`` says what has to be read.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from nettests.model.calibration import Asked, Instrument, begins, ended
+from nettests.model.calibration import Instrument, KnownQuestion, begins, ended
 from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.powershell import BEGIN, POWERSHELL
@@ -49,7 +49,7 @@ _ALIKE: Mapping[Instrument, Mapping[str, Sequence[str]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """The machine that asks is the one that is calibrated, and no node: two ports of its own, and how it starts programs."""
+    """This machine is the one that is calibrated, and no node: two ports of its own, and how it starts programs."""
 
     opened: int
     closed: int
@@ -90,10 +90,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One process: its words, and the questions that it asks, in order."""
+    """One process: its words, and its questions, in order."""
 
     words: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    questions: tuple[KnownQuestion, ...]
     marked: bool = True
     """Whether it prints marks around its answers; a process that is one question itself prints none."""
 
@@ -103,7 +103,7 @@ class _Part:
     """A command of the shell's text, and the questions that it answers: none, one, or several that it marks itself."""
 
     words: tuple[str, ...]
-    asked: tuple[Asked, ...]
+    questions: tuple[KnownQuestion, ...]
 
 
 def batches(place: Place) -> tuple[Batch, ...]:
@@ -114,27 +114,29 @@ def batches(place: Place) -> tuple[Batch, ...]:
         if instrument in place.instruments
         for part in _parts(instrument, place)
     ]
-    missing = Batch(words=(NO_SUCH_PROGRAM,), asked=(Asked(name="exec/missing-program"),))
-    code = Asked(name="exec/exit-code")
+    missing = Batch(
+        words=(NO_SUCH_PROGRAM,), questions=(KnownQuestion(name="exec/missing-program"),)
+    )
+    code = KnownQuestion(name="exec/exit-code")
     if place.here and place.here.alone:
-        ends = Batch(words=_by_shell(place.os, f"exit {EXIT_CODE}"), asked=(code,))
+        ends = Batch(words=_by_shell(place.os, f"exit {EXIT_CODE}"), questions=(code,))
         return (missing, *map(_process, parts), ends)
-    asked = tuple(asked for part in parts for asked in part.asked)
+    questions = tuple(question for part in parts for question in part.questions)
     shell = _by_shell(place.os, *_lines(place, parts), f"exit {EXIT_CODE}")
-    return (missing, Batch(words=shell, asked=(*asked, code)))
+    return (missing, Batch(words=shell, questions=(*questions, code)))
 
 
 def _process(part: _Part) -> Batch:
     """Return the process that a part is without a shell, which its built-in commands alone need."""
     if part.words == POWERSHELL:
-        return Batch(words=(*POWERSHELL, _script(part.asked, 0)), asked=part.asked)
+        return Batch(words=(*POWERSHELL, _script(part.questions, 0)), questions=part.questions)
     built_in = part.words == VERSION.words[len(CMD) :]
     words = VERSION.words if built_in else part.words
-    return Batch(words=words, asked=part.asked, marked=False)
+    return Batch(words=words, questions=part.questions, marked=False)
 
 
 def _parts(instrument: Instrument, place: Place) -> Iterator[_Part]:
-    """Yield the questions of one instrument, none of HNS: the one script of PowerShell asks it."""
+    """Yield the questions of one instrument, none of HNS: the one script of PowerShell has it."""
     for name, words in _ALIKE.get(instrument, {}).items():
         yield _part(f"{instrument.value}/{name}", *words)
     if instrument in _BY_PLACE:
@@ -177,13 +179,13 @@ def _names(place: Place) -> Iterator[tuple[str, str]]:
 def _dial(_place: Place) -> Iterator[_Part]:
     """Yield requests to the probe's own server, to dial its own ports; curl is in the probe's image."""
     for name, port in (("open", PROBE_HTTP), ("closed", POD_CLOSED)):
-        asked = dial(LOOPBACK, port, Protocol.TCP, "hostname", Timing())
-        words = ("curl", "-sS", "-m", "9", f"http://{LOOPBACK}:{PROBE_HTTP}{asked.path}")
-        yield _Part(words, (Asked(name=f"dial/{name}", words=asked.words),))
+        request = dial(LOOPBACK, port, Protocol.TCP, "hostname", Timing())
+        words = ("curl", "-sS", "-m", "9", f"http://{LOOPBACK}:{PROBE_HTTP}{request.path}")
+        yield _Part(words, (KnownQuestion(name=f"dial/{name}", words=request.words),))
 
 
 def _part(name: str, *words: str) -> _Part:
-    return _Part(words, (Asked(name=name, words=words),))
+    return _Part(words, (KnownQuestion(name=name, words=words),))
 
 
 def _curl(place: Place) -> Iterator[_Part]:
@@ -248,10 +250,10 @@ def _powershell(place: Place) -> Iterator[_Part]:
         )
     if Instrument.HNS in place.instruments:
         sections["hns/networks"] = script_of("Get-HnsNetwork")
-    asked = tuple(
-        Asked(name=name, words=(*POWERSHELL, script)) for name, script in sections.items()
+    questions = tuple(
+        KnownQuestion(name=name, words=(*POWERSHELL, script)) for name, script in sections.items()
     )
-    yield _Part(POWERSHELL, asked)
+    yield _Part(POWERSHELL, questions)
 
 
 _SECTION = (
@@ -273,8 +275,8 @@ _BY_PLACE: Mapping[Instrument, Callable[[Place], Iterator[_Part]]] = {
 }
 
 
-def _script(asked: Sequence[Asked], first: int) -> str:
-    sections = (f"q {number} {{{each.words[-1]}}}" for number, each in enumerate(asked, first))
+def _script(questions: Sequence[KnownQuestion], first: int) -> str:
+    sections = (f"q {number} {{{each.words[-1]}}}" for number, each in enumerate(questions, first))
     return ";".join((BEGIN, _SECTION, *sections))
 
 
@@ -293,7 +295,7 @@ def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
     number = 0
     for part in parts:
         if part.words == POWERSHELL:
-            yield _by_cmd((*POWERSHELL, _script(part.asked, number)), place)
+            yield _by_cmd((*POWERSHELL, _script(part.questions, number)), place)
         elif place.os is OS.WINDOWS:
             yield f"echo {begins(number)}"
             yield f"echo {begins(number)} 1>&2"
@@ -304,7 +306,7 @@ def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
             yield f"echo '{begins(number)}' >&2"
             yield shlex.join(part.words)
             yield f'echo "{ended(number, "$?")}"'
-        number += len(part.asked)
+        number += len(part.questions)
 
 
 def _by_cmd(words: Sequence[str], place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Known answers → rows of a table: what each instrument was asked, where, and what was read. Pure.
+"""Known answers → rows of a table: the known questions of each instrument, where it answered, and what was read. Pure.
 
 For the page's section "Instruments", ``results.json`` and the table of ``nettests calibrate``. Nodes of one system that
 answered alike share a row; what is not understood comes first.

@@ -34,7 +34,6 @@ from nettests.session.run_options import RunOptions
 
 MACHINE = "this-machine"
 """Instead of its name, which is nobody's business."""
-_SHELLS = {OS.WINDOWS: "cmd /c", OS.LINUX: "sh -c"}
 _LACKING = {
     Instrument.HNS: "the feature Containers of Windows is off",
     Instrument.RESOLVE_DNSNAME: "this PowerShell has no module DnsClient",
@@ -44,24 +43,24 @@ _NOT_FOUND = 127
 
 
 def calibrate_local(options: RunOptions, via: Sequence[str]) -> CalibratedNow:
-    """Ask the tools of this machine, and write the journal of it into a folder below that of reports."""
+    """Calibrate the tools of this machine, and write the journal of it into a folder below that of reports."""
     require_writable(options.report_dir)
     run_id = new_run_id()
     folder = folder_of(options.report_dir, run_id)
-    made: list[Calibration] = []
+    calibrations: list[Calibration] = []
     with Journal(folder / JOURNAL) as journal:
         write_head(journal, options, run_id, context="", server="", digests=())
         for calibration in _asked(_Tools(tuple(via)), _system(via)):
             journal.write(Calibrated(calibration=calibration))
-            made.append(calibration)
-        rows = instrument_rows(made)
+            calibrations.append(calibration)
+        rows = instrument_rows(calibrations)
         calibrated = CalibratedNow(folder=folder, rows=rows, remarks=tuple(_lacking(rows)))
         journal.end(exit_code=calibrated.exit_code, counts={})
     return calibrated.bundled()
 
 
 def _system(via: Sequence[str]) -> OS:
-    """Return the system whose tools are asked."""
+    """Return the system whose tools are calibrated."""
     if via and which(via[0]) is None:
         raise NettestsError(f"there is no program {via[0]} here", hint="name another with --via")
     match "win32" if via else sys.platform:
@@ -87,8 +86,9 @@ def _lacking(rows: Sequence[InstrumentRow]) -> Iterator[str]:
 
 
 def _asked(tools: "_Tools", os: OS) -> Iterator[Calibration]:
+    shell = "cmd /c" if os is OS.WINDOWS else "sh -c"
     with _ports() as (opened, closed):
-        for how, alone in (("native", True), (_SHELLS[os], False)):
+        for how, alone in (("native", True), (shell, False)):
             here = probes.Here(opened=opened, closed=closed, how=how, alone=alone)
             place = probes.Place(
                 node=MACHINE,

@@ -1,7 +1,7 @@
 """Calibrate every instrument on one node of each kind, without a run.
 
 For ``nettests calibrate``: what a first user runs after preflight. Deploys one Pod in the pod network and one for the node itself
-on each chosen node, asks all known questions, and removes them; the journal has facts and answers, and nothing is judged.
+on each chosen node, puts all known questions to them, and removes them; the journal has facts and answers, and nothing is judged.
 """
 
 import threading
@@ -78,7 +78,7 @@ def _ask(
     journal: Journal,
     pinging: Collection[str],
 ) -> None:
-    """Ask what stands, and wait for all answers; a Linux Pod pings if it is one of those that may."""
+    """Calibrate what stands, and wait for all answers; a Linux Pod pings if it is one of those that may."""
     facts, deployment = prepared.blueprint.facts, standing.deployment
     opened, _ = probes.open_probes(
         standing.access, deployment, facts, prepared.profile.timing, journal

@@ -22,7 +22,7 @@ class CalibratedNow:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Whether each instrument is understood, some are not, or nothing was asked."""
+        """Whether each instrument is understood, some are not, or nothing answered."""
         if not self.rows:
             return ExitCode.NOTHING_JUDGED
         understood = all(row.trusted for row in self.rows)

@@ -17,6 +17,7 @@ ONE_THREAD = {
     "nettests/cluster/lease.py": "renews the Lease of a run",
     "nettests/cluster/shared_watch.py": "watches the Pods of a namespace, while somebody follows one",
     "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
+    "nettests/session/calibrate_local.py": "serves an open port of this machine",
     "nettests/session/node_watch.py": "looks at the nodes of a run",
     "nettests/session/run.py": "carries a run",
 }

@@ -57,6 +57,7 @@ LEFT_OUT = (
     "docs/decisions/",  # are history
     "docs/reference/glossary.md",
     "docs/reference/selftest.md",  # shows recorded runs
+    "docs/reference/assumptions.md",
     "nettests/_bundled/",
     "nettests/lab/programs/agnhost/help/",  # agnhost's own
     "nettests/lab/programs/windows/powershell/",  # casts are PowerShell's

@@ -99,7 +99,7 @@ LINES = {
     "convergence": '{"record": "convergence", "service": "s", "probe": "p", "seconds": 1.235, "converged": true}',
     "round": '{"record": "round", "number": 3, "started": "s", "seconds": 9.5, "ran": 104, "red": {"a": "fail"}, "unknown": [], "lost": ""}',
     "calibration": '{"record": "calibration", "calibration": {"node": "n", "vantage": "pod", "os": "linux", "probe": "p", '
-    '"asked": [{"name": "ping/itself", "words": ["ping", "::1"]}], "command": ["sh"], "exit_code": 3, "stdout": "o", "stderr": "", '
+    '"questions": [{"name": "ping/itself", "words": ["ping", "::1"]}], "command": ["sh"], "exit_code": 3, "stdout": "o", "stderr": "", '
     '"error": null, "seconds": 0.5, "context": {}}}',
     "event": '{"record": "event", "at": "t", "text": "sérver"}',
     "pull": '{"record": "pull", "pull": {"image": "i", "node": "n", "seconds": 1.5, "problem": ""}}',

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.calibration import Asked, Calibration, Instrument, begins, ended
+from nettests.model.calibration import Calibration, Instrument, KnownQuestion, begins, ended
 from nettests.model.check import Check, Control
 from nettests.model.journal_records import Done
 from nettests.model.observation import Raw
@@ -19,13 +19,13 @@ from tests.parse.test_observe import ASK, check
 REPLY = "64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.05 ms"
 LOST = "1 packets transmitted, 0 received, 100% packet loss, time 0ms"
 STRANGE = "Zeit überschritten"
-OF_ITSELF = "asked for its own loopback address, it was read as probe_failed"
+OF_ITSELF = "its own loopback address was read as probe_failed"
 PROBE = "probe-linux-1-1"
 PINGED = (Instrument.EXEC, Instrument.PING)
 PINGS = (
-    Asked(name="ping/itself", words=("ping", "-c", "1", "127.0.0.1")),
-    Asked(name="ping/nobody", words=("ping", "-c", "1", "192.0.2.1")),
-    Asked(name="exec/exit-code"),
+    KnownQuestion(name="ping/itself", words=("ping", "-c", "1", "127.0.0.1")),
+    KnownQuestion(name="ping/nobody", words=("ping", "-c", "1", "192.0.2.1")),
+    KnownQuestion(name="exec/exit-code"),
 )
 
 
@@ -44,7 +44,7 @@ def calibration(*answers: tuple[str, int], **changes: object) -> Calibration:
         vantage="pod",
         os=OS.LINUX,
         probe="probe-linux-1-1",
-        asked=PINGS,
+        questions=PINGS,
         command=("sh",),
         exit_code=3,
         stdout=output(*answers),
@@ -139,10 +139,12 @@ def test_what_else_it_may_say(
 
 def test_a_program_that_does_not_exist_must_not_start() -> None:
     """An error is its answer, as is a code; success says that codes get lost."""
-    asked = (Asked(name="exec/missing-program"),)
-    missing = calibration(asked=asked, exit_code=None, error="executable file not found in $PATH")
-    behind_cmd = calibration(asked=asked, exit_code=1, stdout="", stderr="is not recognized")
-    lost = calibration(asked=asked, exit_code=0, stdout="")
+    asked = (KnownQuestion(name="exec/missing-program"),)
+    missing = calibration(
+        questions=asked, exit_code=None, error="executable file not found in $PATH"
+    )
+    behind_cmd = calibration(questions=asked, exit_code=1, stdout="", stderr="is not recognized")
+    lost = calibration(questions=asked, exit_code=0, stdout="")
     assert [*states(missing).values(), *states(behind_cmd).values()] == [State.UNDERSTOOD] * 2
     assert Doubts.of([lost]).why(PINGED, PROBE).startswith("exec on")
 
@@ -157,7 +159,7 @@ def test_a_question_that_is_asked_again_counts_by_its_last_answer() -> None:
 
 def test_what_nobody_asked_was_not_calibrated_where_anything_was() -> None:
     """Journals of older versions know no calibrations, and nothing is doubted there."""
-    only_exec = calibration(asked=(Asked(name="exec/exit-code"),))
+    only_exec = calibration(questions=(KnownQuestion(name="exec/exit-code"),))
     assert "was not calibrated" in Doubts.of([only_exec]).why(PINGED, PROBE)
     assert not Doubts.of([only_exec]).why(PINGED, "probe-linux-1-2")
     assert not Doubts.of([only_exec]).why((Instrument.EXEC,), PROBE)
@@ -165,7 +167,7 @@ def test_what_nobody_asked_was_not_calibrated_where_anything_was() -> None:
 
 def test_an_unknown_question_of_a_later_version_is_left_out() -> None:
     """It has no row here."""
-    assert not states(calibration(asked=(Asked(name="weather/sun", words=("sun",)),)))
+    assert not states(calibration(questions=(KnownQuestion(name="weather/sun", words=("sun",)),)))
 
 
 def pinging(probe: str = PROBE) -> Check:

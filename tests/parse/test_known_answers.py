@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.calibration import Asked, Calibration, begins, ended
+from nettests.model.calibration import Calibration, KnownQuestion, begins, ended
 from nettests.model.words import OS
 from nettests.parse.doubts import KnownAnswer, State, kept, known_answers
 from nettests.parse.known_answers import LONG, NOT_ASCII
@@ -31,7 +31,7 @@ def answered(
         vantage="node",
         os=OS.WINDOWS,
         probe="node-windows-1-1",
-        asked=(Asked(name=name, words=("tool.exe",)),),
+        questions=(KnownQuestion(name=name, words=("tool.exe",)),),
         command=("cmd.exe",),
         exit_code=3,
         stdout=f"{begins(0)}\r\n{stdout}\r\n{ended(0, str(code))}\r\n",

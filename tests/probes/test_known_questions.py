@@ -41,7 +41,7 @@ def run(batch: Batch, tools: Path) -> Calibration:
         vantage="pod",
         os=OS.LINUX,
         probe="p",
-        asked=batch.asked,
+        questions=batch.questions,
         command=batch.words,
         exit_code=done.returncode,
         stdout=done.stdout,
@@ -94,7 +94,7 @@ def test_what_no_check_needs_is_not_asked(of: Place) -> None:
     """Two processes in any case: one of a program that does not exist, and one shell."""
     missing, shell = batches(replace(of, instruments=frozenset({Instrument.EXEC})))
     assert len(missing.words) == 1
-    assert [asked.name for asked in shell.asked] == ["exec/arguments", "exec/exit-code"]
+    assert [asked.name for asked in shell.questions] == ["exec/arguments", "exec/exit-code"]
     assert "ping" not in shell.words[-1]
 
 
@@ -103,9 +103,9 @@ def test_each_instrument_has_questions_and_each_question_its_row(instrument: Ins
     """What is asked can be read; HNS is asked by the script of PowerShell."""
     asking = frozenset({Instrument.EXEC, Instrument.POWERSHELL, instrument})
     _, shell = batches(replace(ON_WINDOWS, instruments=asking, families=tuple(Family)))
-    rows = [ROWS[asked.name] for asked in shell.asked]
+    rows = [ROWS[asked.name] for asked in shell.questions]
     assert instrument in {row.instrument for row in rows}
-    assert len(rows) == len({asked.name for asked in shell.asked})
+    assert len(rows) == len({asked.name for asked in shell.questions})
 
 
 def test_cmd_gets_no_sign_that_one_before_it_would_act_on() -> None:
@@ -124,6 +124,6 @@ def test_a_script_is_spelled_for_cmd() -> None:
 def test_a_dial_is_asked_of_the_probe_itself() -> None:
     """By curl, as the probe's own request: its answer is read like that of a check."""
     _, shell = batches(place(instruments=frozenset({Instrument.EXEC, Instrument.DIAL})))
-    (opened, closed) = (asked for asked in shell.asked if asked.name.startswith("dial/"))
+    (opened, closed) = (asked for asked in shell.questions if asked.name.startswith("dial/"))
     assert opened.words[0] == closed.words[0] == "GET"
     assert f"'http://127.0.0.1:8080{opened.words[1]}'" in shell.words[-1]

@@ -21,7 +21,7 @@ from tests.report.test_results_json import SCHEMA
 STRANGE = "Zeit <b>über</b>schritten"
 LOST = "Request timed out.\n    Packets: Sent = 1, Received = 0, Lost = 1 (100% loss),"
 OTHER = WIN.replace("1", "2")
-WHY = f"ping on {WIN} is not understood: asked for its own loopback address, it was read as probe_failed"
+WHY = f"ping on {WIN} is not understood: its own loopback address was read as probe_failed"
 
 
 def strange(node: str) -> Calibration:

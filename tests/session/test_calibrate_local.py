@@ -65,7 +65,7 @@ def test_what_is_not_understood_is_named_and_bundled(tmp_path: Path) -> None:
     words = ("calibrate", "--local", "--report-dir", ".")
     done = in_closed_world(tmp_path, *words, locale="en-US", before=("--broken=ping-text-other",))
     assert done.returncode == 6, done.stdout + done.stderr
-    assert "ping on this-machine (native): asked for" in done.stdout
+    assert "ping on this-machine (native): " in done.stdout
     assert "Erdhrfg gvzrq bhg." in done.stdout  # Request timed out, in other letters
     (bundle,) = tmp_path.glob("calibration-*/calibration-*.zip")
     assert bundle.name in done.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nettests.export.bundle import unpack
-from nettests.model.calibration import Asked, Calibration
+from nettests.model.calibration import Calibration, KnownQuestion
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.journal_records import Calibrated
@@ -68,7 +68,7 @@ CALIBRATION = Calibration(
     vantage="node",
     os=OS.WINDOWS,
     probe="node-windows-1-1",
-    asked=(Asked(name="ping/itself", words=("ping", "-n", "1", "127.0.0.1")),),
+    questions=(KnownQuestion(name="ping/itself", words=("ping", "-n", "1", "127.0.0.1")),),
     command=("cmd.exe", "/c", "ping"),
     exit_code=3,
     stdout="~0~\nCvat jveq nhftrshrueg\n~0.1~\n",

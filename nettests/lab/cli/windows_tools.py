@@ -58,9 +58,9 @@ _ROUTES = Path("/proc/self/net/route")
 )
 @click.argument("command", nargs=-1, required=True)
 def closed(*, command: tuple[str, ...]) -> None:
-    """Run COMMAND in a network namespace of its own, with a loopback device and no way out.
+    """Run a command in a network without a way out.
 
-    What is sent to TEST-NET-1 (192.0.2.0/24) is lost there, as on most networks.
+    The namespace has a loopback device and nothing else. What is sent to TEST-NET-1 (192.0.2.0/24) is lost there, as on most networks.
     """
     enter_isolated_namespaces()
     kernel.raise_loopback()
@@ -89,7 +89,10 @@ def closed(*, command: tuple[str, ...]) -> None:
 def windows_tool(
     *, settings: tuple[str, ...], broken: tuple[str, ...], argv: tuple[str, ...]
 ) -> None:
-    """Run a program of an emulated Windows host, as its administrator starts it. Only in a namespace of `closed`."""
+    """Run one program of an emulated Windows host.
+
+    As its administrator starts it, and only in the network of `closed`.
+    """
     routes = _ROUTES.read_text(encoding="ascii").splitlines()[1:]
     if any(route.split()[0] != LOOPBACK for route in routes):
         raise LabError(
