@@ -103,8 +103,8 @@ def _free(record: Record) -> tuple[str, ...]:
     match record:
         case Answer(raw=raw):
             return (" ".join(raw.command), raw.stdout, raw.stderr, raw.error or "")
-        case Calibrated(calibration=made):
-            return (" ".join(made.command), made.stdout, made.stderr, made.error or "")
+        case Calibrated(calibration=answer):
+            return (" ".join(answer.command), answer.stdout, answer.stderr, answer.error or "")
         case Reading(reading=read):
             return (" ".join(read.command), read.stdout, read.stderr, read.error or "")
         case Event():

@@ -82,7 +82,7 @@ def test_a_tool_that_reads_as_it_should_is_understood() -> None:
             {},
             "ping/nobody",
             State.NOT_UNDERSTOOD,
-            "it was read as replied, not as timed_out or unreachable: 64 bytes from 192.0.2.1",
+            "was read as replied, not as timed_out or unreachable: 64 bytes from 192.0.2.1",
         ),
         (
             [(REPLY, 0)],
