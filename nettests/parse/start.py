@@ -205,9 +205,21 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return connect.read(replace(raw, exit_code=code, stdout=output, stderr=stderr))
     if "mounttest" in raw.command and output:
         return _of_a_file(output, says)
+    return _said(then, raw)
+
+
+def _said(then: Json, raw: Raw) -> Reading:
+    """Compare what was printed with what the case says; ``exec`` shows nothing where nothing was printed.
+
+    hcsshim before 0.12 may lose what a short process printed (its commit 5eb195256).
+    """
+    how, says = raw.context["then"], raw.context.get("says", "")
+    code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
     text = output.strip() or str(then.get("stderr", "")).strip() or "nothing"
     if code:  # the tool failed, so its output says nothing
         return probe_failed(f"{how}: it ended with exit code {code} and said {text}")
+    if how == "exec" and text == "nothing":
+        return not_understood("exec: it ended with exit code 0 and printed nothing")
     lines = [line.strip().lower() for line in output.splitlines()]
     contains = says.lower() in (lines if WHOLE_LINE in raw.context else output.lower())
     good = then.get("status", 200) == 200 and contains
@@ -237,8 +249,10 @@ def _renewed(then: Json, raw: Raw) -> Reading:
     if before == after or "stays" in then:
         return probe_failed(f"no other Pod {then['name']} came: {then.get('stays', before)}")
     name, hostname, address = str(then["name"]), str(then["hostname"]), str(then["address"])
+    if not hostname:
+        return not_understood(f"hostname ended well in Pod {name} and printed nothing")
     if hostname.lower() != name.lower():
-        detail = f"Pod {name} calls itself {hostname or 'nothing'}"
+        detail = f"Pod {name} calls itself {hostname}"
         return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))
     lookup = then["lookup"]
     resolution = nslookup.read(replace(raw, stdout=lookup["stdout"], stderr=lookup["stderr"]))

@@ -248,6 +248,7 @@ SILENT = {**UNKNOWN_NAME, "stdout": ";; connection timed out; no servers could b
         (renewed(), Outcome.CONFORMS),
         (renewed(hostname="SET-0"), Outcome.CONFORMS),
         (renewed(hostname="other"), Outcome.DEVIATES),
+        (renewed(hostname=""), Outcome.PROBE_FAILED),
         (renewed(address="10.244.3.9"), Outcome.DEVIATES),
         (renewed(lookup=UNKNOWN_NAME), Outcome.DEVIATES),
         (renewed(lookup=SILENT), Outcome.TIMED_OUT),
