@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
+
+from nettests.cli import main
 
 ROOT = Path(__file__).parents[2]
 WORLD = Path(__file__).with_name("closed_world.py")
@@ -91,3 +94,11 @@ def test_the_workflow_runs_it_on_hosted_windows(tmp_path: Path) -> None:
     assert kept["if"] == "always()"
     (journal,) = (tmp_path / kept["with"]["path"]).glob("calibration-*/journal.jsonl")
     assert '"record":"end"' in journal.read_text("utf-8").replace(" ", "")
+
+
+def test_nothing_is_sent_from_a_machine_that_is_no_windows(tmp_path: Path) -> None:
+    """A known question goes to TEST-NET: without an emulator, elsewhere, the command refuses before any of them."""
+    done = CliRunner().invoke(main, ["calibrate", "--local", "--report-dir", str(tmp_path)])
+    assert done.exit_code not in {0, 6}
+    assert "is for Windows machines" in done.output
+    assert list(tmp_path.iterdir()) == []
