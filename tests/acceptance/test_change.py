@@ -9,7 +9,9 @@ import pytest
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import FinishedRun, run_on
 
-HASTY = "timing: {convergence: 6, convergenceLinux: 6}\n"
+HASTY = "timing: {convergence: 6, convergenceLinux: 6, failures: 1}\n"
+ACROSS = "windows-1/linux-1 or linux-1/windows-1 or external"
+"""Checks in which each node is a source, and backends are of either system."""
 FROZEN = (
     "service-endpoints-changed",
     "nodeport-endpoints-changed",
@@ -141,5 +143,6 @@ def test_endpoints_that_one_node_of_many_ignores_are_red_there_alone(
 
 
 def wanted(*flows: str) -> list[str]:
-    """Return the options that run these flows, whatever their class."""
-    return [*(f"--flow={flow}" for flow in flows), "--enable=disruptive,exposed,costly"]
+    """Return the options that run these flows, whatever their class, from each node to the other system's."""
+    chosen = (f"--flow={flow}" for flow in flows)
+    return [*chosen, "--enable=disruptive,exposed,costly", "--", "-k", ACROSS]

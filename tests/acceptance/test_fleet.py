@@ -120,7 +120,13 @@ ENEMIES = {
             up, ("service-rules-missing", f"--service={FIRST_SERVICE}", "--node=win-2")
         ),
         named=(FIRST_SERVICE, "win-2"),
-        flows=frozenset({"pod-to-service-clusterip", "new-pod-first-packets"}),
+        # Its NodePort is without rules there, too, and its name leads to its address.
+        flows=frozenset(
+            {
+                *("pod-to-service-clusterip", "pod-to-service-pqdn", "new-pod-first-packets"),
+                *("nodeport-from-pod-other-node", "nodeport-from-pod-own-node"),
+            }
+        ),
     ),
 }
 FLOWS = [
