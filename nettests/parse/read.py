@@ -126,6 +126,7 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
         tries=reading.tries,
         lost=reading.lost,
         port=int(raw.context["port"]) if "port" in raw.context else None,
+        unread=raw.context.get("then", raw.tool) if reading.unread else "",
     )
 
 

@@ -34,6 +34,7 @@ from nettests.model.words import (
 from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
+from nettests.report.incidents.instruments import distrusted
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
@@ -326,6 +327,9 @@ def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
     for lost in (source for source, why in sources if source.node and lost_channel(why)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
+    if result.check and (lacking := distrusted(result)):
+        pool = result.check.source.pool or result.check.target.pool
+        return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {pool}")})
     return frozenset()
 
 

@@ -7,15 +7,26 @@ those of one node pool, whose nodes are of a kind.
 from collections.abc import Sequence
 
 from nettests.judge.distrust import Instrument, instrument
+from nettests.model.calibration import NOT_UNDERSTOOD
 from nettests.report.incidents.settings import listed
 from nettests.report.results import CheckResult
 
 
 def distrusted(result: CheckResult) -> Instrument | None:
-    """Return the instrument without which a check cannot be judged, if that is the reason of it or of its control."""
-    controls = result.observation.controls if result.observation else ()
+    """Return the instrument without which a check cannot be judged, if that is the reason of it or of its control.
+
+    It missed its calibration, or printed for this check what no parser knows.
+    """
+    seen, check = result.observation, result.check
+    controls = seen.controls if seen else ()
     reasons = (result.distrust, *(control.detail for control in controls if not control.ok))
-    return next(filter(None, map(instrument, reasons)), None)
+    texts = [each for each in seen.attempts if each.unread] if seen and not seen.trusted else []
+    unread = (
+        Instrument(each.unread, node, f"{NOT_UNDERSTOOD}: {each.detail}")
+        for each in texts
+        if check and (node := check.source.node or check.target.node)
+    )
+    return next(filter(None, (*map(instrument, reasons), *unread)), None)
 
 
 def cause(results: Sequence[CheckResult]) -> str:
