@@ -266,10 +266,7 @@ def with_linux_proxy(facts: ClusterFacts, **proxy: Fact[Any]) -> ClusterFacts:
 
 
 def test_azure_cni_needs_no_stated_driver() -> None:
-    """That no object tells l2bridge from l2tunnel leaves no check undecided, and decides each as if it were stated.
-
-    Rules about one driver are planned then, and skipped once HNS tells the driver.
-    """
+    """A driver that is not told leaves no check undecided; rules about one are planned, and skipped once HNS tells it."""
     facts = cluster_facts("azure-l2tunnel")
     stated = expectations(facts)
     unread = expectations(with_windows(facts, cni_driver=unknown("no object tells it")))

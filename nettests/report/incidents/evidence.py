@@ -34,7 +34,6 @@ from nettests.model.words import (
 from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
-from nettests.report.incidents.instruments import distrusted
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
@@ -46,6 +45,7 @@ from nettests.report.incidents.traits import (
     targets_service,
     traits_of,
 )
+from nettests.report.incidents.untrusted import distrusted
 from nettests.report.incidents.wrong_answers import was_told_no
 from nettests.report.results import CheckResult
 
