@@ -29,6 +29,13 @@ def gone_pod(why: str) -> str | None:
     return match[1] if match else None
 
 
+def last_ending(why: str) -> str:
+    """Return how the container of a Pod ended that was started again, if the reason for distrust says so."""
+    # sample: pod server-linux-1-2 was started again while this was run: Error, exit code 2: panic: no memory
+    match = re.match(r"pod \S+ was started again while this was run: ([^;]+)", why)
+    return f": {match[1]}" if match else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Instrument:
     """An instrument that is distrusted on a node, and how its calibration ended."""

@@ -70,6 +70,8 @@ class Attempt:
     """How many of several tries had no answer."""
     overloaded: bool = False
     """Whether its time-out means nothing: the probe answered everything else late meanwhile."""
+    unread: str = ""
+    """The tool whose answer no parser knows; empty where it is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

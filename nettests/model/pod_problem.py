@@ -89,8 +89,7 @@ def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
         return _shortened(f"the kubelet of {pod['spec']['nodeName']} does not act on it{because}")
     if warnings:
         return _shortened(warnings[0])
-    ends = [end for _, container in _containers(status) if (end := _end_of(container))]
-    why = _ending(ends[-1]) if ends else status.get("message") or "no reason given"
+    why = last_ending(pod) or status.get("message") or "no reason given"
     return _shortened(f"phase {status.get('phase')}: {why}")
 
 
@@ -163,7 +162,7 @@ def _containers(status: Object) -> Iterator[tuple[str, Object]]:
     """Yield the states of containers, init containers first: also those that an injector added."""
     for field, label in (("initContainerStatuses", "init container"), ("containerStatuses", "container")):  # fmt: skip
         for container in status.get(field) or ():
-            yield f"{label} {container['name']}", container
+            yield f"{label} {container.get('name', '')}", container
 
 
 def _failing_containers(status: Object, events: Sequence[Object]) -> Iterator[tuple[str, str]]:
@@ -186,6 +185,12 @@ def _end_of(container: Object) -> Object:
     # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
     states = (container.get("state") or {}, container.get("lastState") or {})
     return next((state["terminated"] for state in states if state.get("terminated")), {})
+
+
+def last_ending(pod: Object) -> str:
+    """Return how the container of a Pod that was started again ended last, with its exit code and what it wrote."""
+    ends = [end for _, container in _containers(pod["status"]) if (end := _end_of(container))]
+    return _shortened(_ending(ends[-1])) if ends else ""
 
 
 def _ending(ended: Object) -> str:

@@ -14,5 +14,7 @@ DIAGNOSTICS_INDEX = "index.md"
 # sample: 20261128-161641-f36e
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 """A run's id, which names its folder."""
+CALIBRATION = "calibration-"
+"""How the names of folders of ``nettests calibrate`` begin: they have a journal, and are no runs to compare."""
 LATEST = "latest"
 """The link in the folder of reports that names its newest run."""

@@ -24,6 +24,11 @@ _NTSTATUS = {
 }
 
 
+def is_crash(code: int | None) -> bool:
+    """Whether an exit code is a known NTSTATUS: the system ended the process, and its output says nothing."""
+    return code is not None and code & 0xFFFFFFFF in _NTSTATUS
+
+
 def exit_code_in_words(code: int) -> str:
     """Return an exit code; that of a Windows process that did not end by itself in hexadecimal too, with its name if known."""
     unsigned = code & 0xFFFFFFFF

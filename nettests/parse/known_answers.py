@@ -88,7 +88,9 @@ def _long_output(raw: Raw) -> Seen:
 
 def _start_mode(raw: Raw) -> Seen:
     """Read where hcsshim has replaced the image's root in a command: only in a HostProcess container."""
-    return Seen("a HostProcess container" if host_start(raw.stdout) else _text(raw).value)
+    if (how := host_start(raw.stdout)) is None:
+        return Seen(_text(raw).value)
+    return Seen("a HostProcess container", str(how))
 
 
 def _error_seen(raw: Raw) -> Seen:

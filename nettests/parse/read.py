@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from nettests.model.check import Action
 from nettests.model.observation import Attempt, Raw
 from nettests.model.target_kinds import Naming
-from nettests.model.words import Outcome, Question
+from nettests.model.windows_exit_codes import exit_code_in_words, is_crash
+from nettests.model.words import OS, Outcome, Question
 from nettests.parse import (
     admission,
     arrival,
@@ -126,6 +127,7 @@ def _attempt(raw: Raw, parsers: Mapping[str, Parser]) -> Attempt:
         tries=reading.tries,
         lost=reading.lost,
         port=int(raw.context["port"]) if "port" in raw.context else None,
+        unread=raw.context.get("then", raw.tool) if reading.unread else "",
     )
 
 
@@ -139,6 +141,9 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
         return probe_failed(why)
     if missing := program_start.of_answer(raw.command, raw.exit_code, raw.stdout, raw.stderr):
         return probe_failed(missing.of(raw.command[0], raw.probe))
+    if raw.client_os == OS.WINDOWS and is_crash(raw.exit_code):
+        words = exit_code_in_words(raw.exit_code or 0)
+        return probe_failed(f"{raw.tool} ended with exit code {words}: {raw.stderr or raw.stdout}")
     parser = parsers.get(raw.tool)
     if parser is None:
         return probe_failed(f"{raw.tool} cannot answer this question")

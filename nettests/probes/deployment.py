@@ -10,6 +10,7 @@ from typing import Any
 
 from nettests.model.check import ServiceObject
 from nettests.model.facts import Address
+from nettests.model.pod_problem import last_ending
 from nettests.model.service import ServiceSettings
 
 Object = dict[str, Any]
@@ -27,6 +28,8 @@ class StandingPod:
     uid: str = ""
     containers: tuple[str, ...] = ()
     """Ids of its containers: they change when it is restarted."""
+    ended: str = ""
+    """How a container of it ended that was started again, with its exit code and the end of its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +85,7 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
                 for container in status.get("containerStatuses") or ()
             )
         ),
+        ended=last_ending(pod),
     )
 
 

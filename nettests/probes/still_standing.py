@@ -87,7 +87,7 @@ def changes(before: Deployment, now: Deployment) -> Iterator[str]:
         (
             "was started again:",
             (name for name in both if restarted(name) and not moved(name)),
-            str,
+            lambda name: f"{name} ({ended})" if (ended := now.pods[name].ended) else name,
         ),
     ):
         yield from _by_node(phrase, changed, say, pods)
@@ -106,12 +106,17 @@ def _by_node(
         yield f"on {node} {phrase} {'; '.join(described)}"
 
 
+def started_again(pod: StandingPod) -> str:
+    """Return the sentence about a Pod whose container was started again, with how the one before ended."""
+    # sample: pod server-windows-1-1 was started again while this was run: Error, exit code 2: panic: …
+    ended = f": {pod.ended}" if pod.ended else ""
+    return f"pod {pod.name} {STARTED_AGAIN}{ended}"
+
+
 def touched(check: Check, before: Deployment, now: Deployment) -> str:
     """Return a Pod of the check that was restarted, or is gone, between two looks, or nothing."""
     for name in (check.source.probe, check.target.pod or "", *check.target.backends):
         was, is_now = before.pods.get(name), now.pods.get(name)
-        if was is not None and is_now is None:
-            return now.problems[name]
         if was is not None and was != is_now:
-            return f"pod {name} {STARTED_AGAIN}"
+            return started_again(is_now) if is_now else now.problems[name]
     return ""

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests.model.exit_code import ExitCode
+from nettests.model.run_folder import CALIBRATION
 from nettests.private import write_bytes
 from nettests.report.instruments import InstrumentRow
 from nettests.session.exporting import exported
@@ -39,4 +40,4 @@ class CalibratedNow:
 
 def folder_of(report_dir: Path, run_id: str) -> Path:
     """Return the folder of one calibration."""
-    return report_dir / f"calibration-{run_id}"
+    return report_dir / f"{CALIBRATION}{run_id}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.check import Check
 from nettests.probes import Deployment, changes
-from nettests.probes.still_standing import STARTED_AGAIN
+from nettests.probes.still_standing import started_again
 from nettests.session.looking import FRESH_SECONDS, Looks
 
 
@@ -71,7 +71,7 @@ class PodWatch:
         moved = now.addresses != self.deployed.pods[name].addresses
         restarted = self._restarted.get(name)
         if moved or (restarted is not None and restarted >= since):
-            return f"pod {name} {STARTED_AGAIN}"
+            return started_again(now)
         return ""
 
 

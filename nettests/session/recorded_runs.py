@@ -7,7 +7,7 @@ from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.journal_lines import decode_only
 from nettests.model.journal_records import Begin
-from nettests.model.run_folder import JOURNAL, LATEST, RESULTS
+from nettests.model.run_folder import CALIBRATION, JOURNAL, LATEST, RESULTS
 from nettests.outside_files import read_bytes
 
 # samples: "latest", "latest~1"
@@ -68,12 +68,9 @@ def runs_in(reports: Path) -> list[Path]:
     """Return the folders of runs in a folder of reports, in the order in which the runs started."""
     if not reports.is_dir():
         return []
-    folders = [
-        folder for folder in reports.iterdir() if folder.is_dir() and not folder.is_symlink()
-    ]
-    began = {folder: _start(folder) for folder in folders}
+    began = {folder: _start(folder) for folder in _below(reports)}
     return sorted(
-        (folder for folder in folders if began[folder]),
+        (folder for folder in began if began[folder]),
         key=lambda folder: (str(began[folder]), folder.name),
     )
 
@@ -81,9 +78,7 @@ def runs_in(reports: Path) -> list[Path]:
 def folders_of_runs(reports: Path) -> list[Path]:
     """Return what runs left in a folder, by name: folders with a journal or with documents alone, links left aside."""
     try:
-        below = sorted(
-            folder for folder in reports.iterdir() if folder.is_dir() and not folder.is_symlink()
-        )
+        below = sorted(_below(reports))
     except OSError as error:
         raise PathError(
             f"{reports} cannot be read: {error.strerror}",
@@ -91,6 +86,14 @@ def folders_of_runs(reports: Path) -> list[Path]:
         ) from error
     return [
         folder for folder in below if (folder / RESULTS).is_file() or (folder / JOURNAL).is_file()
+    ]
+
+
+def _below(reports: Path) -> list[Path]:
+    return [
+        folder
+        for folder in reports.iterdir()
+        if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith(CALIBRATION)
     ]
 
 

@@ -12,6 +12,7 @@ from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.model.words import Outcome
 from nettests.report import render_json
+from nettests.session.calibrated import folder_of
 from tests.cli.test_hostile_texts import NASTY, OBEYED
 from tests.compare.runs import Behaves, as_expected, but, results
 from tests.facts import cluster_facts
@@ -95,6 +96,19 @@ def test_latest_counts_back_in_the_order_of_start(good: Path, bad: Path) -> None
         "latest~2 latest": (good.name, third.name),
     }
     assert [told["exit_code"] for told in answers.values()] == [1, 0, 0]
+
+
+def test_a_calibration_is_no_run_to_compare(good: Path, bad: Path) -> None:
+    """``nettests calibrate`` leaves a journal beside those of runs: runs are counted without it, and it has no history."""
+    begin = Begin(run_id="c", started="2026-11-03T09:00:00+00:00")
+    beside = folder_of(good.parent, "c")
+    beside.mkdir()
+    (beside / "journal.jsonl").write_bytes(encode(data_of(begin)))
+    done = diff("latest~1", "latest", f"--report-dir={good.parent}", "--output=json")
+    told = json.loads(done.output)
+    assert (told["before"]["run_id"], told["after"]["run_id"]) == (good.name, bad.name)
+    history = CliRunner().invoke(main, ["history", str(good.parent)])
+    assert (history.exit_code, "calibration" in history.output) == (0, False)
 
 
 def test_latest_beyond_the_first_run_is_wrong_input(good: Path) -> None:

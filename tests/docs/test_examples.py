@@ -98,7 +98,8 @@ class Followed:
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="backslashreplace",  # Windows' tools print in the code page of their language
             timeout=400,
             check=False,
         )
@@ -187,11 +188,12 @@ def test_the_vendors_example_is_expected_to_show_what_the_guide_says(tmp_path: P
     manifest = read_manifest(made["acme/limitations.yaml"].text, "limitations.yaml")
     found = resolve(plan.checks, facts, [manifest])
     assert {check: expectation.expected for check, expectation in found.items()} == {
-        f"acme-service-source/{role}/{role}/same-node/tcp": Expected(
+        f"acme-service-source/{pool}/{pool}/same-node/tcp{member}": Expected(
             outcome=Outcome.CONNECTED, source_seen=seen
         )
-        for role, seen in (
-            ("linux-1", SourceSeen.CLIENT_POD),
-            ("windows-1", SourceSeen.CLIENT_NODE),
+        for pool, node, seen in (
+            ("linux-1", "linux", SourceSeen.CLIENT_POD),
+            ("windows-1", "win", SourceSeen.CLIENT_NODE),
         )
+        for member in ("", *(f"#{node}-{number} → {node}-{number}" for number in (1, 2)))
     }

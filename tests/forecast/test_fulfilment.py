@@ -11,6 +11,7 @@ from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_ch
 from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
 from nettests.forecast.fulfilment import ON_SOME, STAYED, Attribution, Missed
 from nettests.model.check import Check
+from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
 from nettests.model.words import OS, Outcome, Verdict
@@ -60,7 +61,7 @@ def test_a_limitation_that_stays_is_a_forecast_that_failed() -> None:
     stays = Expected(outcome=Outcome.CONNECTED, source_seen=None)
 
     def behaves(check: Check, expectation: Expectation) -> Expected:
-        old = cluster_before[check.id] if check.id == SEEN else None
+        old = cluster_before[SEEN] if parent_of(check.id) == SEEN else None
         return old or as_expected(check, expectation)
 
     cluster_before = {

@@ -24,8 +24,8 @@ from nettests.model.powershell import (
 from nettests.model.words import OS, Family
 from nettests.probes import capabilities, commands, flow_client, idle_client
 from nettests.rules.readings import ToolOutput
-from tests.architecture.test_contracts import modules, relative
 
+PACKAGE = Path(rules.__file__).parents[1]
 PARSER = Parser(Language(tree_sitter_powershell.language()))
 MAKERS = {"powershell", "to_the_end"}
 """Functions that make a command of a script; modules that call them have to be among those below."""
@@ -80,9 +80,9 @@ def test_what_is_no_script_is_seen(script: str) -> None:
 def test_every_module_with_a_script_is_among_them() -> None:
     """A module that makes commands of scripts is one whose commands are parsed above."""
     makers = {
-        relative(path).removesuffix(".py").replace("/", ".")
-        for path in modules("nettests")
-        if not relative(path).startswith("nettests/lab/") and makes_scripts(path)
+        ".".join(("nettests", *path.relative_to(PACKAGE).with_suffix("").parts))
+        for path in PACKAGE.rglob("*.py")
+        if not path.is_relative_to(PACKAGE / "lab") and makes_scripts(path)
     }
     parsed = {
         capabilities.__name__,

@@ -11,6 +11,7 @@ from nettests.model.words import OS, Outcome
 from nettests.parse import start
 from nettests.parse.program_start import is_sentence, of_answer, of_error
 from nettests.parse.read import not_read, read_raw
+from tests.parse.raws import raw
 
 MISSING = {
     "runc": 'failed to exec in container: failed to start exec "5": OCI runtime exec failed: exec failed: unable to start container process: exec: "ping": executable file not found in $PATH: unknown',
@@ -166,3 +167,13 @@ def test_a_pod_whose_own_program_cmd_does_not_find_is_no_deviation() -> None:
     reading = start.not_started(status, [], RAW)
     assert reading.outcome is Outcome.PROBE_FAILED
     assert text in reading.detail
+
+
+def test_a_tool_that_the_system_ended_says_nothing_of_the_network() -> None:
+    """A Windows process that cannot load a DLL: its code is named in words, whatever the tool's own codes mean."""
+    crashed = raw("ping", client_os="windows", channel="exec", exit_code=-1073741515)
+    found = read_raw(crashed)
+    assert found.outcome is Outcome.PROBE_FAILED
+    assert found.detail.startswith(
+        "ping ended with exit code -1073741515 (0xc0000135 STATUS_DLL_NOT_FOUND"
+    )

@@ -25,7 +25,7 @@ def told(record: Json, **context: str) -> str:
         ({"stdout": "hello"}, "", "it said hello"),
         ({"stdout": "a", "stderr": "b"}, "c", "it said a instead of 'c'"),
         ({"stderr": " only this "}, "c", "it said only this instead of 'c'"),
-        ({}, "c", "it said nothing instead of 'c'"),
+        ({}, "c", "it ended with exit code 0 and printed nothing"),
         ({"status": 404, "stdout": "c"}, "c", "it said c instead of 'c'"),
         ({"status": 200, "stdout": "c"}, "c", "it said c"),
         ({"exit_code": 3, "stdout": "a"}, "a", "it ended with exit code 3 and said a"),
@@ -148,7 +148,7 @@ ELSEWHERE = {
     ("then", "said"),
     [
         (renewed(), f"set-0 was recreated; {NAME}: resolved to 10.244.3.5"),
-        (renewed(hostname=""), "Pod set-0 calls itself nothing"),
+        (renewed(hostname=""), "hostname ended well in Pod set-0 and printed nothing"),
         (renewed(hostname="other"), "Pod set-0 calls itself other"),
         (renewed(address="10.0.0.9"), f"the Pod that was recreated as set-0 has 10.0.0.9, but {NAME}: resolved to 10.244.3.5"),
         (renewed(lookup=ELSEWHERE), f"the Pod that was recreated as set-0 has 10.244.3.5, but {NAME}: {ELSEWHERE['stderr']}"),

@@ -98,9 +98,7 @@ def test_flows_to_guarded_pods_come_from_the_run_s_own() -> None:
     _, plan = planned("privileged")
     guarded = {pod.name for pod in plan.pods if pod.purpose in PROBES}
     backed = {one.name for one in plan.services if guarded & set(one.backends)}
-    actions = [
-        action for c in plan.checks for action in (c.action, *(k.action for k in c.controls))
-    ]
+    actions = [action for check in plan.checks for action in check.actions]
     probed = [
         action
         for action in actions

@@ -19,7 +19,9 @@ SERVICE = "svc-server-linux-1-1"
 TIMED_OUT = HttpAnswer(status=200, body=json.dumps({"errors": ["dial tcp: i/o timeout"]}))
 
 
-def idle_connection(bench: Bench, name: str = SERVICE, *, concerned: str = "") -> None:
+def idle_connection(
+    bench: Bench, name: str = SERVICE, *, concerned: str = "", probe: str = PROBE
+) -> None:
     """Let a Service or server answer nobody while it is waited for, and everybody once checks are run.
 
     ``concerned`` are the questions that it is silent to, by a part of their path.
@@ -28,9 +30,9 @@ def idle_connection(bench: Bench, name: str = SERVICE, *, concerned: str = "") -
 
     def given_up() -> bool:
         told = {(one["service"], one["probe"]) for one in bench.records("convergence")}
-        return (name, PROBE) in told
+        return (name, probe) in told
 
-    bench.dialling[PROBE].hook = lambda path: (
+    bench.dialling[probe].hook = lambda path: (
         TIMED_OUT if address in path and concerned in path and not given_up() else None
     )
 
@@ -163,7 +165,7 @@ def test_what_others_say_is_not_told_again(bench: Bench) -> None:
 
 def test_a_pod_that_listens_late_is_no_service(bench: Bench) -> None:
     """A container that needs longer than its deadline to listen says nothing of kube-proxy."""
-    idle_connection(bench, "server-linux-1-1")
+    idle_connection(bench, "server-linux-1-1", probe="probe-linux-1-1")
     probed = check(action(PROBE, TargetKind.POD_IP))
     bench.observe(probed)
     assert [one["converged"] for one in bench.records("convergence")] == [False]

@@ -110,6 +110,24 @@ def test_containers_that_were_started_again_are_told(cluster: Pods, before: Depl
     assert touched(REACH, before, now) == f"pod {SERVER} was started again while this was run"
 
 
+def test_how_a_container_ended_is_said(cluster: Pods, before: Deployment) -> None:
+    """With its exit code in words, and the end of its log: a crash of the server is no fault of the network."""
+    cluster.rebooted(SERVER, "10.244.1.11")
+    (container,) = cluster.pods[SERVER]["status"]["containerStatuses"]
+    container["lastState"] = {
+        "terminated": {
+            "reason": "Error",
+            "exitCode": -1073741515,
+            "message": "panic: out of memory",
+        }
+    }
+    now = still_standing(cluster, before, LABELS)
+    how = "Error, exit code -1073741515 (0xc0000135 STATUS_DLL_NOT_FOUND"
+    assert how in touched(REACH, before, now)
+    assert touched(REACH, before, now).endswith("panic: out of memory")
+    assert how in next(changes(before, now))
+
+
 def test_a_pod_that_is_not_ready_does_not_stand_until_it_is(
     cluster: Pods, before: Deployment
 ) -> None:

@@ -216,12 +216,19 @@ def test_a_server_that_was_deleted_in_the_middle_is_the_cause(quiet: Results) ->
     late = frozenset(met[len(met) // 2 :])
     why = f"pod {pod} no longer stands: it is being deleted"
     found = untrusted(quiet, lambda check: why if check.id in late else "").incidents
-    assert (
-        found[0].cause
-        == f"Pod {pod} on {WIN} was deleted or started again in the middle of the run"
-    )
+    assert found[0].cause == f"Pod {pod} on {WIN} was deleted or started again during the run"
     assert len(found) == 1
     assert "deleted, evicted or restarted" in found[0].next_step
+
+
+def test_how_the_container_of_such_a_pod_ended_is_said(quiet: Results) -> None:
+    """Its exit code and the end of its log stand in the cause: nobody has to look for them on the node."""
+    pod, ended = "server-windows-1-1", "Error, exit code 2: panic: out of memory"
+    why = f"pod {pod} was started again while this was run: {ended}"
+    found = untrusted(quiet, lambda check: why if check.target.pod == pod else "").incidents
+    assert [incident.cause for incident in found] == [
+        f"Pod {pod} on {WIN} was deleted or started again during the run: {ended}"
+    ]
 
 
 def test_pods_of_one_node_that_went_are_one_cause(quiet: Results) -> None:

@@ -94,3 +94,29 @@ def test_checks_that_need_it_have_one_cause(quiet: Results, by_control: bool) ->
     assert incident.traits == {"instrument": "ping of windows-1"}
     assert incident.next_step == AFTER_INSTRUMENT
     assert incident.explained
+
+
+def test_a_text_that_no_parser_knows_is_named_with_its_tool(quiet: Results) -> None:
+    """As the cause of the checks that it left unknown, with its words: no question of the calibration met it."""
+    text = "port-read: connectex: Verbindung verweigert"
+
+    def unread(result: CheckResult) -> CheckResult:
+        seen = result.observation
+        assert seen is not None
+        attempts = tuple(replace(each, unread="port-read", detail=text) for each in seen.attempts)
+        why = f"attempt 1: {text}"
+        return replace(
+            result,
+            observation=replace(seen, attempts=attempts, trusted=False, distrust=why),
+            distrust=why,
+        )
+
+    results = broken(
+        quiet,
+        lambda check: check.action.question is Question.PING and check.source.node == WIN,
+        verdict=Verdict.UNKNOWN,
+    )
+    checks = [unread(each) if each.verdict is Verdict.UNKNOWN else each for each in results.checks]
+    (incident,) = holding(results, checks).incidents
+    assert incident.cause == f"port-read on {WIN} is not understood: {text}"
+    assert incident.next_step == AFTER_INSTRUMENT

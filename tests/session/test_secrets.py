@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nettests.model.check_id import parent_of
 from nettests.model.codec import from_data
 from nettests.model.journal_lines import record_of
 from nettests.model.observation import Raw
@@ -35,12 +36,12 @@ def planted() -> list[dict[str, Any]]:
         match record["record"]:
             case "planned" if len(checks) < CHECKS:
                 checks.add(record["check"]["id"])
-            case "raw" if record["raw"]["check"] in checks:
+            case "raw" if _of(record) in checks:
                 raw, said = record["raw"], "\n".join(PHRASES)
                 raw |= {"stdout": f"{raw['stdout']}\n{said}", "stderr": said, "error": PHRASES[0]}
                 raw |= {"command": [*raw["command"], "--token", SECRET, *PHRASES]}
                 raw["context"]["note"] = PHRASES[3]
-            case "done" if record["check"] in checks:
+            case "done" if _of(record) in checks:
                 record["distrust"] = PHRASES[1]
             case "judged" if record["judgement"]["check"] in checks:
                 record["judgement"] |= {"message": PHRASES[2], "next_step": PHRASES[0]}
@@ -64,7 +65,7 @@ def planted() -> list[dict[str, Any]]:
 
 def _of(record: dict[str, Any]) -> str:
     about = record.get("raw") or record.get("judgement") or record
-    return str(about["check"])
+    return parent_of(str(about["check"]))
 
 
 def test_no_document_holds_what_was_planted(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from nettests.model.labels import SERVICE_NAME_LABEL
-from nettests.rules import RULES, Evidence, UnreadableError, reduced
+from nettests.rules import RULES, Evidence, NothingThereError, reduced
+from tests.rules.made import ended
 from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, Step
 
 PLAYED = (
@@ -38,8 +39,8 @@ def findings(
     for name in PLAYED if case.overlay else (*PLAYED, *ON_BRIDGES):
         try:
             found = RULES[name].demand(whole if name in OF_FRONTENDS else rest)
-        except UnreadableError:
-            continue  # nothing to look at
+        except NothingThereError:
+            continue
         if not found.conforms:
             yield f"{name}: {found.detail}"
 
@@ -82,7 +83,7 @@ def _evidence(case: Case, step: Step, balancers: list[Balancer], lost: Collectio
         "build": "10.0.20348.3207" if case.dsr_capable else "10.0.17763.1339",
         "node-addresses": str(case.settings["nodeIP"]),
     }
-    kept = {name: reduced(READINGS[name], text) for name, text in texts.items()}
+    kept = {name: reduced(READINGS[name], ended(name, text)) for name, text in texts.items()}
     return Evidence(texts=kept, facts=facts)
 
 

@@ -45,6 +45,7 @@ from nettests.report.incidents.traits import (
     targets_service,
     traits_of,
 )
+from nettests.report.incidents.untrusted import distrusted
 from nettests.report.incidents.wrong_answers import was_told_no
 from nettests.report.results import CheckResult
 
@@ -326,6 +327,9 @@ def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
     for lost in (source for source, why in sources if source.node and lost_channel(why)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
+    if result.check and (lacking := distrusted(result)):
+        pool = result.check.source.pool or result.check.target.pool
+        return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {pool}")})
     return frozenset()
 
 

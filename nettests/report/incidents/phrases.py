@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_started
 from nettests.model.check import Check
 from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
-from nettests.report.incidents import instruments
+from nettests.report.incidents import untrusted
 from nettests.report.incidents.directions import lost_directions
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.much import amount_sentence
@@ -26,7 +25,6 @@ _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
     Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
-    Kind.GONE_POD: "Pod {} was deleted or started again in the middle of the run",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
     Kind.MISSING_PROGRAM: "Program {} does not run: what needs it cannot be judged",
     Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
@@ -59,7 +57,7 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     for kind, sentence in _OF_ONE.items():
         if kind in of:
             return sentence.format(of[kind])
-    if sentence := _not_seen(of, results):
+    if sentence := untrusted.cause(of, results):
         return sentence
     if Kind.SETTINGS in of:
         return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
@@ -79,15 +77,6 @@ def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _amount_cause(of, results, happens)
     return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
-
-
-def _not_seen(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    """Return why nothing was seen that could be judged: instruments that are not understood, Pods that do not start."""
-    if Kind.INSTRUMENT in of:
-        return instruments.cause(results)
-    if Kind.NOT_STARTED in of:
-        return _not_started_cause(of[Kind.NOT_STARTED], results)
-    return ""
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -203,19 +192,6 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
         any(attempt.outcome.positive for attempt in observation.attempts) for observation in seen
     )
     return " now and then" if well * _SOME > len(seen) else ""
-
-
-def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
-    """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
-    failures = {failure for result in results if (failure := not_started(result.distrust))}
-    pods, reasons = (
-        {failure.pod for failure in failures},
-        Counter(failure.reason for failure in failures),
-    )
-    why = f": {reasons.most_common(1)[0][0]}" if reasons else ""
-    if len(pods) == 1 and not any(failure.of_node for failure in failures):
-        return f"Pod {pods.pop()} of the run does not start on {node}{why}"
-    return f"Pods of the run do not start on {node}{why}"
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:

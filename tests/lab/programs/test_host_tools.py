@@ -169,10 +169,11 @@ def test_a_plugin_called_with_nothing_prints_what_it_is() -> None:
 
 
 def test_tasklist_shows_the_processes_of_the_node() -> None:
-    """One line each, quoted and with commas."""
+    """One line each, quoted and with commas; tasklist is a process itself."""
     node = Node(disk=Disk(processes=["kubelet", "flanneld"]))
     _, out, _ = finish(node, ["tasklist.exe", "/FO", "CSV", "/NH"])
-    assert [line.split(",")[0] for line in out.splitlines()] == ['"flanneld.exe"', '"kubelet.exe"']
+    names = [line.split(",")[0] for line in out.splitlines()]
+    assert names == ['"flanneld.exe"', '"kubelet.exe"', '"tasklist.exe"']
 
 
 @pytest.mark.parametrize("tool", ["netsh.exe", "tasklist.exe"])

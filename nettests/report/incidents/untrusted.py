@@ -1,0 +1,64 @@
+"""Checks that cannot be judged, whatever the network does: instruments that are not understood, Pods that end or never start.
+
+Beside ``evidence`` and ``phrases``. The reason of the check or of its control names what is lacking, and its node. One incident
+has the instrument of one node pool, whose nodes are of a kind.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from nettests.judge.distrust import Instrument, instrument, last_ending
+from nettests.judge.not_started import not_started
+from nettests.model.calibration import NOT_UNDERSTOOD
+from nettests.report.incidents.settings import listed
+from nettests.report.incidents.traits import Kind
+from nettests.report.results import CheckResult
+
+
+def distrusted(result: CheckResult) -> Instrument | None:
+    """Return the instrument without which a check cannot be judged, if that is the reason of it or of its control.
+
+    It missed its calibration, or printed for this check what no parser knows.
+    """
+    seen, check = result.observation, result.check
+    controls = seen.controls if seen else ()
+    reasons = (result.distrust, *(control.detail for control in controls if not control.ok))
+    texts = [each for each in seen.attempts if each.unread] if seen and not seen.trusted else []
+    unread = (
+        Instrument(each.unread, node, f"{NOT_UNDERSTOOD}: {each.detail}")
+        for each in texts
+        if check and (node := check.source.node or check.target.node)
+    )
+    return next(filter(None, (*map(instrument, reasons), *unread)), None)
+
+
+def cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    """Return why nothing was seen that could be judged; empty if that is not so."""
+    if Kind.INSTRUMENT in of:
+        return _not_understood(results)
+    if Kind.NOT_STARTED in of:
+        return _not_started_cause(of[Kind.NOT_STARTED], results)
+    if Kind.GONE_POD in of:
+        how = next(filter(None, (last_ending(result.distrust) for result in results)), "")
+        return f"Pod {of[Kind.GONE_POD]} was deleted or started again during the run{how}"
+    return ""
+
+
+def _not_understood(results: Sequence[CheckResult]) -> str:
+    """Return which instrument is not understood on which nodes, and what was read on the first of them."""
+    lacking = [each for each in map(distrusted, results) if each is not None]
+    first, nodes = lacking[0], sorted({each.node for each in lacking})
+    return f"{first.name} on {listed(nodes)} {first.how}"
+
+
+def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
+    """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
+    failures = {failure for result in results if (failure := not_started(result.distrust))}
+    pods, reasons = (
+        {failure.pod for failure in failures},
+        Counter(failure.reason for failure in failures),
+    )
+    why = f": {reasons.most_common(1)[0][0]}" if reasons else ""
+    if len(pods) == 1 and not any(failure.of_node for failure in failures):
+        return f"Pod {pods.pop()} of the run does not start on {node}{why}"
+    return f"Pods of the run do not start on {node}{why}"
