@@ -120,6 +120,8 @@ TESTS = Path(__file__).parent
 LONGEST = "whole-runs"
 LONG = frozenset({"acceptance", "docs"})
 """Folders of tests that take minutes a file."""
+STUCK_SECONDS = 900
+"""No option of pyproject.toml: users who run ``pytest suites`` there have no pytest-timeout."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -132,6 +134,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if _folder(item) in NEEDS_LAB:
             item.add_marker(pytest.mark.lab)
+        if item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(STUCK_SECONDS))
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
     yield

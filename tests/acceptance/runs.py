@@ -90,6 +90,26 @@ class FinishedRun:
             if check["flow"] == name and check["verdict"] != "skipped"
         }
 
+    def by_source(self, flow: str) -> dict[str, set[str]]:
+        """The verdicts of all members of a flow's checks by the node of the source."""
+        found: dict[str, set[str]] = {}
+        for check in self.flow(flow).values():
+            for label, verdict in members_of(check).items():
+                found.setdefault(label.partition(" ")[0], set()).add(verdict)
+        return found
+
+
+def members_of(check: dict[str, Any]) -> dict[str, str]:
+    """Return the verdicts of a check's members by label; one alone is the check itself, and has its source's node."""
+    if "members" not in check:
+        return {check["source"]["node"]: check["verdict"]}
+    deviating = {one["member"]: one["verdict"] for one in check["members"]["deviating"]}
+    return deviating | {
+        label: group["verdict"]
+        for group in check["members"]["others"]
+        for label in group["members"]
+    }
+
 
 HASTY = "timing: {convergence: 30, failures: 1}\n"
 """Less patience: 30 s to converge, as Services of a few flows do on slow cores; one negative answer."""

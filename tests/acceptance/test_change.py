@@ -9,7 +9,9 @@ import pytest
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import FinishedRun, run_on
 
-HASTY = "timing: {convergence: 6, convergenceLinux: 6}\n"
+HASTY = "timing: {convergence: 6, convergenceLinux: 6, failures: 1}\n"
+ACROSS = "windows-1/linux-1 or linux-1/windows-1 or external"
+"""Checks in which each node is a source, and backends are of either system."""
 FROZEN = (
     "service-endpoints-changed",
     "nodeport-endpoints-changed",
@@ -17,7 +19,11 @@ FROZEN = (
     "service-pod-replaced",
 )
 LOST = ("service-sibling-deleted", "service-port-renamed")
+NODES = ("win-1", "win-2", "linux-1", "linux-2")
 IDLE = ("pod-to-service-idle", "pod-to-external-idle")
+PASSING = {node: {"pass"} for node in NODES}
+ON_WIN_1_ALONE = PASSING | {"win-1": {"fail"}}
+"""What members of each node come to where one alone is broken."""
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +65,8 @@ def test_new_pods_without_network_at_first_fail_on_their_node_alone(
     """Each check of new Pods on that node is red, no other, and the incident says for how long."""
     mended.fault("inject", "late-pod-network", "--node", "win-1", "--seconds", "4")
     run = run_on(mended, tmp_path, "--flow=new-pod-first-packets", "--flow=pod-to-pod-ip")
-    red = {one for one, verdict in run.verdicts.items() if verdict not in {"pass", "skipped"}}
-    there = {
-        one["id"]
-        for one in run.results["checks"]
-        if one["flow"] == "new-pod-first-packets" and one["source"]["node"] == "win-1"
-    }
-    assert red == there, run.printed
-    assert {run.verdicts[one] for one in red} == {"fail"}
+    assert run.by_source("new-pod-first-packets") == ON_WIN_1_ALONE, run.printed
+    assert set().union(*run.by_source("pod-to-pod-ip").values()) == {"pass"}, run.printed
     (incident,) = run.results["incidents"]
     assert re.fullmatch(
         r"New Pods on win-1 reach nothing for their first [456] s", incident["cause"]
@@ -75,11 +75,11 @@ def test_new_pods_without_network_at_first_fail_on_their_node_alone(
 
 def test_everything_that_changes_passes_where_rules_follow(healthy: FinishedRun) -> None:
     """Documents leave idle connections of Windows nodes open, and nothing else."""
-    by_flow = {flow: verdicts_by_source(healthy, flow) for flow in (*FROZEN, *LOST, *IDLE)}
     for flow in (*FROZEN, *LOST):
-        assert set().union(*by_flow[flow].values()) == {"pass"}, healthy.printed
+        assert healthy.by_source(flow) == PASSING, healthy.printed
+    of_windows = {"win-1": {"recorded"}, "win-2": {"recorded"}}
     for flow in IDLE:
-        assert by_flow[flow] == {"win-1": {"recorded"}, "linux-1": {"pass"}}, healthy.printed
+        assert healthy.by_source(flow) == PASSING | of_windows, healthy.printed
 
 
 def test_endpoints_that_change_in_place_and_are_ignored_fail(
@@ -108,7 +108,7 @@ def test_a_service_that_is_lost_with_a_change_beside_it_fails_on_that_node(
     broken: FinishedRun, flow: str, said: str
 ) -> None:
     """Whoever probes from the node whose proxy loses it is red with what was changed, and from others it passes."""
-    assert members_by_source(broken, flow) == on_win_1_alone(), broken.printed
+    assert broken.by_source(flow) == ON_WIN_1_ALONE, broken.printed
     failed = [one for one in broken.results["checks"] if one["flow"] == flow]
     assert all(said in one["message"] for one in failed if one["verdict"] == "fail")
 
@@ -118,7 +118,12 @@ def test_silent_connections_that_are_lost_fail_or_are_the_known_bug(
     broken: FinishedRun, flow: str
 ) -> None:
     """On a Linux node nothing promises less; of Windows nodes it was reported, and is told as that where it shows."""
-    assert verdicts_by_source(broken, flow) == {"win-1": {"known-bug"}, "linux-1": {"fail"}}
+    assert broken.by_source(flow) == {
+        "win-1": {"known-bug"},
+        "win-2": {"recorded"},
+        "linux-1": {"fail"},
+        "linux-2": {"pass"},
+    }
 
 
 def test_endpoints_that_one_node_of_many_ignores_are_red_there_alone(
@@ -129,7 +134,7 @@ def test_endpoints_that_one_node_of_many_ignores_are_red_there_alone(
     mended.fault("inject", "readdressed-endpoints-lost", "--node", "linux-2")
     flows = ("service-endpoints-changed", "service-pod-same-address")
     run = run_on(mended, tmp_path, *wanted(*flows), timing=HASTY)
-    changed, readdressed = (members_by_source(run, flow) for flow in flows)
+    changed, readdressed = (run.by_source(flow) for flow in flows)
     others = {"win-1": {"pass"}, "linux-1": {"pass"}}
     assert changed == {**others, "win-2": {"fail"}, "linux-2": {"pass"}}, run.printed
     assert readdressed == {**others, "win-2": {"fail"}, "linux-2": {"fail"}}, run.printed
@@ -137,34 +142,7 @@ def test_endpoints_that_one_node_of_many_ignores_are_red_there_alone(
     assert "through the Service proxy of win-2 are still answered by server-" in causes
 
 
-def on_win_1_alone() -> dict[str, set[str]]:
-    """Return what members of each node come to where one alone is broken."""
-    return {node: {"pass"} for node in ("win-2", "linux-1", "linux-2")} | {"win-1": {"fail"}}
-
-
-def members_by_source(run: FinishedRun, flow: str) -> dict[str, set[str]]:
-    """Return the verdicts of all members of a flow's checks by the node of the source."""
-    found: dict[str, set[str]] = {}
-    for one in run.results["checks"]:
-        if one["flow"] != flow:
-            continue
-        for member in one["members"]["deviating"]:
-            found.setdefault(member["source"], set()).add(member["verdict"])
-        for group in one["members"]["others"]:
-            for label in group["members"]:
-                found.setdefault(label.partition(" ")[0], set()).add(group["verdict"])
-    return found
-
-
-def verdicts_by_source(run: FinishedRun, flow: str) -> dict[str, set[str]]:
-    """Return the verdicts of a flow's checks by the node of the source."""
-    found: dict[str, set[str]] = {}
-    for one in run.results["checks"]:
-        if one["flow"] == flow:
-            found.setdefault(one["source"]["node"], set()).add(one["verdict"])
-    return found
-
-
 def wanted(*flows: str) -> list[str]:
-    """Return the options that run these flows, whatever their class."""
-    return [*(f"--flow={flow}" for flow in flows), "--enable=disruptive,exposed,costly"]
+    """Return the options that run these flows, whatever their class, from each node to the other system's."""
+    chosen = (f"--flow={flow}" for flow in flows)
+    return [*chosen, "--enable=disruptive,exposed,costly", "--", "-k", ACROSS]

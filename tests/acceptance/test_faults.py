@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from nettests.model.check_id import member_of
 from tests.acceptance.labs import UpLab, lab
-from tests.acceptance.runs import BROKEN, FinishedRun, run_on
+from tests.acceptance.runs import BROKEN, FinishedRun, members_of, run_on
 
 NAMES = ("pod-to-external-dns",)
 LATE = (
@@ -15,7 +16,8 @@ LATE = (
     "itp-local-own-node",
     "itp-local-no-local-backend",
 )
-SERVICES = ("pod-to-service-clusterip", "pod-to-pod-ip", "dsr-source-address")
+SERVED = ("pod-to-service-clusterip", "dsr-source-address")
+SERVICES = (*SERVED, "pod-to-pod-ip")
 
 
 @pytest.fixture(scope="module")
@@ -98,15 +100,16 @@ def test_missing_service_rules_fail_that_service_from_that_node(
         "inject", "service-rules-missing", "--service", "svc-server-windows-1-2", "--node", "win-1"
     )
     run = run_on(mended, tmp_path, *flows(*SERVICES), timing=BROKEN)
-    expected = {
-        check["id"]
+    by_member = {
+        (check["flow"], label): verdict
         for check in run.results["checks"]
-        if check["target"].get("service") == "svc-server-windows-1-2"
-        and check["source"]["node"] == "win-1"
+        if check["verdict"] != "skipped"
+        for label, verdict in members_of(check).items()
     }
-    assert expected
-    assert changed(run, {"fail"}) == expected, run.printed
-    assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
+    served = "win-1 → win-2"  # the pair of the Service's clients there and of its only backend
+    expected = {(flow, served) for flow in SERVED}
+    assert {one for one, verdict in by_member.items() if verdict == "fail"} == expected, run.printed
+    assert not {"lifted", "unknown", "flaky"} & set(by_member.values()), run.printed
 
 
 @pytest.mark.nightly
@@ -115,17 +118,18 @@ def test_a_port_without_rules_fails_beside_one_that_has_them(mended: UpLab, tmp_
     service = "svc-server-windows-1-2"
     missing = ("service-rules-missing", "--service", service, "--port=clientip", "--node=win-1")
     mended.fault("inject", *missing)
-    run = run_on(mended, tmp_path, *flows("pod-to-service-clusterip", "dsr-source-address"))
-    expected = {
-        check["id"]: check["observed"]["text"]
+    run = run_on(mended, tmp_path, *flows(*SERVED))
+    failed = {
+        (check["flow"], check["protocol"], member["member"]): member["observed"]
         for check in run.results["checks"]
-        if check["target"].get("service") == service
-        and check["source"]["node"] == "win-1"
-        and check["protocol"] == "tcp"
+        if "members" in check
+        for member in check["members"]["deviating"]
     }
-    assert expected
-    assert changed(run, {"fail"}) == set(expected), run.printed
-    assert set(expected.values()) == {"connected at port 80, timed_out at port 82"}
+    assert failed == dict.fromkeys(
+        [(flow, "tcp", "win-1 → win-2") for flow in SERVED],
+        "connected at port 80, timed_out at port 82",
+    ), run.printed
+    assert changed(run, {"fail"}), run.printed
     assert changed(run, {"lifted", "unknown", "flaky"}) == set(), run.printed
 
 
@@ -144,7 +148,8 @@ def test_rules_that_come_too_late_fail(mended: UpLab, tmp_path: Path) -> None:
     mended.fault("inject", "slow-rules", "--seconds", "40")
     hasty = "timing: {convergence: 3, failures: 1}\n"
     late = run_on(mended, tmp_path, *flows("pod-to-service-clusterip"), timing=hasty)
-    told = [record["late"] for record in late.records if record["record"] == "done"]
+    members = [one for one in late.records if one["record"] == "done" and member_of(one["check"])]
+    told = [record["late"] for record in members]
     assert told
     assert all(
         text.startswith("Service svc-server-") and text.endswith("within 3 s") for text in told
@@ -164,13 +169,14 @@ def test_a_dead_channel_makes_checks_unknown_never_red_or_green(
     )
     selected = flows("pod-to-pod-ip", "node-to-service-clusterip")
     run = run_on(mended, tmp_path, *selected, timing=hasty)
-    from_node = {
-        check["id"]
-        for check in run.results["checks"]
-        if check["verdict"] != "skipped" and check["source"]["node"] == "win-1"
-    }
-    assert from_node
-    assert changed(run, {"unknown"}) == from_node, run.printed
+    others = {"pod-to-pod-ip": {"pass"}, "node-to-service-clusterip": {"limited"}}
+    for flow, of_windows in others.items():
+        assert run.by_source(flow) == {
+            "win-1": {"unknown"},
+            "win-2": of_windows,
+            "linux-1": {"pass"},
+            "linux-2": {"pass"},
+        }, run.printed
     assert run.exit_code == 6
 
 

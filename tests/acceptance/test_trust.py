@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import NettestsError
+from nettests.model.check_id import member_of
 from nettests.model.history import TWICE
+from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 from nettests.session.blueprint import read_manifests
 from nettests.session.rejudge import rejudged
@@ -193,16 +195,22 @@ def journal(up_lab: UpLab, tmp_path_factory: pytest.TempPathFactory) -> list[byt
     return (run.directory / "journal.jsonl").read_bytes().splitlines(keepends=True)
 
 
-def judged_again(path: Path, written: bytes) -> list[tuple[Verdict, str]]:
-    """Verdicts and messages recomputed from what is left of a journal."""
+def judgements_again(path: Path, written: bytes) -> list[Judgement]:
+    """What is recomputed from what is left of a journal."""
     path.write_bytes(written)
     manifests, _ = read_manifests()
-    return [(told.verdict, told.message) for told in rejudged(read_recorded(path), manifests)]
+    return rejudged(read_recorded(path), manifests)
 
 
-def dones(journal: list[bytes]) -> list[int]:
-    """The places of the records that end an observation."""
-    return [n for n, line in enumerate(journal) if json.loads(line)["record"] == "done"]
+def judged_again(path: Path, written: bytes) -> list[tuple[Verdict, str]]:
+    """Verdicts and messages recomputed from what is left of a journal."""
+    return [(told.verdict, told.message) for told in judgements_again(path, written)]
+
+
+def dones(journal: list[bytes]) -> dict[int, str]:
+    """The places of the records that end the observation of a check, or of a member, with its id."""
+    records = map(json.loads, journal)
+    return {n: record["check"] for n, record in enumerate(records) if record["record"] == "done"}
 
 
 def test_a_whole_journal_is_judged_the_same_again(journal: list[bytes], tmp_path: Path) -> None:
@@ -212,11 +220,20 @@ def test_a_whole_journal_is_judged_the_same_again(journal: list[bytes], tmp_path
 
 
 def test_a_truncated_journal_leaves_the_rest_unknown(journal: list[bytes], tmp_path: Path) -> None:
-    """Cut in the middle of a record, everything that was not finished before is unknown."""
+    """Cut in the middle of a record, each check a member of which was not finished before is unknown."""
     ends = dones(journal)
-    cut = b"".join(journal[: ends[0] + 1]) + journal[ends[0] + 1][:40]
-    verdicts = [verdict for verdict, _ in judged_again(tmp_path / "j", cut)]
-    assert sorted(verdicts) == sorted([Verdict.PASS, *[Verdict.UNKNOWN] * (len(ends) - 1)])
+    last = next(place for place, ended in ends.items() if not member_of(ended))
+    before = {ended for place, ended in ends.items() if place <= last}
+    cut = b"".join(journal[: last + 1]) + journal[last + 1][:40]
+    finished, unfinished = 0, 0
+    for told in judgements_again(tmp_path / "j", cut):
+        members = {ended for ended in ends.values() if ended.startswith(f"{told.check}#")}
+        assert len(members) == 2
+        whole = members <= before
+        assert told.verdict is (Verdict.PASS if whole else Verdict.UNKNOWN), told
+        finished, unfinished = finished + whole, unfinished + (not whole)
+    assert finished
+    assert unfinished
 
 
 def test_an_answer_that_is_lost_in_the_middle_is_missed(

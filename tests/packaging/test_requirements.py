@@ -1,7 +1,9 @@
 """The lock files: complete, by hash, for every Python of the project, and naming no machine."""
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
@@ -148,3 +150,19 @@ def imported(folder: str) -> set[str]:
         )
     }
     return {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"nettests"}
+
+
+def test_pytest_of_a_run_knows_every_setting_of_the_project(tmp_path: Path) -> None:
+    """``pytest suites`` in a checkout works without the plugins that the project's own tests need."""
+    (tmp_path / "test_one.py").write_text("def test_one() -> None: ...")
+    words = ("-c", ROOT / "pyproject.toml", "--collect-only", "-q", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, tmp_path],
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "test_one" in done.stdout

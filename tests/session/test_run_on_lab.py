@@ -94,11 +94,15 @@ def test_a_server_that_is_deleted_in_the_middle_is_no_failure(lab: Lab) -> None:
     follower = Follower(run.journal.path)
     done = {check.id: follower.wait(check.id, timeout=60) for check in checks}
     run.finish(exit_code=6, counts={})
-    verdicts = {one.judgement.verdict for one in done.values() if one.judgement}
-    assert verdicts == {Verdict.PASS, Verdict.UNKNOWN}
-    reasons = {one.distrust for one in done.values() if one.distrust}
-    assert reasons
-    assert all(f"pod {run.robbed} no longer stands" in reason for reason in reasons)
+    for check in checks:
+        dialling = {one.label for one in check.members if one.action.target.pod == run.robbed}
+        assert 0 < len(dialling) < len(check.members)
+        judgement = done[check.id].judgement
+        assert judgement is not None
+        assert judgement.verdict is Verdict.UNKNOWN
+        (unknown,) = judgement.members  # those that passed are left out
+        assert (unknown.verdict, set(unknown.labels)) == (Verdict.UNKNOWN, dialling), check.id
+        assert f"pod {run.robbed} no longer stands" in unknown.message
     assert namespaces(lab.connect(), prepared.run_id) == []
 
 

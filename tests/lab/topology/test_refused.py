@@ -57,6 +57,9 @@ def test_what_needs_a_windows_node_is_skipped_with_the_document(plan: Plan) -> N
 def test_linux_nodes_are_tested_among_themselves(plan: Plan) -> None:
     """What has no part for a Windows node is planned as ever, over IPv6."""
     ids = {one.id: one for one in plan.checks}
-    check = ids["pod-to-pod-ip/linux-1/linux-1/other-node/tcp"]
-    assert check.action.family is Family.IPV6
-    assert check.controls
+    members = ids["pod-to-pod-ip/linux-1/linux-1/other-node/tcp"].each
+    assert len(members) == 2
+    assert {one.action.family for one in members} == {Family.IPV6}
+    assert all(
+        {one.proves for one in member.controls} == {"vantage", "target"} for member in members
+    )
