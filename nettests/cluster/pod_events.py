@@ -68,10 +68,14 @@ def _events(connection: Connection, namespace: str, selector: str) -> list[Objec
 
 
 def _is_starting(pod: Object) -> bool:
-    """Whether a kubelet has taken the pod up, and none of its containers has run."""
+    """Whether a kubelet has taken the pod up, and a container of it has not run, or not passed its startup probe."""
     status = pod.get("status", {})
     bound = bool(pod.get("spec", {}).get("nodeName")) and not is_unacknowledged(pod)
-    return bound and status.get("phase") == "Pending" and "deletionTimestamp" not in pod["metadata"]
+    unproven = any(
+        container.get("started") is False for container in status.get("containerStatuses") or ()
+    )
+    waits = status.get("phase") == "Pending" or (status.get("phase") == "Running" and unproven)
+    return bound and waits and "deletionTimestamp" not in pod["metadata"]
 
 
 def _about(events: Iterable[Object], name: str, uid: str | None) -> list[Object]:

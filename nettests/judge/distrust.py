@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from nettests.model.calibration import NOT_UNDERSTOOD, UNCALIBRATED
 from nettests.model.channel import MISSING, UNSTARTED
+from nettests.model.observation import OVERLOADED
 
 UNREADY = "was not Ready while this was probed"
 """Part of the reason of a check that depends on a node that was NotReady meanwhile."""
@@ -34,6 +35,11 @@ def last_ending(why: str) -> str:
     # sample: pod server-linux-1-2 was started again while this was run: Error, exit code 2: panic: no memory
     match = re.match(r"pod \S+ was started again while this was run: ([^;]+)", why)
     return f": {match[1]}" if match else ""
+
+
+def busy(why: str | None) -> bool:
+    """Whether a probe that had too much to do is the reason for distrust: what it lost shows no loss."""
+    return (why or "").startswith(OVERLOADED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,7 @@ class Images:
     is named is used as it stands; ``registry`` replaces the registry of those that are not named.
     ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
     one. What it holds never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
-    nodes before a run tests anything.
+    nodes before a run tests anything; ``require_digest`` refuses images that are named by tag.
     """
 
     probe: str | None = None
@@ -157,6 +157,7 @@ class Images:
     pull_secrets: tuple[str, ...] = ()
     pull_secret_file: Path | None = None
     pre_pull: bool = False
+    require_digest: bool = False
     capture: str = ""
     """What captures on Linux nodes, for traces alone; the usual one if empty."""
 

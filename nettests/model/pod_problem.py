@@ -11,6 +11,7 @@ cause is in the back-off's message since 1.32); containerd, internal/cri/server/
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nettests.model.visible import cut
@@ -42,6 +43,8 @@ _NOT_OF_THIS_NODE = re.compile(
 _PROGRESS = frozenset({"Pulling", "Pulled", "Created", "Started"})
 """Events of a Pod whose sandbox stands."""
 _SEVERAL = 2
+_PATIENCE = timedelta(minutes=3)
+"""For how long a startup probe may fail: a node that is busy copies and scans a program for a minute and more."""
 _TELL_LITTLE = (
     re.compile(r"^FailedCreatePodSandBox: (?:failed to reserve sandbox name|context deadline exceeded$)|^Unhealthy: "),
     re.compile(r"^BackOff: |^Failed: Error: \w+$|^FailedToRetrieveImagePullSecret: |^DNSConfigForming: |^FailedScheduling: "),
@@ -133,11 +136,36 @@ def telling(events: Sequence[Object]) -> list[str]:
 
 
 def is_hopeless(events: Sequence[Object]) -> bool:
-    """Whether a Pod's events say several times that it gets no sandbox, or has an image that does not fit its node."""
+    """Whether a Pod's events say several times that it gets no sandbox, or has an image that does not fit its node.
+
+    Or for minutes that its startup probe fails: its server does not listen, or nothing can be started beside it.
+    """
+    if _startup_fails(events):
+        return True
     failures = [event for event in events if _is_final(event)]
     since = max(map(_moment, failures), default="")
     stands = any(event.get("reason") in _PROGRESS and _moment(event) > since for event in events)
     return sum(map(_times, failures)) >= _SEVERAL and not stands
+
+
+def _startup_fails(events: Sequence[Object]) -> bool:
+    # samples: Startup probe failed: …, Startup probe errored: rpc error: …; a kubelet sends 25 of a kind, then one in five minutes
+    failed = [
+        event
+        for event in events
+        if event.get("reason") == "Unhealthy" and event.get("message", "").startswith("Startup ")
+    ]
+    times = [moment for event in failed if (moment := _time(event.get("firstTimestamp")))]
+    latest = [moment for event in failed if (moment := _time(_moment(event)))]
+    return bool(times and latest) and max(latest) - min(times) >= _PATIENCE
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def is_unacknowledged(pod: Object) -> bool:

@@ -21,9 +21,9 @@ from nettests.model.calibration import (
     ended,
 )
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Outcome
+from nettests.model.words import OS, Outcome, VantageKind
 from nettests.parse import program_start
-from nettests.parse.instruments import of_raw
+from nettests.parse.instruments import OWN_POD, of_raw
 from nettests.parse.known_answers import ROWS, Row
 from nettests.parse.read import DOUBT, read_raw
 from nettests.parse.reading import one_line
@@ -225,13 +225,18 @@ class Doubts:
                     return doubt(answer)
         return ""
 
-    def doubted(self, raws: Sequence[Raw]) -> tuple[Raw, ...]:
-        """Return answers, those marked that come from distrusted instruments."""
+    def doubted(self, raws: Sequence[Raw], node: str | None = None) -> tuple[Raw, ...]:
+        """Return answers, those marked that come from distrusted instruments.
+
+        A check's own Pod is not calibrated: its ``node``'s probes are.
+        """
         marked = (
             (
                 raw,
                 self.why(
-                    of_raw(raw), raw.probe, unread=read_raw(raw).outcome is Outcome.PROBE_FAILED
+                    of_raw(raw),
+                    self._beside(node) if raw.tool == OWN_POD else raw.probe,
+                    unread=read_raw(raw).outcome is Outcome.PROBE_FAILED,
                 ),
             )
             for raw in raws
@@ -239,6 +244,16 @@ class Doubts:
         return tuple(
             replace(raw, context={**raw.context, DOUBT: why}) if why else raw for raw, why in marked
         )
+
+    def _beside(self, node: str | None) -> str:
+        """Return a calibrated probe in a Pod of the node, or nothing."""
+        in_pods = (
+            probe
+            for probe, answers in self._answers.items()
+            for answer in answers.values()
+            if answer.node == node and answer.vantage == VantageKind.POD
+        )
+        return next(in_pods, "")
 
 
 NO_DOUBTS = Doubts()

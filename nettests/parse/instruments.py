@@ -7,6 +7,7 @@ sent, and the harness's own client outside the cluster is no tool of a node: the
 from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.model.calibration import Instrument
+from nettests.model.check import UNTIL_DENIED
 from nettests.model.observation import Raw
 
 _TOOLS: Mapping[str, Instrument] = {
@@ -15,6 +16,10 @@ _TOOLS: Mapping[str, Instrument] = {
     "connect": Instrument.CONNECT,
 }
 """By ``Raw.tool``, where the first word of the command does not say it."""
+OWN_POD = "start"
+"""The tool of checks whose Pod is their own (``Raw.tool``)."""
+_BY_EXEC = frozenset({"exec", UNTIL_DENIED})
+"""What is done with such a Pod by exec (``Afterwards.how``)."""
 _PROGRAMS: Mapping[str, tuple[Instrument, ...]] = {
     "ping": (Instrument.PING,),
     "curl": (Instrument.CURL,),
@@ -49,6 +54,8 @@ def _of_raw(raw: Raw) -> Iterator[Instrument]:
     if raw.tool in _TOOLS:
         yield from (Instrument.EXEC,) if raw.channel == "exec" else ()
         yield _TOOLS[raw.tool]
+    elif raw.tool == OWN_POD:
+        yield from (Instrument.EXEC,) if raw.context.get("then") in _BY_EXEC else ()
     elif raw.tool == "inspection":
         # samples: GET /api/v1/nodes/win-1, netsh.exe int ipv4 show dynamicport tcp
         for line in raw.command:

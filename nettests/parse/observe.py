@@ -112,7 +112,7 @@ def observation_of(
     check: Check, done: Done, raws: Sequence[Raw], doubts: Doubts = NO_DOUBTS
 ) -> Observation:
     """Return the observation of a finished check; it is not trusted if the check's record says why, or a calibration."""
-    raws = doubts.doubted(raws)
+    raws = doubts.doubted(raws, check.target.node)
     seen = replace(
         observe(check, raws, done.overloaded, done.alone),
         late=done.late,

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from nettests.expect import resolve
-from nettests.model.check_id import member_of
 from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.observation import Observation
 from nettests.model.words import OS, Verdict
@@ -131,18 +130,17 @@ def stating(facts: ClusterFacts, driver: str, proxy: Mapping[str, Any]) -> Clust
 
 
 def differing(one: Recorded, other: Recorded) -> set[str]:
-    """The checks without members of both runs that observed something else in a part that the flow claims."""
-    claims = {check.id: check.claim for check in one.checks}
+    """The checks a member of which observed something else in the other run, in a part that the flow claims."""
     found = set()
-    for check, seen in one.observations.items():
-        if member_of(check):
-            continue
-        there = other.observations.get(check)
+    for check in one.checks:
         parts = ["outcome"]
-        parts += ["source_seen"] if claims[check].source_seen else []
-        parts += ["distribution"] if claims[check].distribution else []
-        if there is not None and _parts(seen, parts) != _parts(there, parts):
-            found.add(check)
+        parts += ["source_seen"] if check.claim.source_seen else []
+        parts += ["distribution"] if check.claim.distribution else []
+        seen = [(one.observations.get(at.id), other.observations.get(at.id)) for at in check.each]
+        if any(
+            here and there and _parts(here, parts) != _parts(there, parts) for here, there in seen
+        ):
+            found.add(check.id)
     return found
 
 
@@ -165,12 +163,10 @@ def test_another_drivers_layer_is_red_exactly_where_the_drivers_differ(
     """Judged by the entries of another driver, a clean run is lifted or fails where behaviour differs."""
     own, other = recorded(finished_runs, case.profile), recorded(finished_runs, case.other)
     forced = replace(own, facts=stating(own.facts, case.driver, case.proxy))
-    shared = own.observations.keys() & other.observations.keys()
     decided = {
         check
-        for check in shared
-        if not member_of(check)  # on each node they do what other flows do on the first of a pool
-        and own.verdicts[check] in JUDGED
+        for check in own.verdicts
+        if own.verdicts[check] in JUDGED
         and other.verdicts.get(check) in JUDGED
         and check.partition("/")[0] not in BY_EXCEPTIONS
     }

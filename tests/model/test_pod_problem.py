@@ -141,6 +141,20 @@ def at(second: int, event: Json) -> Json:
     return {**event, "lastTimestamp": f"2026-01-01T00:00:{second:02}Z"}
 
 
+def unproven(last: str) -> Json:
+    """Return the event of a startup probe that has failed since midnight."""
+    event = warning(
+        "Unhealthy",
+        "Startup probe errored: rpc error: code = Unknown desc = failed to exec",
+        count=20,
+    )
+    return {
+        **event,
+        "firstTimestamp": "2026-01-01T00:00:00Z",
+        "lastTimestamp": f"2026-01-01T{last}Z",
+    }
+
+
 FAILED = warning("FailedCreatePodSandBox", HNS)
 PULLING = {"type": "Normal", "reason": "Pulling", "message": "Pulling image"}
 
@@ -161,6 +175,10 @@ PULLING = {"type": "Normal", "reason": "Pulling", "message": "Pulling image"}
         ([warning("Failed", "Error: hcs::CreateComputeSystem: The container operating system does not match the host operating system.", count=2)], True),
         ([warning("BackOff", f"{BACK_OFF}: ErrImagePull: {NO_MATCH}", count=2)], False),
         ([], False),
+        ([unproven("00:02:00")], False),
+        ([unproven("00:03:00")], True),
+        ([unproven("00:01:00"), unproven("00:03:30")], True),
+        ([unproven("no time")], False),
     ],
 )  # fmt: skip
 def test_what_fails_again_is_hopeless(events: list[Json], hopeless: bool) -> None:

@@ -13,6 +13,7 @@ from nettests.model.words import OS, Protocol, Question
 from nettests.parse import observation_of
 from nettests.parse.doubts import Doubts, State, known_answers
 from nettests.parse.known_answers import ROWS
+from nettests.parse.read import DOUBT
 from tests.parse.raws import raw
 from tests.parse.test_observe import ASK, check
 
@@ -215,3 +216,14 @@ def test_what_is_read_stands_beside_a_text_that_is_not_known() -> None:
 def test_each_instrument_is_asked_something() -> None:
     """A row for each, or it could never be trusted."""
     assert {row.instrument for row in ROWS.values()} == set(Instrument)
+
+
+@pytest.mark.parametrize(("then", "node", "doubted"), [("exec", "linux-1", True), ("exec", "linux-2", False), ("log", "linux-1", False)])  # fmt: skip
+def test_commands_in_a_pod_of_a_check_s_own_are_doubted_as_those_in_probes(
+    then: str, node: str, doubted: bool
+) -> None:
+    """Its Pod answers no known questions: exec is what the probe in a Pod beside it showed."""
+    distrusted = Doubts.of([replace(IN_ORDER, exit_code=0)])
+    answer = raw("start", probe="api", channel="api", context={"then": then, "says": "x"})
+    (found,) = distrusted.doubted([answer], node)
+    assert (DOUBT in found.context) is doubted

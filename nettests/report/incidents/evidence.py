@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from nettests.judge.advice import Late, late_service
 from nettests.judge.distrust import (
+    busy,
     gone_pod,
     instrument,
     lost_api,
@@ -295,6 +296,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
+    if result.verdict is Verdict.UNKNOWN and busy(result.distrust):
+        return frozenset({Trait(Kind.OVERLOADED, "Probes")})
     if result.verdict is Verdict.UNKNOWN and (node := unready_node(result.distrust)):
         return frozenset({Trait(Kind.UNREADY, node)})
     if result.verdict is Verdict.UNKNOWN and (node := misaddressed_node(result.distrust)):

@@ -14,6 +14,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from nettests.report.incidents.directions import directed
 from nettests.report.incidents.early import early
+from nettests.report.incidents.echoes import echoes
 from nettests.report.incidents.evidence import (
     RED,
     beside,
@@ -83,7 +84,10 @@ def find_incidents(
     if slowness:
         incidents.append(_of_slowness(slowness))
     if loss:
-        incidents.append(_of_loss(loss, facts))
+        echoed = echoes(loss, incidents, red, nodes)
+        incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
+        struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
+        incidents.append(_of_loss(replace(loss, checks=struck_too), facts))
     covered = {check for incident in incidents for check in incident.checks}
     incidents.sort(
         key=lambda incident: (

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from nettests.judge.distrust import busy
 from nettests.model.path_size import SizeFinding
 from nettests.model.words import Outcome
 from nettests.report.incidents.search import Evidence
@@ -56,7 +57,7 @@ class Loss:
 def lossy(result: CheckResult) -> bool:
     """Whether some attempts were answered as expected and others not at all, or only when sent again."""
     seen = result.observation
-    if seen is None:
+    if seen is None or busy(seen.distrust):
         return False
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS

@@ -17,6 +17,7 @@ from nettests.report.incidents.traits import Kind, Trait
 SHAPES: tuple[tuple[Kind, ...], ...] = (
     (Kind.UNDECIDED,),
     (Kind.INSTRUMENT,),
+    (Kind.OVERLOADED,),
     (Kind.UNREADY,),
     (Kind.NOT_STARTED,),
     (Kind.NOT_CREATED,),

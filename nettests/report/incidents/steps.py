@@ -16,6 +16,7 @@ from nettests.judge.advice import (
     AFTER_LOST_API,
     AFTER_MISLEADING,
     AFTER_MISSING_PROGRAM,
+    AFTER_OVERLOAD,
     AFTER_UNDECIDED,
     AFTER_UNREADY,
 )
@@ -29,6 +30,7 @@ from nettests.report.results import CheckResult
 _WHATEVER_ELSE = {
     Kind.UNDECIDED: AFTER_UNDECIDED,
     Kind.INSTRUMENT: AFTER_INSTRUMENT,
+    Kind.OVERLOADED: AFTER_OVERLOAD,
     Kind.UNREADY: AFTER_UNREADY,
     Kind.GONE_POD: AFTER_GONE,
     Kind.GONE_PODS: AFTER_GONE,

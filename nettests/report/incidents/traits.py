@@ -94,6 +94,8 @@ class Kind(StrEnum):
     """A fact that is not known and that the expectation depends on."""
     INSTRUMENT = "instrument"
     """A tool whose known answers were not understood on a kind of node."""
+    OVERLOADED = "overloaded"
+    """Probes that had too much to do while their checks were run."""
     UNREADY = "unready-node"
     """A node that was not Ready while its checks were run, so that nothing they saw is trusted."""
     GONE_POD = "gone-pod"

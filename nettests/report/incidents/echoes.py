@@ -1,0 +1,74 @@
+"""Echoes of a loss: checks that it struck too, each in a way of its own, fold under it.
+
+After ``search`` and ``loss``. Where one of three connections is lost, some checks lose all that they sent, a Service seems
+dead from one node, and a control channel breaks. Only what no cause with several checks explains folds, only at the place of
+the loss, and only what that loss brings about more often than once in a thousand times: a second fault there stays.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nettests.judge.distrust import lost_channel
+from nettests.model.words import Outcome
+from nettests.parse.first_packets import lateness, lost_later
+from nettests.report.incidents.loss import PLACES, Loss
+from nettests.report.incidents.traits import Kind
+from nettests.report.results import CheckResult, Incident
+
+FEW = 2
+"""Checks of an incident that may be an echo."""
+RARE = 0.001
+
+
+def echoes(
+    loss: Loss,
+    incidents: Sequence[Incident],
+    red: Mapping[str, CheckResult],
+    nodes: Mapping[str, str],
+) -> frozenset[str]:
+    """Return the checks that the loss struck as well: of no incident, or of small ones that it explains whole."""
+    place = set(_place(loss, nodes))
+    if not place:
+        return frozenset()
+    held = [incident.checks for incident in incidents]
+    single = [(check,) for check in red.keys() - {*loss.checks, *(c for of in held for c in of)}]
+    return frozenset(
+        check
+        for checks in (*held, *single)
+        if len(checks) <= FEW and all(_struck(red[each], place, loss, nodes) for each in checks)
+        for check in checks
+    )
+
+
+def _place(loss: Loss, nodes: Mapping[str, str]) -> Iterator[str]:
+    for trait in loss.scope:
+        if trait.kind in PLACES:
+            yield from trait.value.replace("↔", "→").split(" → ")
+        elif trait.kind is Kind.BACKEND and trait.value in nodes:
+            yield nodes[trait.value]
+
+
+def _struck(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str, str]) -> bool:
+    check, seen = result.check, result.observation
+    if check is None or not place <= set(_ends(result, nodes)):
+        return False
+    if lost_channel(result.distrust):
+        return check.source.node in place
+    if seen is None:
+        return False
+    rate = loss.lost / max(loss.attempts, 1)
+    if any(lost_later(attempt.detail) for attempt in seen.attempts):
+        return True
+    late = [each.seconds for attempt in seen.attempts if (each := lateness(attempt.detail))]
+    if late:
+        return bool(rate ** max(late) > RARE)  # a try a second
+    silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
+    if silent < len(seen.attempts):
+        return silent > 0
+    return rate**silent > RARE
+
+
+def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:
+    assert result.check is not None
+    source, target = result.check.source, result.check.target
+    yield from filter(None, (source.node, target.node))
+    yield from (nodes[pod] for pod in (target.pod or "", *target.backends) if pod in nodes)

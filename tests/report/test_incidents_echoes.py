@@ -1,0 +1,106 @@
+"""What a loss brings about beside what shows it: one incident, and a second fault stays one of its own."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from nettests.judge.advice import AFTER_OVERLOAD
+from nettests.model.observation import OVERLOADED, Attempt
+from nettests.model.words import Outcome, Verdict
+from nettests.report.incidents import find_incidents
+from nettests.report.results import CheckResult, Incident, run_singly
+from tests.report.sweep import FLOWS, swept
+
+NODE = "win-2"
+
+
+def lost(result: CheckResult, *answers: bool) -> CheckResult:
+    """Return a result of which these attempts were answered, or not."""
+    seen = result.observation
+    assert seen is not None
+    first = seen.attempts[0]
+
+    def attempt(number: int, answered: bool) -> Attempt:
+        outcome = first.outcome if answered else Outcome.TIMED_OUT
+        return replace(first, number=number, outcome=outcome)
+
+    attempts = tuple(attempt(number, each) for number, each in enumerate(answers, 1))
+    if any(answers):
+        seen = replace(seen, attempts=attempts, agreed=False)
+        return replace(result, verdict=Verdict.FLAKY, observation=seen)
+    seen = replace(seen, attempts=attempts, outcome=Outcome.TIMED_OUT)
+    return replace(result, verdict=Verdict.FAIL, observation=seen)
+
+
+def found(of: Callable[[int, CheckResult], CheckResult]) -> tuple[Incident, ...]:
+    """Return the incidents where members that reach the node from others, numbered, ended as given."""
+    results = swept(flows=FLOWS)
+    checks = tuple(run_singly(results.checks))
+    to_it = [
+        each.id
+        for each in checks
+        if each.check and each.check.target.node == NODE and each.check.source.node != NODE
+    ]
+    return find_incidents(
+        [of(to_it.index(each.id), each) if each.id in to_it else each for each in checks],
+        results.facts,
+    )
+
+
+def some(number: int, result: CheckResult) -> CheckResult:
+    """Return every third member with one answer of three lost."""
+    return result if number % 3 else lost(result, True, False, True)
+
+
+def test_a_check_that_lost_all_of_few_attempts_is_an_echo_of_the_loss() -> None:
+    """It is red, and stands in the incident of its node's loss, not beside it as a Service that is dead."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        return lost(result, False, False) if number == 1 else some(number, result)
+
+    (incident,) = found(of)
+    assert incident.cause.startswith("Packets are lost now and then")
+
+
+def test_a_channel_to_the_same_node_that_breaks_is_an_echo_too() -> None:
+    """The loss befalls the harness's own connections there; what they would have shown is not another cause."""
+
+    why = "control channel port-forward: port-forward to probe-windows-1-2 was cut"
+    results = swept(flows=FLOWS)
+    checks = tuple(run_singly(results.checks))
+    from_it = next(each.id for each in checks if each.check and each.check.source.node == NODE)
+    to_it = [each.id for each in checks if each.check and each.check.target.node == NODE and each.check.source.node != NODE]  # fmt: skip
+    struck = [
+        replace(each, verdict=Verdict.UNKNOWN, observation=None, distrust=why)
+        if each.id == from_it
+        else some(to_it.index(each.id), each)
+        if each.id in to_it
+        else each
+        for each in checks
+    ]
+    (incident,) = find_incidents(struck, results.facts)
+    assert incident.cause.startswith("Packets are lost now and then")
+
+
+def test_what_loss_does_not_bring_about_stays_a_cause_of_its_own() -> None:
+    """Twenty attempts without an answer are no accident where one of nine is lost."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        return lost(result, *[False] * 20) if number == 1 else some(number, result)
+
+    assert len(found(of)) == 2
+
+
+def test_probes_that_were_overloaded_show_no_loss() -> None:
+    """What they lost meanwhile cannot be judged: the incident says so, and never that packets are lost."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        struck = lost(result, True, False, False)
+        if number % 3 or struck.observation is None:
+            return result
+        why = f"{OVERLOADED}: its other answers took 4.0 s in the median"
+        seen = replace(struck.observation, trusted=False, distrust=why)
+        return replace(struck, verdict=Verdict.UNKNOWN, observation=seen, distrust=why)
+
+    (incident,) = found(of)
+    assert incident.cause.startswith("Probes were overloaded")
+    assert incident.next_step == AFTER_OVERLOAD
