@@ -117,6 +117,7 @@ def _images(data: dict[str, Any]) -> Images:
         pull_secrets=tuple(images.get("pullSecrets", ())),
         pull_secret_file=Path(file).expanduser() if file else None,
         pre_pull=images.get("prePull", False),
+        require_digest=images.get("requireDigest", False),
         capture=images.get("capture", ""),
     )
 

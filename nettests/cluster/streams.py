@@ -44,9 +44,12 @@ class Stream:
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
         """Return the next message's channel and data; ``None`` once the other side has closed the stream.
 
-        ``TimeoutError`` if none arrives in time, whatever else arrives; ``LostError`` or ``RefusedError`` if the
-        stream broke. With 0 seconds, what has arrived is returned.
+        ``TimeoutError`` if none arrives in time, whatever else arrives, and if the time is negative: a deadline is
+        over however much has arrived. ``LostError`` or ``RefusedError`` if the stream broke. With 0 seconds, what
+        has arrived is returned.
         """
+        if seconds < 0:
+            raise TimeoutError("the deadline is over")
         until = time.monotonic() + seconds
         while True:
             try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.diagnose import inventory
+from nettests.diagnose.allowed import allowed
 from nettests.diagnose.inventory import Command, OfPorts
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
 from nettests.diagnose.texts import as_yaml, cut_note, event_lines, pod_lines
@@ -258,7 +259,7 @@ class Reader:
         if status != OK:
             raise NotReadError(self._refusal(status, text))
         try:
-            read: Object = self.redactor.value(read_json(text))
+            read: Object = self.redactor.value(allowed(read_json(text)))
         except ValueError:
             raise NotReadError(f"{path} did not answer with JSON") from None
         return read

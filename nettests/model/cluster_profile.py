@@ -148,7 +148,7 @@ class Images:
     is named is used as it stands; ``registry`` replaces the registry of those that are not named.
     ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
     one. What it holds never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
-    nodes before a run tests anything.
+    nodes before a run tests anything; ``require_digest`` refuses images that are named by tag.
     """
 
     probe: str | None = None
@@ -157,6 +157,7 @@ class Images:
     pull_secrets: tuple[str, ...] = ()
     pull_secret_file: Path | None = None
     pre_pull: bool = False
+    require_digest: bool = False
     capture: str = ""
     """What captures on Linux nodes, for traces alone; the usual one if empty."""
 
@@ -214,7 +215,9 @@ class ClusterProfile:
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
-    """Which nodes are tested: ``all``, ``sample`` (two of each node pool) or a selector."""
+    """Which nodes are tested: ``all``, ``sample`` (two of each node pool) names or a selector."""
+    excluded_nodes: tuple[str, ...] = ()
+    """Nodes that a run leaves out, as its command line names them."""
     scale: Scale = field(default_factory=Scale)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

@@ -48,6 +48,14 @@ def capture_image(images: Images) -> str:
     return images.capture or mirrored(CAPTURE, images.registry)
 
 
+def tagged_images(images: Images) -> tuple[str, ...]:
+    """Return the images of probes and captures that are not named by digest."""
+    by_default = {OS.LINUX, OS.WINDOWS} - images.by_system.keys()
+    probe = images.probe or mirrored(AGNHOST, images.registry)
+    used = (*((probe,) if by_default else ()), *images.by_system.values(), capture_image(images))
+    return tuple(dict.fromkeys(image for image in used if "@sha256:" not in image))
+
+
 def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
     """Return why ``image`` cannot run on a node, or nothing; other images than agnhost are not checked."""
     match = _AGNHOST.fullmatch(image)

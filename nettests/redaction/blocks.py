@@ -4,6 +4,7 @@ One pass over the lines of a text each, which yields the places to hide.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from nettests.redaction.names import NAMES
@@ -21,6 +22,20 @@ _FIELD = re.compile(
 )
 # samples: "  secretName: x", "- key: value": what is nested, not a value
 _NESTED = re.compile(r"\s{0,200}(?:-[ \t]{1,20})?[\"']?[\w./-]{1,80}[\"']?[ \t]{0,20}:(?:\s|$)")
+# samples: kind: Secret, "- kind: Secret"
+_SEALED = re.compile(r"([ \t]{0,200}(?:-[ \t]{1,20})?)kind:[ \t]{1,20}Secret\s{0,20}")
+_INSET = re.compile(r"[ \t-]{0,200}")
+_DATA = re.compile(r"[ \t-]{0,200}(?:data|stringData):\s{0,20}")
+# samples: "  a: aHVu", "    aHVu"; not "  a: |"
+_VALUE = re.compile(
+    r"[ \t]{0,200}(?:[\"']?[\w.-]{1,255}[\"']?:(?:\s{1,20}|$)(?![|>]))?(?=\S)(?![\w.-]{1,255}:\s)"
+)
+# samples: "kind":"Secret", \"stringData\":{\"a\":\"x\"}
+_MEMBERS = re.compile(
+    r"\\{0,7}\"(?:(kind)\\{0,7}\"[ ]?:[ ]?\\{0,7}\"Secret\\{0,7}\"|(?:data|stringData)\\{0,7}\"[ ]?:[ ]?\{([^{}]{1,65536})\})"
+)
+NEAR = 4096
+"""So near to what it holds an object within a text calls itself a Secret."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
@@ -54,6 +69,39 @@ def yaml_blocks(text: str) -> Iterator[Span]:
             held = None
         if field := _FIELD.fullmatch(text, start, end):
             held, literal = _depth(line[0]), field["literal"] is not None
+
+
+def manifests(text: str) -> Iterator[Span]:
+    """Yield what a Secret holds, in lines of YAML."""
+    lines, done = list(_LINE.finditer(text)), 0
+    for number, line in enumerate(lines):
+        mark = _SEALED.fullmatch(line[0]) if number >= done else None
+        if mark is None:
+            continue
+        depth, within = len(mark[1]), False
+        first = next((up for up in range(number, done, -1) if _outside(lines[up], depth)), done)
+        after = range(number + 1, len(lines))
+        done = next((down for down in after if _outside(lines[down], depth)), len(lines))
+        for member in (member for member in lines[first:done] if member[0].strip()):
+            if len(_INSET.match(member[0])[0]) <= depth:  # type: ignore[index]
+                within = _DATA.fullmatch(member[0]) is not None
+            elif within and (value := _VALUE.match(member[0])):
+                yield member.start() + value.end(), member.start() + len(member[0].rstrip())
+
+
+def members(text: str) -> Iterator[Span]:
+    """Yield what a Secret holds, in JSON within a text."""
+    found = list(_MEMBERS.finditer(text))
+    kinds = [member.start() for member in found if member[1]]
+    for member in found:
+        near = bisect_left(kinds, member.start() - NEAR)
+        if member[2] and near < len(kinds) and kinds[near] < member.end() + NEAR:
+            yield member.span(2)
+
+
+def _outside(line: re.Match[str], depth: int) -> bool:
+    """Whether a line begins an object of that depth, or stands above it."""
+    return line[0].startswith("---") or (bool(line[0].strip()) and _depth(line[0]) < depth)
 
 
 def _depth(line: str) -> int:

@@ -3,12 +3,15 @@
 import re
 from functools import lru_cache
 
-WORDS = r"(?<!com)(?<!by)pass(?:word|wd|phrase)?|pwd|secret|credentials?|connection[_-]?string"
+WORDS = (
+    r"(?<!com)(?<!by)pass(?:word|wd|phrase|code)?|pwd|(?<![a-zA-Z])pw(?![a-zA-Z])|psk(?![a-zA-Z])|secret|credentials?|creds?(?![a-zA-Z])"
+    r"|connection[_-]?string"
+)
 """Names of secrets that people think up: they may have spaces."""
 KEYS = (
-    r"token|(?<!require )authorization|cookie|jwt"
-    r"|(?:api|access|auth|account|client|encryption|master|private|secret|service|shared|signing|ssh)"
-    r"[_-]?key(?:[_-]?(?:id|data))?"
+    r"token|(?<!require )authorization|cookie|jwt|(?<=[a-zA-Z0-9]_)pat(?![a-zA-Z])|key[_-]?material|[_-]salt|otp[_-]?seed"
+    r"|(?:api|app|access|auth|account|certificate|client|encryption|license|master|private|secret|service|shared"
+    r"|signing|ssh|subscription)[_-]?key(?:[_-]?(?:id|data|base))?"
     r"|client[_-]?certificate[_-]?data"
 )
 """Names of secrets that machines make: they are one word. A registry's "may require authorization: …" is prose."""
@@ -27,9 +30,11 @@ _VARIABLE = re.compile(VARIABLE, re.IGNORECASE)
 _HARMLESS_VARIABLES = frozenset({"PWD", "OLDPWD"})
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 # samples: --token, -password, --client-key-data
-_FLAG = re.compile(rf"--?(?:[\w-]{{0,60}}-)?(?:{NAMES})", re.IGNORECASE)
+_FLAG = re.compile(rf"--?(?:[\w-]{{0,60}}-|store|key)?(?:{NAMES})", re.IGNORECASE)
 _LOGINS = frozenset({"-u", "-U", "--user", "--proxy-user"})
 """Flags of curl and its like that take a name and a password."""
+ADDRESS = r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,20}:\d{1,5}(?![^\s\"'/])"
+"""What follows the same flags of other programs: ``iperf -u 10.0.0.1:5201``."""
 LONGEST = 200
 """What is longer is no name."""
 
@@ -61,6 +66,6 @@ def is_secret_variable(name: str) -> bool:
 def takes_secret(flag: str, following: str) -> bool:
     """Whether the word after a flag is a secret."""
     if flag in _LOGINS:
-        return ":" in following
+        return ":" in following and not re.match(ADDRESS, following)
     named = len(flag) <= LONGEST and _FLAG.fullmatch(flag) is not None
     return named and not following.startswith("-")

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nettests.redaction.names import KEYS, NAMES, VARIABLE, WORDS
+from nettests.redaction.names import ADDRESS, KEYS, NAMES, VARIABLE, WORDS
 
 LONGEST = 4096
 """Characters of a value that one match may take; what is longer is hidden to the end of its word."""
 _DIGITS = r"(?:[_-]?\d{1,3})?"
 _QUOTE = r"(?:\\{0,7}[\"']|\\{1,7}u0022|&quot;|&#34;)"
 _SEPARATOR = rf"{_QUOTE}?[ \t]{{0,20}}(?::=|=>|[=:])"
+_PROSE = r"(?!(?<=: )[A-Za-z][a-z]{1,30}[ \t][\w\"'])"
+"""No secret of one word: ``fetch token: serviceaccounts "x" is forbidden``."""
 _HARMLESS = r"(?!\[redacted\]|(?:true|false|null|none|nil|<nil>)(?![\w-]))"
 _QUOTED = (
     rf'"(?P<s1>(?:[^"\\\r\n]|\\.|""){{1,{LONGEST}}})'
@@ -77,16 +79,61 @@ def _looks_random(word: str) -> bool:
     return entropy > 4.2
 
 
-_WORD_HINTS = ("pass", "pwd", "secret", "credential", "connection")
-_KEY_HINTS = ("token", "authorization", "cookie", "jwt", "key", "certificate")
+_WORD_HINTS = ("pass", "pw", "psk", "secret", "cred", "connection")
+_KEY_HINTS = (
+    *("token", "authorization", "cookie", "jwt", "key", "certificate", "_pat", "salt", "otp"),
+)
+_VARIABLE = rf"(?!(?:OLD)?PWD\b)(?=[\w.-]{{0,80}}(?:{VARIABLE}))[\w.-]{{1,160}}"
+_ONE_WORD = rf"(?:{_QUOTED}|(?P<s9>(?:{_PLAIN}){{1,{LONGEST}}}))"
+_BLANK = r"[ \t]{1,20}"
 
-GITHUB = ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")
+_PREFIXED = {
+    "github_pat_": r"[A-Za-z0-9_]{20,255}",
+    "ghp_": r"[A-Za-z0-9]{20,255}",
+    "gho_": r"[A-Za-z0-9]{20,255}",
+    "ghu_": r"[A-Za-z0-9]{20,255}",
+    "ghs_": r"[A-Za-z0-9]{20,255}",
+    "ghr_": r"[A-Za-z0-9]{20,255}",
+    "xapp-": r"[A-Za-z0-9-]{10,255}",
+    "xox": r"[a-z][.-][A-Za-z0-9.-]{10,255}",
+    "AIza": r"[0-9A-Za-z_-]{30,60}",
+    "ya29.": r"[0-9A-Za-z_-]{20,1024}",
+    "npm_": r"[A-Za-z0-9]{30,255}",
+    "sk-": r"[A-Za-z0-9_-]{20,255}",
+    "hvs.": r"[A-Za-z0-9_-]{20,512}",
+    "hvb.": r"[A-Za-z0-9_-]{20,512}",
+    "hvr.": r"[A-Za-z0-9_-]{20,512}",
+    "pypi-": r"AgE[A-Za-z0-9_-]{20,1024}",
+    "hf_": r"[A-Za-z]{30,64}",
+    "dckr_pat_": r"[A-Za-z0-9_-]{20,64}",
+    "dckr_oat_": r"[A-Za-z0-9_-]{20,64}",
+    "glsa_": r"[A-Za-z0-9_]{30,64}",
+    "glc_": r"[A-Za-z0-9+/=]{20,512}",
+    "AGE-SECRET-KEY-1": r"[0-9A-Z]{20,100}",
+    "dop_v1_": r"[0-9a-f]{40,100}",
+    "rubygems_": r"[0-9a-f]{40,100}",
+    "tskey-": r"[A-Za-z0-9-]{20,100}",
+    "sntrys_": r"[A-Za-z0-9+/=_-]{20,512}",
+    "shpat_": r"[0-9a-fA-F]{30,64}",
+    "pul-": r"[0-9a-f]{40}",
+    "NRAK-": r"[A-Z0-9]{20,64}",
+    "whsec_": r"[A-Za-z0-9+/=]{20,128}",
+    "ATATT3x": r"[A-Za-z0-9_=-]{20,512}",
+    "lin_api_": r"[A-Za-z0-9]{30,64}",
+    "EZAK": r"[A-Za-z0-9]{50,60}",
+    "K10": r"[0-9a-f]{64}::[\w.:-]{1,256}",
+    "LS0tLS1CRUdJTi": rf"[A-Za-z0-9+/=]{{1,{LONGEST}}}",
+    "eyJhdXRocyI6": rf"[A-Za-z0-9+/=]{{1,{LONGEST}}}",
+}
+"""What follows a token's own first letters: of GitHub, Slack, Google, npm, OpenAI, Vault, PyPI, Hugging Face, Docker,
+Grafana, age, DigitalOcean, RubyGems, Tailscale, Sentry, Shopify, Pulumi, New Relic, Stripe, Atlassian, Linear, EasyPost
+and K3s; the base64 of ``-----BEGIN`` and of ``{"auths":``. As their documents and other scanners' rules have it."""
 SHAPES: tuple[Shape, ...] = (
     # samples: password: me & you = us, - DB_PASSWORD=correct horse
     _shape(
         "named words, a line",
         rf"(?m:^)[ \t]{{0,80}}(?:-[ \t]|export[ \t])?[\w.-]{{0,80}}?(?:{WORDS}){_DIGITS}[ \t]{{0,20}}[:=]"
-        rf"[ \t]{{0,20}}{_HARMLESS}(?P<s9>(?![\s{{\[|>\"'])(?:[^\r\n;]|;(?!{_KEY_NEXT})){{1,{LONGEST}}})",
+        rf"[ \t]{{0,20}}{_HARMLESS}(?P<s9>(?![\s{{\[|>\"'=])(?:[^\r\n;]|;(?!{_KEY_NEXT})){{1,{LONGEST}}})",
         *_WORD_HINTS,
         ignore_case=True,
     ),
@@ -101,8 +148,7 @@ SHAPES: tuple[Shape, ...] = (
     # samples: "token": "abc", apiKey=x, client-key-data: aHVu
     _shape(
         "named keys",
-        rf"(?:{KEYS}){_DIGITS}{_SEPARATOR}[ \t]{{0,20}}{_HARMLESS}"
-        rf"(?:{_QUOTED}|(?P<s9>(?![{{\[|>])(?:{_PLAIN}){{1,{LONGEST}}}))",
+        rf"(?:{KEYS}){_DIGITS}{_SEPARATOR}[ \t]{{0,20}}{_HARMLESS}{_PROSE}(?![{{\[|>]){_ONE_WORD}",
         *_KEY_HINTS,
         ignore_case=True,
     ),
@@ -117,17 +163,23 @@ SHAPES: tuple[Shape, ...] = (
     # samples: - name: DB_PASSWORD⏎  value: x, {\"name\":\"API_TOKEN\",\"value\":\"x\"}
     _shape(
         "variable",
-        rf"(?<![\w.-])name{_SEPARATOR}[ \t]{{0,20}}{_QUOTE}?(?!(?:OLD)?PWD\b)"
-        rf"(?=[\w.-]{{0,80}}(?:{VARIABLE}))[\w.-]{{1,160}}{_QUOTE}?,?\s{{0,80}}{_QUOTE}?value{_SEPARATOR}"
+        rf"(?<![\w.-])(?:name|key){_SEPARATOR}[ \t]{{0,20}}{_QUOTE}?{_VARIABLE}{_QUOTE}?,?\s{{0,80}}{_QUOTE}?value{_SEPARATOR}"
         rf"[ \t]{{0,20}}{_HARMLESS}(?:{_QUOTED}|(?P<s9>[^\s\"'|>\\][^\r\n]{{0,{LONGEST}}}))",
         "value",
         ignore_case=True,
     ),
-    # samples: --token abc, -token abc, --db-password 'my pass'
+    # samples: - value: x⏎  name: DB_PASSWORD, {\"value\":\"x\",\"name\":\"API_TOKEN\"}
+    _shape(
+        "variable, its value first",
+        rf"(?<![\w.-])value{_SEPARATOR}[ \t]{{0,20}}(?:{_QUOTED}|(?P<s9>[^\s\"'|>\\][^\r\n]{{0,{LONGEST}}}))"
+        rf"{_QUOTE}?,?\s{{0,80}}{_QUOTE}?(?:name|key){_SEPARATOR}[ \t]{{0,20}}{_QUOTE}?{_VARIABLE}",
+        "value",
+        ignore_case=True,
+    ),
+    # samples: --token abc, -token abc, --db-password 'my pass', "--token", "abc"
     _shape(
         "flag",
-        rf"-(?<![\w-]-)-?(?:[\w-]{{0,60}}[-_])?(?:{NAMES})[ \t]{{1,20}}(?!-){_HARMLESS}"
-        rf"(?:{_QUOTED}|(?P<s9>(?:{_PLAIN}){{1,{LONGEST}}}))",
+        rf"-(?<![\w-]-)-?(?:[\w-]{{0,60}}[-_]|store|key)?(?:{NAMES})(?:{_BLANK}|{_QUOTE},\s{{0,80}}(?={_QUOTE}))(?!{_QUOTE}?-){_HARMLESS}{_ONE_WORD}",
         *_WORD_HINTS,
         *_KEY_HINTS,
         ignore_case=True,
@@ -135,7 +187,7 @@ SHAPES: tuple[Shape, ...] = (
     # samples: curl -u user:pw, curl -uuser:pw, --proxy-user "user:my pw"
     _shape(
         "login",
-        rf"-(?<![\w-]-)(?:u|U|-user|-proxy-user)(?:\"?,?[ \t=]{{1,20}}|(?=[^\s-]))"
+        rf"-(?<![\w-]-)(?:u|U|-user|-proxy-user)(?:\"?,?[ \t=]{{1,20}}|(?=[^\s-]))(?!{ADDRESS})"
         rf"(?:{_QUOTE}?(?<=\")(?P<s1>[^\"\r\n:]{{1,256}}:[^\"\r\n]{{1,{LONGEST}}})"
         rf"|'(?P<s2>[^'\r\n:]{{1,256}}:[^'\r\n]{{1,{LONGEST}}})"
         rf"|(?P<s9>[^\s:\"']{{1,256}}:[^\s\"']{{1,{LONGEST}}}))",
@@ -145,7 +197,7 @@ SHAPES: tuple[Shape, ...] = (
     # samples: {"auth": "dXNlcjpwdw=="}, auth: dXNlcjpwdw==
     _shape(
         "docker login",
-        rf"(?<![A-Za-z0-9-])auth{_SEPARATOR}[ \t]{{0,20}}(?:{_QUOTED}|(?P<s9>[A-Za-z0-9+/]{{8,{LONGEST}}}={{0,2}}))",
+        rf"(?<![A-Za-z0-9-])auth{_SEPARATOR}[ \t]{{0,20}}(?:{_QUOTED}|(?P<s9>(?=[a-z]{{0,60}}(?-i:[A-Z0-9+/]))[A-Za-z0-9+/]{{8,{LONGEST}}}={{0,2}}))",
         "auth",
         ignore_case=True,
     ),
@@ -153,7 +205,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "header",
         rf"(?<![\w-])(?:(?:proxy-)?(?<!require )authorization|(?:set-)?cookie|x-[a-z-]{{0,40}}(?:token|key)){_SEPARATOR}"
-        rf"[ \t]{{0,20}}(?!\[redacted\])(?P<s1>[^\r\n]{{1,{LONGEST}}})",
+        rf"[ \t]{{0,20}}(?!\[redacted\]|[\s{{])(?P<s1>[^\r\n]{{1,{LONGEST}}})",
         "authorization",
         "cookie",
         "token",
@@ -163,7 +215,7 @@ SHAPES: tuple[Shape, ...] = (
     # sample: Bearer abc.def-123
     _shape(
         "bearer",
-        rf"\bbearer[ \t]{{1,20}}(?!token\b)(?P<s1>[A-Za-z0-9._~+/=-]{{6,{LONGEST}}})",
+        rf"\bbearer[ \t]{{1,20}}(?!token\b|realm=)(?P<s1>[A-Za-z0-9._~+/=-]{{6,{LONGEST}}})",
         "bearer",
         ignore_case=True,
     ),
@@ -176,12 +228,13 @@ SHAPES: tuple[Shape, ...] = (
         r"(?P<s1>[^\s/@\"'<>:?#\[]{0,256}:[^\s\"'<>]{1,256})@(?!sha\d{3}:)",
         "@",
     ),
-    # sample: ?sv=1&sig=a%2Fb
-    _shape("signature", rf"[?&]sig=(?P<s1>[^\s\"'&]{{1,{LONGEST}}})", "sig="),
-    # sample: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t…, the base64 of "-----BEGIN"
-    _shape("coded key", rf"LS0tLS1CRUdJTi[A-Za-z0-9+/=]{{1,{LONGEST}}}", "ls0tls1crudjti"),
-    # sample: eyJhdXRocyI6…, the base64 of {"auths":
-    _shape("coded logins", rf"eyJhdXRocyI6[A-Za-z0-9+/=]{{1,{LONGEST}}}", "eyjhdxrocyi6"),
+    # samples: ?sv=1&sig=a%2Fb, &X-Amz-Signature=x, &X-Amz-Credential=x; ?code=x of Azure Functions, not ?code=404
+    _shape(
+        "signature",
+        rf"[?&](?:(?:[\w-]{{0,20}}-)?(?:sig|signature|credential)=|code=(?=[^\s\"'&]{{20}}))(?P<s1>[^\s\"'&]{{1,{LONGEST}}})",
+        *("sig=", "signature=", "credential=", "code="),
+        ignore_case=True,
+    ),
     # sample: eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln
     _shape(
         "JSON Web Token",
@@ -202,21 +255,75 @@ SHAPES: tuple[Shape, ...] = (
         *"0123456789",
         confirmed=_looks_random,
     ),
-    # What the scanner lacks, or knows in some of its forms.
-    _shape(
-        "GitHub token",
-        r"github_pat_[A-Za-z0-9_]{20,255}|gh[pousr]_[A-Za-z0-9]{20,255}",
-        *GITHUB,
-        "github_pat_",
-    ),
-    _shape(
-        "Slack token", r"xox[a-z]-[A-Za-z0-9-]{10,255}|xapp-[A-Za-z0-9-]{10,255}", "xox", "xapp-"
-    ),
-    _shape("Google key", r"AIza[0-9A-Za-z_-]{30,60}|ya29\.[0-9A-Za-z_-]{20,1024}", "aiza", "ya29."),
     # sample: 110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawQ
     _shape("Telegram token", r":(?<=\d{8}:)(?P<s1>[0-9A-Za-z_-]{35})(?![\w-])", ":"),
-    _shape("npm token", r"npm_[A-Za-z0-9]{30,255}", "npm_"),
-    _shape("OpenAI key", r"(?<![\w-])sk-[A-Za-z0-9_-]{20,255}", "sk-"),
-    _shape("Vault token", r"(?<![\w.-])hv[sbr]\.[A-Za-z0-9_-]{20,512}", "hvs.", "hvb.", "hvr."),
+    # samples: ghp_…, hvs.…: what the scanner lacks, or knows in some of its forms
+    *(
+        _shape(f"{first}…", rf"(?<![A-Za-z0-9]){re.escape(first)}{rest}", first.lower())
+        for first, rest in _PREFIXED.items()
+    ),
+    # samples: <Password>x</Password>, <Password><Value>x, <property name="db.password">x</property>
+    _shape(
+        "element",
+        rf"(?:<|&lt;)(?:[\w.-]{{0,60}}?:)?(?:[\w.-]{{0,60}}?(?:{NAMES})|[\w.-]{{1,60}}{_BLANK}name=\"[\w.-]{{0,80}}(?:{NAMES})\")"
+        rf"(?:[ \t][^<>\r\n]{{0,200}})?(?:>|&gt;)(?:\s{{0,80}}<Value>)?\s{{0,80}}(?P<s1>[^\s<&][^<&]{{0,{LONGEST}}})(?:<|&lt;)/",
+        "</",
+        "&lt;/",
+        ignore_case=True,
+    ),
+    # samples: sshpass -p x, docker login -u me -p x, mysql -uroot -px, redis-cli -a x
+    _shape(
+        "password of a tool",
+        rf"\b(?:sshpass{_BLANK}-p|(?:docker|podman|nerdctl|az|oc)[ \t]login[^\r\n]{{0,200}}?[ \t]-p"
+        rf"|mysql(?:dump|admin)?[ \t][^\r\n]{{0,200}}?-p(?=\S)|redis-cli[ \t][^\r\n]{{0,200}}?-a)[ \t]{{0,20}}{_ONE_WORD}",
+        *("sshpass", "login", "mysql", "redis-cli"),
+    ),
+    # samples: net use Z: \\srv\x pw /user:me, /user:me pw
+    _shape(
+        "password of a share",
+        rf"\bnet(?:\.exe)?[ \t]use[ \t][^\r\n]{{0,200}}?(?:\\\\\S{{1,200}}|/user:\S{{1,200}}){_BLANK}(?P<s1>[^\s/]\S{{0,255}})",
+        "net use",
+        "net.exe use",
+        ignore_case=True,
+    ),
+    # samples: ConvertTo-SecureString -String 'x', setx API_TOKEN x
+    _shape(
+        "text of PowerShell",
+        rf"(?:ConvertTo-SecureString(?:{_BLANK}-String)?|\bsetx{_BLANK}{_VARIABLE}){_BLANK}(?![-$]){_ONE_WORD}",
+        *("securestring", "setx"),
+        ignore_case=True,
+    ),
+    # samples: password "x"; : PSK "x", authenticator md5 "x" (BIRD, strongSwan)
+    _shape(
+        "quoted behind its name",
+        rf"(?<![\w-])(?:password|psk|md5){_BLANK}\"(?P<s1>[^\"\r\n]{{1,{LONGEST}}})\"",
+        *("password", "psk", "md5"),
+        ignore_case=True,
+    ),
+    # samples: neighbor 10.0.0.1 password x, enable password 8 x, key-string x (FRR), auth_pass x (keepalived)
+    _shape(
+        "line of a router",
+        r"(?m:^)[ \t]{0,40}(?:neighbor[ \t]\S{1,80}[ \t]password|(?:enable|isis|area|domain)[ \t-]password(?:[ \t](?:clear|md5))?"
+        r"|ip(?:v6)?[ \t]\w{1,10}[ \t](?:message-digest-key[ \t]\d{1,3}[ \t]md5|authentication-key)|key-string"
+        r"|snmp-server[ \t]community|auth_pass|stats[ \t]auth[ \t][^\s:]{1,80}:|credentials[ \t]\S{1,80}"
+        r"|secret[ \t]\S{1,80}(?=[ \t]\S{8,200}(?m:$))|password(?=[ \t]{1,20}\S{1,200}(?m:$)))"
+        r"(?:[ \t]\d(?=[ \t]))?[ \t]{0,20}(?P<s1>[^\s\"]\S{0,255})",
+        *("password", "key", "community", "auth", "credentials", "secret"),
+    ),
+    # sample: aws_access_key AKIA… x (CoreDNS, plugin route53)
+    _shape("AWS keys", rf"aws_access_key{_BLANK}(?P<s1>[^\r\n]{{1,255}})", "aws_access_key"),
+    # samples: $6$salt$…, $2y$10$…, $argon2id$v=19$…, pbkdf2_sha256$…, {SSHA}…, …:31d6cfe0…:::
+    _shape(
+        "hash of a password",
+        r"\$(?:[1567y]|2[abxy]|gy|apr1|argon2\w{1,2}|scrypt)\$[^\s:\"']{10,512}|pbkdf2_\w{1,20}\$[^\s:\"']{10,512}"
+        r"|\{(?:S?SHA\d{0,3}|S?MD5|CRYPT)\}[^\s\"']{10,255}|(?<![0-9a-f])[0-9a-f]{32}:[0-9a-f]{32}(?=:::)",
+        *("$", "sha", "md5}", "crypt}", ":::"),
+    ),
+    # samples: discord.com/api/webhooks/1/x, x.webhook.office.com/webhookb2/x
+    _shape(
+        "webhook",
+        r"/(?:webhooks/\d{1,30}|webhookb2)/(?P<s1>[^\s\"'?]{8,512})",
+        "webhook",
+    ),
 )
 """In no particular order: all look at the whole text."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from nettests.redaction.blocks import Span, keys, yaml_blocks
+from nettests.redaction.blocks import Span, keys, manifests, members, yaml_blocks
 from nettests.redaction.scanner import expressions
 from nettests.redaction.shapes import LONGEST, SHAPES, Shape
 
@@ -40,6 +40,9 @@ def _secret_spans(text: str) -> Iterator[Span]:
         yield from keys(text)
     if "\n" in small and ":" in small:
         yield from yaml_blocks(text)
+    if "kind" in small and "secret" in small:
+        yield from manifests(text)
+        yield from members(text)
     there = {hint for hint in hints if hint in small}
     yield from _by_shape(text, [shape for shape in shapes if not there.isdisjoint(shape.hints)])
 

@@ -16,6 +16,7 @@ from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, Fact
 from nettests.model.permission import CREATE_POD
+from nettests.plan.images import tagged_images
 from nettests.session.run_options import RunOptions
 
 
@@ -42,8 +43,15 @@ def profile_of(options: RunOptions) -> ClusterProfile:
         )
     if options.image:
         images = replace(images, probe=options.image, by_system={})
+    if images.require_digest and (tagged := tagged_images(images)):
+        raise ManifestError(
+            f"images.requireDigest is set, and these images are named by tag: {', '.join(tagged)}",
+            hint="name them as name@sha256:…; nettests images --digests prints what nodes report",
+        )
     if options.nodes:
         profile = replace(profile, fleet_nodes=options.nodes)
+    if options.excluded_nodes:
+        profile = replace(profile, excluded_nodes=options.excluded_nodes)
     return replace(profile, images=images) if images != profile.images else profile
 
 

@@ -62,6 +62,31 @@ def test_a_secret_is_in_the_namespace_that_pulls(
     assert profile_of(RunOptions(cluster_profile=file, namespace=other)).images != Images()
 
 
+DIGEST = f"x@sha256:{'0' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("named", "tagged"),
+    [
+        ("", r"named by tag: registry.k8s.io/e2e-test-images/agnhost:[\d.]+, docker.io/nicolaka/netshoot"),
+        (f", capture: '{DIGEST}'", "named by tag: registry.k8s.io/e2e-test-images/agnhost:[0-9.]+\n"),
+        (f", capture: '{DIGEST}', bySystem: {{linux: '{DIGEST}'}}", "agnhost"),
+        (f", capture: '{DIGEST}', bySystem: {{linux: '{DIGEST}', windows: 'x:2'}}", "named by tag: x:2\n"),
+        (f", capture: '{DIGEST}', bySystem: {{linux: '{DIGEST}', windows: '{DIGEST}'}}", None),
+    ],
+)  # fmt: skip
+def test_images_can_be_required_by_digest(tmp_path: Path, named: str, tagged: str | None) -> None:
+    """A run with an image by tag does not start, and names it; the command line's image counts too."""
+    file = written(tmp_path, f"images: {{requireDigest: true{named}}}\n")
+    if tagged is None:
+        assert profile_of(RunOptions(cluster_profile=file)).images.require_digest
+        with pytest.raises(ManifestError, match="named by tag: mine:1"):
+            profile_of(RunOptions(cluster_profile=file, image="mine:1"))
+        return
+    with pytest.raises(ManifestError, match=tagged):
+        profile_of(RunOptions(cluster_profile=file))
+
+
 def test_the_password_of_a_proxy_is_a_secret(tmp_path: Path) -> None:
     """It is registered when the cluster profile is read."""
     proxy = "externalVantage: proxy\nexternalProxy: http://user:hunter2@proxy.test:3128\n"
