@@ -247,7 +247,9 @@ class Chaos(Killing):
             case "namespace" | "pod":
                 kind = "namespaces" if trouble == "namespace" else "pods"
                 items = connection.items(f"/api/v1/{kind}", labelSelector=RUN_LABEL)
-                mine = [one for one in items if one["metadata"]["labels"][RUN_LABEL] != "neighbour"]
+                mine = [
+                    item for item in items if item["metadata"]["labels"][RUN_LABEL] != "neighbour"
+                ]
                 for item in mine[:1]:
                     meta = item["metadata"]
                     inside = f"namespaces/{meta['namespace']}/" if trouble == "pod" else ""
