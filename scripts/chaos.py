@@ -155,6 +155,7 @@ class Chaos(Killing):
     def __init__(self, up: dict[str, Any], folder: Path, wanted: argparse.Namespace) -> None:
         super().__init__(up, folder, wanted)
         self.lab: str = up["name"]
+        self.troubles: list[str] = wanted.trouble or list(TROUBLES)
         self.weather = Weather(self.kubeconfig, wanted.seed)
         self.token = folder / "token"
         self.token.write_text(self.weather.accepted)
@@ -179,7 +180,7 @@ class Chaos(Killing):
         say(f"clear weather: {length:.1f} s, {dict(Counter(first.values()))}")
         problems = self.differences(before, objects(connection), "after the first run")
         for number in range(1, self.times + 1):
-            trouble = TROUBLES[(number - 1) % len(TROUBLES)]
+            trouble = self.troubles[(number - 1) % len(self.troubles)]
             self.weather.fates.clear()
             self.weather.clear = False
             ended = self.trouble(trouble, self.dice.uniform(0.3, 0.8) * length, connection)
@@ -264,7 +265,7 @@ class Chaos(Killing):
             return {}, Counter()
         checks = json.loads(results.read_text())["checks"]
         reasons = Counter(
-            check["message"].rpartition(" - ")[2][:160]
+            check["message"].rpartition(" - ")[2][:400]
             for check in checks
             if check["verdict"] == "unknown"
         )
@@ -277,6 +278,7 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=30, help="how many runs")
     parser.add_argument("--seed", type=int, default=1, help="of weather and moments")
     parser.add_argument("--profile", default="win2022-l2bridge-dsr", help="of the lab")
+    parser.add_argument("--trouble", action="append", choices=TROUBLES, help="one of the troubles")
     parser.add_argument("--flow", action="append", help="what the runs test (repeatable)")
     wanted = parser.parse_args()
     name = f"chaos-{wanted.seed}"
