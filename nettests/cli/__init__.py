@@ -22,12 +22,14 @@ COMMANDS = {
         "lab": ("lab_command", "Start and stop emulated clusters, and inject faults."),
     },
     "Understand": {
+        "list": ("list_command", "List flows, checks, limitations, lab profiles or faults."),
         "plan": (
             "discover_commands",
             "List the checks of a run, and the expected outcome of each.",
         ),
         "discover": ("discover_commands", "Show a cluster's facts, and why some are unknown."),
         "explain": ("explain_command", "Explain the expected outcome of CHECK on a cluster."),
+        "open": ("open_command", "Open the report of a run, by default of the latest."),
         "trace": ("trace_command", "Find the hop at which a check's packets are lost, and why."),
         "diagnose": ("diagnose_command", "Collect diagnostics of a cluster's networking."),
         "export": ("export_command", "Make an anonymous bundle of a run, to send to the project."),

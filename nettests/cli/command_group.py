@@ -97,7 +97,11 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
-        except (click.exceptions.Exit, click.Abort):
+        except (
+            click.exceptions.Exit,
+            click.Abort,
+            BrokenPipeError,
+        ):  # click ends a closed pipe quietly
             raise
         except Exception as error:
             if os.environ.get(DEBUG):

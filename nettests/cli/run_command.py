@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import click
 import pytest
 
+from nettests import terminal
 from nettests.cli.archive_command import archive_of_run
+from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -22,8 +25,9 @@ from nettests.cli.options import (
     report_dir_option,
     shared,
 )
-from nettests.session.captures import require_scapy
+from nettests.session.estimate import estimate
 from nettests.session.option_table import OPTIONS, OWN, words_of
+from nettests.session.rerun import with_failed
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
@@ -49,6 +53,9 @@ _OWN_PYTEST = (
     metavar="FILE",
     help="Archive the run's folder in this file; - prints it as text, for nettests job fetch.",
 )
+@click.option(
+    "--dry-run", is_flag=True, help="Print what the run would take of the cluster; create nothing."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
@@ -57,6 +64,7 @@ def run(
     report_dir: Path,
     workers: str | None,
     archive: Path | None,
+    dry_run: bool,
     quiet: bool,
     pytest_args: tuple[str, ...],
     **passed_on: Any,
@@ -66,8 +74,9 @@ def run(
     Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
     8 known bugs show; 2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
     """
-    if passed_on["trace"]:
-        require_scapy()
+    if dry_run:
+        _tell_size(common, passed_on["rerun_failed"], report_dir)
+        return
     given = {
         **click.get_current_context().params,
         "limitations": common.options.manifests,  # those of a vendor profile too
@@ -89,6 +98,16 @@ def run(
     if archive is not None:
         archive_of_run(report_dir, before, archive)
     sys.exit(code)
+
+
+def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> None:
+    """Plan as the run would, and print what that takes."""
+    choice = with_failed(common.options.choice, rerun, report_dir)
+    common = replace(common, options=replace(common.options, choice=choice))
+    profile, blueprint = planned_on(common)
+    for line in estimate(blueprint.plan, blueprint.facts, profile).lines:
+        terminal.line(line)
+    terminal.line("nettests plan lists the checks, nettests render every object")
 
 
 def _installed() -> bool:

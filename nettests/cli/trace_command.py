@@ -14,6 +14,7 @@ from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.report.trace_json import document
 from nettests.report.trace_words import terminal_lines
+from nettests.session.captures import require_scapy
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding
@@ -77,6 +78,7 @@ def trace(
     """
     if bool(check) == bool(captures):
         raise click.UsageError("name a CHECK, or captures with --pcap")
+    require_scapy()
     if captures:
         given = Given(
             captures=captures, port=port, token=token, service=service, backends=backends, vni=vni

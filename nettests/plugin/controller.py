@@ -25,7 +25,7 @@ from nettests.model.journal_records import Judged, Limitations
 from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
-from nettests.model.words import FailOn, Verdict
+from nettests.model.words import CheckClass, FailOn, Verdict
 from nettests.plan import Registry, load, read_classes
 from nettests.plugin import outcome, pytest_options, wanted, worker
 from nettests.plugin.collect import check_in
@@ -37,6 +37,7 @@ from nettests.plugin.terminal_summary import show
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
+from nettests.session.captures import require_scapy
 from nettests.session.head import record_failed_start
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
@@ -126,6 +127,8 @@ class Controller:
         if self.config.option.lab is not None:
             wanted.refuse_path_as_profile(self.config)
             wanted.refuse_keeping_in_a_lab(self.config)
+        if CheckClass.PACKETS in enabled or self.options.trace:
+            require_scapy()
         registry = load(pytest_options.suites(self.config)).select(self.config.option.flow)
         self.options.choice.require_flows(flow.name for flow in registry.flows)
         self._registry: Registry = registry
