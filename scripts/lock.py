@@ -18,10 +18,10 @@ FILES = {
         *("pyproject.toml", "--extra", "lab"),
         *("--group", "test", "--group", "lint", "--group", "mutation"),
     ],
-    "run": ["pyproject.toml", "--extra", "lab", *TESTED],
+    "run": ["pyproject.toml", "--extra", "all", *TESTED],
     "image": ["pyproject.toml", *TESTED],
 }
-"""What each file holds: dependency groups, and the project's own dependencies, with those of the lab but in the image.
+"""What each file holds: dependency groups, and the project's own dependencies, with those of all extras for ``make demo``, of none in the image.
 
 What runs has the versions that tests run with, which are resolved first.
 """

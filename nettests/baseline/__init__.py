@@ -5,7 +5,14 @@
 counts. Nothing here opens a file or reads a clock.
 """
 
-from nettests.baseline.accepting import Accepted, accepted, merged
+from nettests.baseline.accepting import (
+    Accepted,
+    accepted,
+    covers,
+    deviating_checks,
+    merged,
+    of_incident,
+)
 from nettests.baseline.entries import AcceptedOn, Baseline, Entry, read_baseline, render_baseline
 from nettests.baseline.matching import (
     BaselineComparison,
@@ -28,9 +35,12 @@ __all__ = [
     "accepted",
     "compared",
     "counted",
+    "covers",
+    "deviating_checks",
     "elsewhere",
     "fittings",
     "merged",
+    "of_incident",
     "read_baseline",
     "render_baseline",
 ]

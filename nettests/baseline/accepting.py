@@ -4,6 +4,7 @@ What is limited is accepted on request alone: its limitation judges it already, 
 was seen of those that the documents allow.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -20,6 +21,10 @@ from nettests.model.words import Verdict
 from nettests.report.digest import facts_digest
 
 _HELD = frozenset({*DEVIATING, Verdict.RECORDED})
+# samples: win-3 → linux-2, win-1
+_WORDS = re.compile(r"[\w.-]+")
+_WHOLE_NODE = frozenset({"node", "remote-node", "pod-network", "unready-node", "not-started"})
+"""Traits of incidents (``report.incidents``) that mean a node with everything on it."""
 _BLIND = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
@@ -103,9 +108,31 @@ def _ids(of: Iterable[CheckInRun]) -> Iterator[str]:
     yield from (run.run.run_id for run, _ in of)
 
 
+def covers(entry: Entry, check: RecordedCheck) -> bool:
+    """Whether the entry of a node, or of a flow, is about everything that deviates in a check."""
+    if entry.flow:
+        return fnmatchcase(check.flow, entry.flow)
+    deviating = deviating_members(check) or (f"{check.source.node} {check.target.node}",)
+    return all(entry.node in _WORDS.findall(label) for label in deviating)
+
+
+def deviating_checks(run: RecordedRun) -> list[RecordedCheck]:
+    """Return what a run fails for."""
+    return [check for check in run.checks if check.standing in DEVIATING]
+
+
+def of_incident(run: RecordedRun, number: int) -> tuple[tuple[str, ...], str]:
+    """Return the checks of an incident, counted from 1, and the node that as a whole is its cause, if one is."""
+    incident = run.incidents[number - 1]
+    nodes = run.facts.nodes if run.facts else ()
+    named = {*incident.traits.values()} & {node.name for node in nodes}
+    whole = incident.explained and incident.traits.keys() <= _WHOLE_NODE and len(named) == 1
+    return incident.checks, named.pop() if whole else ""
+
+
 def merged(old: Baseline, new: Iterable[Entry], runs: Iterable[RecordedRun] = ()) -> Baseline:
-    """Return a baseline with new entries in the place of those of the same checks, and the clusters of their runs."""
-    entries = {entry.check: entry for entry in (*old.entries, *new)}
+    """Return a baseline with new entries in the place of those of the same subjects, and the clusters of their runs."""
+    entries = {entry.subject: entry for entry in (*old.entries, *new)}
     clusters = dict.fromkeys((*old.clusters, *map(accepted_on, runs)))
     return Baseline(file=old.file, entries=tuple(entries.values()), clusters=tuple(clusters))
 

@@ -24,6 +24,8 @@ from nettests.resources import manifests_path
 API_VERSION = document_version("v1alpha1")
 KIND = "Baseline"
 ENDS = ("source", "target")
+SUBJECTS = ("check", "node", "flow")
+"""Keys of what an entry is about."""
 SEEN = ("outcome", "source_seen", "distribution")
 """Keys of what was seen, as ``results.json`` spells them."""
 
@@ -32,17 +34,25 @@ SEEN = ("outcome", "source_seen", "distribution")
 class Entry:
     """What was accepted of one check. ``seen`` is empty where attempts disagreed, or members decide.
 
-    ``members`` are those that deviated, with their verdicts; ``facts`` are the values under which it holds, by fact.
+    ``members`` are those that deviated, with their verdicts; ``facts`` are the values under which it holds, by fact. In the
+    place of a check a ``node`` accepts whatever deviates at it alone, a ``flow`` (a pattern) whatever deviates in it.
     """
 
-    check: str
-    verdict: Verdict
+    check: str = ""
+    node: str = ""
+    flow: str = ""
+    verdict: Verdict | None = None
     seen: Seen = field(default_factory=Seen)
     members: Mapping[str, Verdict] = field(default_factory=dict)
     facts: Mapping[Dependency, tuple[str, ...]] = field(default_factory=dict)
     run: str = ""
     reason: str
     expires: date
+
+    @property
+    def subject(self) -> str:
+        """What it is about, unique in a file."""
+        return self.check or (f"node {self.node}" if self.node else f"flow {self.flow}")
 
     def expired(self, today: date) -> bool:
         """Whether its last day is over."""
@@ -90,13 +100,13 @@ def read_baseline(text: str, file: str) -> Baseline:
     )
     seen: dict[str, int] = {}
     for index, entry in enumerate(entries):
-        if entry.check in seen:
-            first = document.line(("entries", seen[entry.check]))
+        if entry.subject in seen:
+            first = document.line(("entries", seen[entry.subject]))
             raise document.error(
-                ("entries", index, "check"),
-                f"{entry.check} stands here twice, first in line {first}",
+                ("entries", index, next(key for key in SUBJECTS if getattr(entry, key))),
+                f"{entry.subject} stands here twice, first in line {first}",
             )
-        seen[entry.check] = index
+        seen[entry.subject] = index
     clusters = tuple(
         AcceptedOn(name=cluster["name"], facts_digest=cluster.get("factsDigest", ""))
         for cluster in document.data.get("clusters", ())
@@ -106,7 +116,7 @@ def read_baseline(text: str, file: str) -> Baseline:
 
 def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
-    entries = sorted(baseline.entries, key=lambda entry: entry.check)
+    entries = sorted(baseline.entries, key=lambda entry: entry.subject)
     clusters = [
         {
             "name": cluster.name,
@@ -125,7 +135,9 @@ def render_baseline(baseline: Baseline) -> str:
 
 
 def _data(entry: Entry) -> dict[str, Any]:
-    data: dict[str, Any] = {"check": entry.check, "verdict": entry.verdict.value}
+    data: dict[str, Any] = {key: getattr(entry, key) for key in SUBJECTS if getattr(entry, key)}
+    if entry.verdict:
+        data["verdict"] = entry.verdict.value
     data |= {key: getattr(entry.seen, key) for key in SEEN if getattr(entry.seen, key)}
     if entry.members:
         data["members"] = {label: verdict.value for label, verdict in entry.members.items()}
@@ -150,9 +162,16 @@ def _entry(document: Document, index: int, data: Any) -> Entry:
         expires = date.fromisoformat(data["expires"])
     except ValueError as error:
         raise document.error((*path, "expires"), f"no such date: {data['expires']}") from error
+    subjects = [key for key in SUBJECTS if key in data]
+    if len(subjects) != 1:
+        raise document.error(path, f"an entry has one of {', '.join(SUBJECTS)}")
+    if ("verdict" in data) is not ("check" in data):
+        raise document.error(
+            path, "a check has the verdict that is accepted; a node or a flow has none"
+        )
     return Entry(
-        check=data["check"],
-        verdict=Verdict(data["verdict"]),
+        **{subjects[0]: data[subjects[0]]},
+        verdict=Verdict(data["verdict"]) if "verdict" in data else None,
         seen=Seen(**{key: data.get(key) for key in SEEN}),
         members={label: Verdict(word) for label, word in data.get("members", {}).items()},
         facts={

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from nettests.baseline.accepting import accepted_on, deviating_members, held
+from nettests.baseline.accepting import (
+    accepted_on,
+    covers,
+    deviating_checks,
+    deviating_members,
+    held,
+)
 from nettests.baseline.entries import SEEN, Baseline, Entry, name_of, short
 from nettests.baseline.separating import fact_of
 from nettests.compare import RecordedRun
@@ -88,7 +94,7 @@ class BaselineComparison:
             if len(ids) > SHOWN:
                 yield f"… and {len(ids) - SHOWN} more"
         for entry in self.expired[:SHOWN]:
-            yield f"expired: {entry.check} was accepted until {entry.expires}: {entry.reason}"
+            yield f"expired: {entry.subject} was accepted until {entry.expires}: {entry.reason}"
 
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
@@ -97,16 +103,25 @@ def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting
     return tuple(
         Fitting(entry=entry, fit=fit, why=why)
         for entry in _current(baseline.entries, checks)
-        for fit, why in [_fit(entry, checks.get(entry.check), run, today)]
+        for fit, why in [
+            _fit(entry, checks.get(entry.check), run, today)
+            if entry.check
+            else _whole(entry, run, today)
+        ]
     )
 
 
 def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineComparison:
     """Return a run compared with a baseline."""
     checks = {check.id: check for check in run.checks}
-    fits = {fitting.entry.check: fitting for fitting in fittings(run, baseline, today)}
+    fits = {fitting.entry.subject: fitting for fitting in fittings(run, baseline, today)}
     holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
-    deviating = [check.id for check in run.checks if check.standing in DEVIATING]
+    deviating = [check.id for check in deviating_checks(run)]
+    for entry in baseline.entries:
+        if not entry.check and not entry.expired(today):
+            for check in deviating:
+                if check not in holding and covers(entry, checks[check]):
+                    holding[check] = replace(entry, check=check)
     return BaselineComparison(
         file=baseline.file,
         holding=tuple(holding[check] for check in deviating if check in holding),
@@ -165,6 +180,18 @@ def counted(
     return kept, {*rest, Verdict.FAIL} if comparison.red else rest
 
 
+def _whole(entry: Entry, run: RecordedRun, today: date) -> tuple[Fit, str]:
+    """Return what the entry of a node or a flow says of a run."""
+    if entry.expired(today):
+        return Fit.EXPIRED, f"accepted until {entry.expires}"
+    if run.run.error:
+        return Fit.NOT_JUDGED, f"the run could not start: {run.run.why_not_started}"
+    covered = sum(covers(entry, check) for check in deviating_checks(run))
+    if not covered:
+        return Fit.OTHERWISE, "nothing of it deviates any more"
+    return Fit.HOLDS, f"{plural(covered, 'check')} as accepted"
+
+
 def _fit(
     entry: Entry, check: RecordedCheck | None, run: RecordedRun, today: date
 ) -> tuple[Fit, str]:
@@ -189,7 +216,7 @@ def _fit(
 def _difference(entry: Entry, check: RecordedCheck) -> str | None:
     """Return how a check differs from what was accepted; fewer deviating members are no difference."""
     if check.standing is not entry.verdict:
-        return f"{entry.verdict.value} → {check.standing.value}"
+        return f"{entry.verdict} → {check.standing}"
     for key in SEEN:
         before, now = getattr(entry.seen, key), getattr(held(check), key)
         if before != now:

@@ -6,6 +6,7 @@ Arguments and output only: ``baseline`` makes and matches entries, ``session.rec
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
@@ -14,12 +15,16 @@ from nettests import terminal
 from nettests.baseline import (
     Accepted,
     Baseline,
+    Entry,
     Fit,
     Fitting,
     accepted,
+    covers,
+    deviating_checks,
     elsewhere,
     fittings,
     merged,
+    of_incident,
     read_baseline,
     render_baseline,
 )
@@ -32,6 +37,7 @@ from nettests.compare import RecordedRun, read_results
 from nettests.compare.items import named
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
+from nettests.plan.choice import near
 from nettests.private import write_text
 from nettests.report.text import plural
 from nettests.session.against_baseline import read_baseline_file
@@ -62,6 +68,18 @@ def baseline() -> None:
     help="Only checks whose id matches; * matches any text (repeatable).  [default: all]",
 )
 @click.option(
+    "--incident",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the checks of the Nth incident of the newest RUN; a node's outage becomes one entry.",
+)
+@click.option(
+    "--flow", "flow", metavar="PATTERN", help="One entry for whatever deviates in these flows."
+)
+@click.option(
+    "--node", "node", metavar="NAME", help="One entry for whatever deviates at this node alone."
+)
+@click.option(
     "--limited",
     is_flag=True,
     help="Also what is limited as documented: hold it to the outcome that was seen.",
@@ -88,6 +106,9 @@ def accept(
     *,
     runs: tuple[str, ...],
     patterns: tuple[str, ...],
+    incident: int | None,
+    flow: str | None,
+    node: str | None,
     limited: bool,
     reason: str,
     expires: datetime,
@@ -98,16 +119,33 @@ def accept(
 
     RUN is a folder of a run, its results.json, or latest, latest~1 …. An entry accepts the verdict, outcome and
     deviating members that RUN shows, on the cluster facts of RUN: anything else is new. Given several runs, the results
-    of the newest are accepted, on the fewest facts that tell runs with the failure from runs without it.
+    of the newest are accepted, on the fewest facts that tell runs with the failure from runs without it. The entry of a
+    node or a flow accepts whatever deviates there, on any facts.
     """
     if not reason.strip():
         raise click.BadParameter("say why", param_hint="--reason")
     if expires.date() < datetime.now(UTC).date():
         raise click.BadParameter(f"{expires:%Y-%m-%d} is over", param_hint="--expires")
-    read = [_run(run, report_dir) for run in runs]
-    acceptances = accepted(
-        read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited
-    )
+    chosen = [patterns, incident, flow, node]
+    if sum(bool(each) for each in chosen) > 1:
+        raise click.UsageError("--check, --incident, --flow and --node exclude each other")
+    read = sorted((_run(run, report_dir) for run in runs), key=lambda run: run.run.started)
+    if incident is not None:
+        patterns, node = _of_incident(read[-1], incident)
+    if flow or node:
+        entry = Entry(
+            node=node or "",
+            flow=flow or "",
+            run=read[-1].run.run_id,
+            reason=reason.strip(),
+            expires=expires.date(),
+        )
+        _require_covered(entry, read[-1])
+        acceptances: tuple[Accepted, ...] = (Accepted(entry=entry, showing=(entry.run,)),)
+    else:
+        acceptances = accepted(
+            read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited
+        )
     if not acceptances:
         which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
         kept = "was recorded or limited there" if limited else "was recorded there"
@@ -121,15 +159,41 @@ def accept(
     # A file of another origin or of a newer version may hold keys that no baseline has.
     read_baseline(text, str(file))
     _write(file, text)
-    before = {entry.check: entry for entry in old.entries}
+    before = {entry.subject: entry for entry in old.entries}
     for acceptance in acceptances:
         for line in accepted_lines(acceptance):
             terminal.line(line)
-        if was := before.get(acceptance.entry.check):
+        if was := before.get(acceptance.entry.subject):
             terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
     for note in notes:
         terminal.line(f"note: the file was {note}; it is for both from now on")
-    terminal.line(f"{plural(len(acceptances), 'check')} written to {file}")
+    written = "1 entry" if flow or node else plural(len(acceptances), "check")
+    terminal.line(f"{written} written to {file}")
+
+
+def _of_incident(run: RecordedRun, number: int) -> tuple[tuple[str, ...], str | None]:
+    """Return the checks of an incident, or the node that is its cause."""
+    if number > len(run.incidents):
+        raise PathError(
+            f"run {run.run.run_id} has {plural(len(run.incidents), 'incident')}, not {number}",
+            hint="its page and summary count them",
+        )
+    checks, node = of_incident(run, number)
+    return ((), node) if node else (checks, None)
+
+
+def _require_covered(entry: Entry, run: RecordedRun) -> None:
+    if any(covers(entry, check) for check in deviating_checks(run)):
+        return
+    nodes = [node.name for node in run.facts.nodes] if run.facts else []
+    there = nodes if entry.node else sorted({check.flow for check in run.checks})
+    known = entry.node in nodes or any(fnmatchcase(flow, entry.flow) for flow in there)
+    raise PathError(
+        f"nothing deviates at {entry.subject} alone in {run.run.run_id}"
+        if known
+        else f"run {run.run.run_id} has no {entry.subject}",
+        hint="" if known else near(entry.node or entry.flow, there),
+    )
 
 
 @baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
@@ -165,7 +229,7 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
         if other:
             terminal.line(f"note: {other}")
         for fitting in old:
-            terminal.line(f"{fitting.fit.value}: {fitting.entry.check}: {fitting.why}")
+            terminal.line(f"{fitting.fit.value}: {fitting.entry.subject}: {fitting.why}")
         blind = sum(fitting.fit is Fit.NOT_JUDGED for fitting in fitted)
         rest = f", {blind} not judged" if blind else ""
         terminal.line(f"{len(old)} of {len(fitted)} entries no longer match{rest}")
@@ -176,7 +240,7 @@ def accepted_lines(acceptance: Accepted) -> Iterator[str]:
     """Yield what was accepted; for several runs, also on which facts and why."""
     entry = acceptance.entry
     outcome = f" {entry.seen.outcome}" if entry.seen.outcome else ""
-    yield f"accepted until {entry.expires}: {entry.check} {entry.verdict}{outcome}"
+    yield f"accepted until {entry.expires}: {entry.subject}{f' {entry.verdict}' if entry.verdict else ''}{outcome}"
     if not acceptance.without:
         return
     facts = ", ".join(
@@ -193,7 +257,7 @@ def accepted_lines(acceptance: Accepted) -> Iterator[str]:
 
 def _as_data(fitting: Fitting) -> dict[str, object]:
     return {
-        "check": fitting.entry.check,
+        "check": fitting.entry.subject,
         "fit": fitting.fit.value,
         "stale": fitting.fit in STALE,
         "why": fitting.why,

@@ -29,7 +29,6 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.visible import as_line
 from nettests.parse.doubts import State
-from nettests.plan import load
 from nettests.report.instruments import InstrumentRow
 from nettests.report.text import plural
 from nettests.session.calibrate_local import calibrate_local
@@ -87,7 +86,7 @@ def _in_cluster(common: CommonOptions, report_dir: Path) -> CalibratedNow:
         calibrate_now,
     )
 
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     with common.cluster() as options:
         return calibrate_now(replace(options, report_dir=report_dir), flows)
 

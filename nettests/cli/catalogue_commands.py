@@ -11,7 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import limitations_option, suite_option
+from nettests.cli.options import shared
 from nettests.cli.output_options import json_option
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
@@ -26,8 +26,7 @@ _FILE = click.Path(path_type=Path)
 
 
 @click.command(cls=Command, example="nettests catalogue --json")
-@suite_option()
-@limitations_option()
+@shared("--suite", "--limitations")
 @json_option("Facts, sources and what exercises them.")
 @click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
 @click.option(
@@ -44,7 +43,7 @@ _FILE = click.Path(path_type=Path)
 )
 def catalogue(
     *,
-    suites: tuple[Path, ...],
+    suite: tuple[Path, ...],
     limitations: tuple[Path, ...],
     as_json: bool,
     write: Path | None,
@@ -55,7 +54,7 @@ def catalogue(
 
     Each fact is listed with its flows and limitation entries, or with the reason why it has none.
     """
-    surveyed = survey(suites, limitations)
+    surveyed = survey(suite, limitations)
     if surveyed.mistakes:
         raise ManifestError("\n".join(surveyed.mistakes))
     if write is not None:
@@ -80,9 +79,9 @@ _ALONE = {_PROFILES: "vendor profile"}
 
 @click.command(cls=Command, example="nettests lint site.yaml")
 @click.argument("paths", nargs=-1, type=_FILE, metavar="[PATH]...")
-@suite_option()
+@shared("--suite")
 @json_option()
-def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) -> None:
+def lint(*, paths: tuple[Path, ...], suite: tuple[Path, ...], as_json: bool) -> None:
     """Check limitation manifests and vendor profiles for mistakes.
 
     The shipped manifests, and the documents at PATH.
@@ -92,7 +91,7 @@ def lint(*, paths: tuple[Path, ...], suites: tuple[Path, ...], as_json: bool) ->
     is read with the suites and limitations that it brings.
     Exit code: 0 nothing to repair; 1 findings; 4 a file that cannot be read.
     """
-    surveyed = survey(suites, paths)
+    surveyed = survey(suite, paths)
     read = {
         "manifests": len(surveyed.manifests),
         "entries": sum(not entry.part for entry in surveyed.entries),

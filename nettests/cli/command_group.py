@@ -13,22 +13,25 @@ import click
 from nettests import terminal
 from nettests.errors import DEBUG, NettestsError, unexpected
 from nettests.model.exit_code import ExitCode, of_error
+from nettests.model.nearest import nearest
 from nettests.model.visible import as_paragraph
 from nettests.session.signals import ending_signals
 
+Table = Mapping[str, Mapping[str, tuple[str, str]]]
+"""Headings → names of commands → module, and the line in ``--help``."""
+
 
 class Commands(click.Group):
-    """A group whose commands may raise ``NettestsError``; ``homes`` names the module of each."""
+    """A group whose commands may raise ``NettestsError``; ``commands_of`` says where they are."""
 
-    def __init__(
-        self, *arguments: Any, homes: Mapping[str, str] | None = None, **more: Any
-    ) -> None:
+    def __init__(self, *arguments: Any, commands_of: Table | None = None, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._homes = dict(homes or {})
+        self._headings = commands_of or {}
+        self._all = {name: at for of in self._headings.values() for name, at in of.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click requires it
         """Return the names in the order of ``--help``."""
-        return list(self._homes)
+        return list(self._all)
 
     def get_command(
         self,
@@ -36,10 +39,33 @@ class Commands(click.Group):
         cmd_name: str,
     ) -> click.Command | None:
         """Load the command of that name."""
-        if cmd_name not in self._homes:
+        if cmd_name not in self._all:
             return None
-        command: click.Command = getattr(import_module(self._homes[cmd_name]), cmd_name)
+        module = import_module(f"nettests.cli.{self._all[cmd_name][0]}")
+        # ``list`` and ``open`` are names of Python.
+        function = cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_"
+        command: click.Command = getattr(module, function)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for a word that is none, name the nearest."""
+        word = args[0] if args else "-"
+        if word not in self._all and not word.startswith("-") and not ctx.resilient_parsing:
+            near = nearest(word, self._all, what="commands")
+            ctx.fail(f"there is no command {word!r}: {near}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click requires it
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the commands by heading, without loading them."""
+        for heading, commands in self._headings.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, line) for name, (_, line) in commands.items()])
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         """Run as a program; text that Python itself prints is made harmless to a terminal too."""
@@ -71,7 +97,11 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
             ctx.exit(ExitCode.INTERRUPTED)
-        except (click.exceptions.Exit, click.Abort):
+        except (
+            click.exceptions.Exit,
+            click.Abort,
+            BrokenPipeError,
+        ):  # click ends a closed pipe quietly
             raise
         except Exception as error:
             if os.environ.get(DEBUG):

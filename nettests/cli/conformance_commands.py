@@ -13,7 +13,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import VENDOR_PROFILE, report_dir_option
+from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
 from nettests.conformance import ConformanceReport, Mismatch, Result, assess, document, profile_in
 from nettests.conformance.documents import NAME, PAGE
@@ -36,6 +36,7 @@ from nettests.session.published import compared, publish, published
 from nettests.session.recorded_runs import folder_of
 from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
 
+VENDOR_PROFILE = "--vendor-profile"
 FILE = click.Path(path_type=Path, dir_okay=False)
 SHOWN = 4
 """Lines about one feature on the terminal."""

@@ -13,7 +13,6 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.diagnose import Collected
 from nettests.model.run_folder import DIAGNOSTICS_INDEX
-from nettests.plan import load
 from nettests.report.text import one_line, plural
 from nettests.session.on_demand import Demand, collect_now
 
@@ -29,7 +28,7 @@ from nettests.session.on_demand import Demand, collect_now
     metavar="ID",
     help="Nodes, Services and Pods of this check (repeatable).",
 )
-@click.option("--node", "nodes", multiple=True, metavar="NAME", help="This node (repeatable).")
+@click.option("--node", "node_names", multiple=True, metavar="NAME", help="This node (repeatable).")
 @click.option(
     "--run",
     "run_id",
@@ -54,7 +53,7 @@ def diagnose(
     *,
     common: CommonOptions,
     checks: tuple[str, ...],
-    nodes: tuple[str, ...],
+    node_names: tuple[str, ...],
     run_id: str | None,
     hosts: bool,
     directory: Path,
@@ -66,8 +65,8 @@ def diagnose(
     Without --check and --node: all nodes. Reads only, except that --hosts creates Pods and deletes them again.
     Secrets are removed before anything is written.
     """
-    demand = Demand(checks=checks, nodes=nodes, run=run_id, hosts=hosts)
-    flows = load(common.suites).select(common.flows).flows
+    demand = Demand(checks=checks, nodes=node_names, run=run_id, hosts=hosts)
+    flows = common.registry().flows
     with common.cluster() as options:
         answered = collect_now(options, flows, demand, directory)
     for collected in answered.collected:

@@ -12,7 +12,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IDS, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.model.check import Plan
@@ -21,7 +21,6 @@ from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
-from nettests.plan import load
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.run_options import RunOptions
@@ -42,7 +41,7 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
 
 
 @click.command(cls=Command, example="nettests plan --lab --flow=icmp-egress")
-@cluster_options(CLUSTER, CHECKS)
+@cluster_options(CLUSTER, CHECKS, IDS)
 @json_option("Checks with expectations, and skips, as JSON.")
 def plan(*, common: CommonOptions, as_json: bool) -> None:
     """List the checks of a run, and the expected outcome of each.
@@ -67,7 +66,7 @@ def planned_on(
     common: CommonOptions, also: Callable[[RunOptions, ClusterProfile], None] | None = None
 ) -> tuple[ClusterProfile, Blueprint]:
     """Plan as a run would; return the plan with the cluster profile. ``also`` reads more while the cluster is open."""
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     # Broken manifests are reported before a cluster is contacted or a lab started.
     read = read_manifests(common.options.manifests)
     with common.cluster() as options:
@@ -75,7 +74,7 @@ def planned_on(
         facts = read_facts(options, profile)
         if also is not None:
             also(options, profile)
-    return profile, blueprint(facts, flows, read, options.enabled)
+    return profile, blueprint(facts, flows, read, options.enabled, options.choice)
 
 
 def read_blueprint(common: CommonOptions) -> Blueprint:

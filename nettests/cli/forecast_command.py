@@ -26,7 +26,7 @@ from nettests.forecast import Change, Forecast, Planned
 from nettests.model.facts import ClusterFacts
 from nettests.model.visible import as_line
 from nettests.model.words import CheckClass
-from nettests.plan import Flow, load, read_classes
+from nettests.plan import Flow, read_classes
 from nettests.plan.classes import OPTION
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
 from nettests.session.cluster_under_test import profile_of
@@ -127,7 +127,7 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
 def _current_cluster(
     run: str | None, common: CommonOptions, reports: Path, read: Read
 ) -> CurrentCluster:
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     options = common.options
     if run is None:
         with common.cluster() as contacted:

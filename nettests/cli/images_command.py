@@ -13,7 +13,7 @@ import click
 from nettests import terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
@@ -27,7 +27,7 @@ from nettests.session.run_options import RunOptions
     cls=Command,
     example="nettests images --kubeconfig ~/.kube/config --registry=registry.example/mirror",
 )
-@cluster_options(CLUSTER, IMAGES, CHECKS)
+@cluster_options(CLUSTER, IMAGES, CHECKS, IDS)
 @click.option(
     "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
 )

@@ -39,7 +39,7 @@ _OURS = {
     "webhook": "everybody who may read the Job would read it: --webhook-secret names a Secret",
 }
 """Options of a run that a Job sets itself, and what to do instead."""
-_NOT_MOUNTED = ("suites", "limitations")
+_NOT_MOUNTED = ("suite", "limitations")
 """Options that name files; the image does not have them."""
 _OPTIONS = (
     click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
@@ -182,7 +182,7 @@ def require_run_arguments(words: tuple[str, ...]) -> None:
             raise PlanError(f"{option} is not for the run of a Job", hint=_OURS[name])
         if name in _NOT_MOUNTED:
             raise PlanError(
-                f"--{name.removesuffix('s') if name == 'suites' else name} names files that the image does not hold",
+                f"{option} names files that the image does not hold",
                 hint="build an image of yours on top of it, and install your suite as a package",
             )
 

@@ -1,24 +1,39 @@
-"""Options that several commands share: which cluster, which suites, which manifests."""
+"""Options that several commands share: which cluster, which suites, which manifests. ``session.option_table`` declares them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
 
 from nettests.cli.help import SharedOption
-from nettests.plan import read_classes
+from nettests.plan import Choice, Registry, load, read_classes
 from nettests.plugin.lab import lab
 from nettests.resources import suites_path
+from nettests.session.option_table import CHECKS, CLUSTER, IDS, IMAGES, NAMED, OPTIONS, OWN, PULL
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
 from nettests.session.vendor_files import read_vendor_files
-from nettests.session.webhook import VARIABLE
+
+__all__ = [
+    "CHECKS",
+    "CLUSTER",
+    "IDS",
+    "IMAGES",
+    "PULL",
+    "CommonOptions",
+    "cluster_options",
+    "report_dir_option",
+    "shared",
+]
+
+_HEADING = {PULL: IMAGES, IDS: CHECKS}
 
 Command = Callable[..., Any]
+Decorator = Callable[[Command], Command]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,32 +56,41 @@ class CommonOptions:
                 self.options, kubeconfig=up.kubeconfig, cluster_profile=up.cluster_profile
             )
 
-
-_FILE = click.Path(path_type=Path)
-VENDOR_PROFILE = "--vendor-profile"
-
-CLUSTER, IMAGES, CHECKS = "Cluster", "Images", "Checks"
-"""The groups of shared options; a command takes those that change what it does."""
-PULL = "pull"
-"""One more of ``IMAGES``, for commands that create Pods or say what creating them takes."""
-
-_of_cluster = partial(click.option, cls=SharedOption, heading=CLUSTER)
-_of_images = partial(click.option, cls=SharedOption, heading=IMAGES)
-_of_checks = partial(click.option, cls=SharedOption, heading=CHECKS)
-
-Decorator = Callable[[Command], Command]
+    def registry(self) -> Registry:
+        """Read the suites; return the flows that ``--flow`` names. ``PlanError`` if it, or ``--check``, can match nothing."""
+        registry = load(self.suites).select(self.flows)
+        self.options.choice.require_flows(flow.name for flow in registry.flows)
+        return registry
 
 
-def suite_option(option: Callable[..., Decorator] = click.option) -> Decorator:
-    """Return ``--suite``, for commands that need no cluster too."""
-    return option(
-        "--suite",
-        "suites",
-        type=_FILE,
-        multiple=True,
-        metavar="PATH",
-        help="A suite to add to the shipped ones (repeatable).",
-    )
+def shared(*flags: str, headed: bool = False) -> Decorator:
+    """Return a decorator that adds shared options to a command, in this order, ``headed`` by what they are about."""
+
+    def add(command: Command) -> Command:
+        for flag in reversed(flags):
+            command = _declared(flag, headed=headed)(command)
+        return command
+
+    return add
+
+
+def _declared(flag: str, *, headed: bool) -> Decorator:
+    option = NAMED[flag]
+    more: dict[str, Any] = {"help": option.help}
+    if not option.metavar:
+        more |= {"is_flag": True}
+    elif option.choices:
+        more |= {"type": click.Choice(option.choices), "multiple": option.many}
+    else:
+        more |= {"metavar": option.metavar, "multiple": option.many}
+        if option.metavar in {"FILE", "PATH"}:
+            more["type"] = click.Path(path_type=Path)
+        if option.bare is not None:
+            more |= {"is_flag": False, "flag_value": option.bare}
+    if not headed:
+        return click.option(flag, **more)
+    heading = _HEADING.get(option.group, option.group)
+    return click.option(flag, cls=SharedOption, heading=heading, **more)
 
 
 def report_dir_option(what: str) -> Decorator:
@@ -81,173 +105,56 @@ def report_dir_option(what: str) -> Decorator:
     )
 
 
-def baseline_option(command: Command) -> Command:
-    """Add ``--baseline``, for commands whose exit code it decides."""
-    decorated: Command = click.option(
-        "--baseline",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="Accepted failures; nettests baseline accept writes this file.",
-    )(command)
-    return decorated
+_COMMON = tuple(option for option in OPTIONS if option.group != OWN)
 
 
-def metrics_option(command: Command) -> Command:
-    """Add ``--metrics``, for commands that write the documents of a run."""
-    decorated: Command = click.option(
-        "--metrics",
-        type=click.Path(path_type=Path, dir_okay=False),
-        metavar="FILE",
-        help="Write OpenMetrics text of the finished run to this file.",
-    )(command)
-    return decorated
-
-
-def webhook_option(command: Command) -> Command:
-    """Add ``--webhook``, for commands that test a cluster."""
-    decorated: Command = click.option(
-        "--webhook",
-        metavar="URL",
-        help=f"Post a summary of the finished run there, as JSON for Slack; better by ${VARIABLE}: it is a secret.",
-    )(command)
-    return decorated
-
-
-def limitations_option(option: Callable[..., Decorator] = click.option) -> Decorator:
-    """Return ``--limitations``, for commands that need no cluster too."""
-    return option(
-        "--limitations",
-        type=_FILE,
-        multiple=True,
-        metavar="PATH",
-        help="A limitation manifest, or a folder of them, to add to the shipped ones (repeatable).",
-    )
-
-
-_OPTIONS: dict[str, tuple[Decorator, ...]] = {
-    CLUSTER: (
-        _of_cluster(
-            "--lab",
-            is_flag=False,
-            flag_value="",
-            metavar="[PROFILE]",
-            help="Start an emulated cluster for this command, and stop it at the end.",
-        ),
-        _of_cluster("--kubeconfig", type=_FILE, metavar="FILE", help="Default: $KUBECONFIG."),
-        _of_cluster("--context", metavar="NAME", help="Context of the kubeconfig."),
-        _of_cluster(
-            "--cluster-profile",
-            type=_FILE,
-            metavar="FILE",
-            help="Facts about the cluster that its API does not show.",
-        ),
-        _of_cluster(
-            "--namespace",
-            metavar="NAME",
-            help="Use this existing namespace; other objects in it are not touched.",
-        ),
-    ),
-    IMAGES: (
-        _of_images("--image", metavar="REFERENCE", help="The agnhost image of all probes."),
-        _of_images(
-            "--registry",
-            metavar="HOST[/PATH]",
-            help="Pull images from this mirror instead of their own registry.",
-        ),
-    ),
-    PULL: (
-        _of_images(
-            "--pre-pull", is_flag=True, help="Pull each image onto each node before the checks."
-        ),
-    ),
-    CHECKS: (
-        suite_option(_of_checks),
-        limitations_option(_of_checks),
-        _of_checks(
-            VENDOR_PROFILE,
-            type=_FILE,
-            metavar="FILE",
-            help="A vendor's claims; adds its suites and limitations.",
-        ),
-        _of_checks(
-            "--flow", "flows", multiple=True, metavar="NAME", help="This flow only (repeatable)."
-        ),
-        _of_checks(
-            "--nodes",
-            "fleet_nodes",
-            metavar="WHICH",
-            help="Nodes that are tested: all (default), sample (two of each node pool), or a label selector.",
-        ),
-        _of_checks(
-            "--enable",
-            multiple=True,
-            metavar="CLASS,…",
-            help="Also run checks of these classes: costly, exposed, disruptive, packets (repeatable).",
-        ),
-    ),
-}
-
-
-def cluster_options(*about: str) -> Callable[[Command], Command]:
-    """Add the shared options of these headings to a command, which receives what they say as ``cluster_under_test``."""
+def cluster_options(*groups: str) -> Decorator:
+    """Add the shared options of these headings to a command, which receives what they say as ``common``."""
 
     def add(command: Command) -> Command:
         @wraps(command)
         def with_common(**given: Any) -> Any:
-            shared = {name: given.pop(name, default) for name, default in _DEFAULTS.items()}
-            return command(common=_common(**shared), **given)
+            values: dict[str, Any] = {
+                option.name: () if option.many else None for option in _COMMON
+            }
+            values |= {option.name: given.pop(option.name) for option in taken}
+            return command(common=_common(**values), **given)
 
-        decorated: Command = with_common
-        for option in reversed([option for heading in about for option in _OPTIONS[heading]]):
-            decorated = option(decorated)
-        return decorated
+        taken = [option for option in _COMMON if option.group in groups]
+        return shared(*(option.flag for option in taken), headed=True)(with_common)
 
     return add
-
-
-_DEFAULTS: dict[str, Any] = {
-    **dict.fromkeys(("lab", "kubeconfig", "context", "cluster_profile", "namespace")),
-    **dict.fromkeys(("image", "registry", "fleet_nodes", "vendor_profile")),
-    "pre_pull": False,
-    **dict.fromkeys(("suites", "limitations", "flows", "enable"), ()),
-}
 
 
 def _common(
     *,
     lab: str | None,
-    kubeconfig: Path | None,
-    context: str | None,
-    cluster_profile: Path | None,
-    namespace: str | None,
-    image: str | None,
-    registry: str | None,
-    pre_pull: bool,
-    suites: tuple[Path, ...],
+    suite: tuple[Path, ...],
     limitations: tuple[Path, ...],
     vendor_profile: Path | None,
-    flows: tuple[str, ...],
-    fleet_nodes: str | None,
+    flow: tuple[str, ...],
+    check: tuple[str, ...],
+    exclude_node: tuple[str, ...],
     enable: tuple[str, ...],
+    pre_pull: bool | None,
+    **given: Any,
 ) -> CommonOptions:
-    if lab is not None and (kubeconfig or context or cluster_profile):
+    if lab is not None and any(
+        given[name] for name in ("kubeconfig", "context", "cluster_profile")
+    ):
         raise click.UsageError(
             "--lab brings its own cluster: leave --kubeconfig, --context and --cluster-profile out"
         )
     if vendor_profile is not None:
         brought = read_vendor_files(vendor_profile)
-        suites = brought.beside_suites(suites)
+        suite = brought.beside_suites(suite)
         limitations = brought.beside_limitations(limitations)
     options = RunOptions(
-        kubeconfig=kubeconfig,
-        context=context,
-        cluster_profile=cluster_profile,
         manifests=limitations,
         enabled=read_classes(enable),
-        namespace=namespace,
-        image=image,
-        registry=registry,
-        pre_pull=pre_pull,
-        nodes=fleet_nodes,
+        choice=Choice(patterns=check),
+        excluded_nodes=exclude_node,
+        pre_pull=bool(pre_pull),
+        **given,
     )
-    return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suites), flows=flows)
+    return CommonOptions(options=options, lab=lab, suites=(suites_path(), *suite), flows=flow)

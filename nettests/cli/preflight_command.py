@@ -12,14 +12,13 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
 from nettests.model.yaml_writing import write_compact_yaml
-from nettests.plan import load
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
 from nettests.session.preflight_evidence import Preflight
@@ -37,7 +36,7 @@ _STYLES = {
 
 
 @click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
 @json_option("All findings, and missing rules, as JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print problems only.")
 def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
@@ -48,7 +47,7 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
 
     Exit code: 0 the run can start; 1 something blocks it.
     """
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     with common.cluster() as options:
         result = look(options, flows)
     if as_json:

@@ -11,10 +11,10 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import baseline_option, metrics_option
+from nettests.cli.options import shared
 from nettests.cli.output_options import json_option
-from nettests.judge.exit_status import FailOn
 from nettests.model.run_folder import HTML
+from nettests.model.words import FailOn
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import notifications_of
 from nettests.redaction import Redactor
@@ -33,27 +33,14 @@ _BY_SHAPE = Redactor()
     type=click.Path(path_type=Path, exists=True),
     metavar="RUN",
 )
-@click.option(
-    "--limitations",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    metavar="PATH",
-    help="A limitation manifest, or a folder of them, beside the shipped ones (repeatable).",
-)
+@shared("--limitations")
 @click.option(
     "--report-dir",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
     help="Where the new journal and documents go.  [default: RUN/rejudged, beside a bundle BUNDLE-rejudged]",
 )
-@click.option(
-    "--fail-on",
-    type=click.Choice([choice.value for choice in FailOn]),
-    multiple=True,
-    help="As of nettests run.",
-)
-@baseline_option
-@metrics_option
+@shared("--fail-on", "--baseline", "--metrics")
 @json_option()
 def rejudge(
     *,

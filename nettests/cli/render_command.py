@@ -8,7 +8,7 @@ import click
 from nettests import probes, terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.cluster.lease import lease_object
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
@@ -21,7 +21,7 @@ _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the 
 @click.command(
     cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
 def render(*, common: CommonOptions) -> None:
     """Print every object that a run would create.
 

@@ -2,28 +2,32 @@
 
 import os
 import sys
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from nettests import terminal
 from nettests.cli.archive_command import archive_of_run
+from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
     CLUSTER,
+    IDS,
     IMAGES,
     PULL,
     CommonOptions,
-    baseline_option,
     cluster_options,
-    metrics_option,
     report_dir_option,
-    webhook_option,
+    shared,
 )
-from nettests.judge.exit_status import FailOn
-from nettests.session.captures import require_scapy
+from nettests.session.estimate import estimate
+from nettests.session.option_table import OPTIONS, OWN, words_of
+from nettests.session.rerun import with_failed
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
@@ -39,35 +43,18 @@ _OWN_PYTEST = (
 
 
 @click.command(cls=Command, example="nettests run --kubeconfig ~/.kube/config --enable=costly")
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
 @report_dir_option("Where reports go.")
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
-@click.option(
-    "--keep", is_flag=True, help="Keep the objects; print how to inspect and remove them."
-)
-@click.option(
-    "--keep-on-failure", is_flag=True, help="Keep the objects if the run ends with 1 or 6."
-)
-@click.option(
-    "--trace",
-    "trace_incidents",
-    is_flag=True,
-    help="If checks fail: trace where packets of the leading incidents are lost, as nettests trace does.",
-)
-@click.option(
-    "--fail-on",
-    type=click.Choice([choice.value for choice in FailOn]),
-    multiple=True,
-    help="known-bugs: exit with 1 instead of 8 if known bugs show. new: exit with 1 only for failures that --baseline does not accept.",
-)
-@baseline_option
-@metrics_option
-@webhook_option
+@shared(*(option.flag for option in OPTIONS if option.group == OWN))
 @click.option(
     "--archive",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     metavar="FILE",
     help="Archive the run's folder in this file; - prints it as text, for nettests job fetch.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print what the run would take of the cluster; create nothing."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
@@ -76,38 +63,32 @@ def run(
     common: CommonOptions,
     report_dir: Path,
     workers: str | None,
-    keep: bool,
-    keep_on_failure: bool,
-    trace_incidents: bool,
-    fail_on: tuple[str, ...],
-    baseline: Path | None,
-    metrics: Path | None,
-    webhook: str | None,
     archive: Path | None,
+    dry_run: bool,
     quiet: bool,
     pytest_args: tuple[str, ...],
+    **passed_on: Any,
 ) -> None:
     """Test a cluster, judge what it does, write reports.
 
     Exit code: 0 all as documented; 1 fail, lifted or flaky; 6 only unknown; 7 nothing judged;
     8 known bugs show; 2 to 5 are pytest's. PYTEST_ARGS (after --) go to pytest: -k, -x, another suite's path.
     """
-    if trace_incidents:
-        require_scapy()
+    if dry_run:
+        _tell_size(common, passed_on["rerun_failed"], report_dir)
+        return
+    given = {
+        **click.get_current_context().params,
+        "limitations": common.options.manifests,  # those of a vendor profile too
+        "enable": sorted(common.options.enabled),
+    }
     arguments = [
         *_OWN_PYTEST,
         f"--rootdir={common.suites[0]}",
         f"--nettests-output={'quiet' if quiet else 'own'}",
         f"--report-dir={report_dir}",
-        *_passed_on(common),
+        *words_of(given),
         *([f"-n{workers}"] if workers else []),
-        *(["--keep-on-failure"] if keep_on_failure else []),
-        *(["--keep"] if keep else []),
-        *(["--trace-incidents"] if trace_incidents else []),
-        *(f"--fail-on={word}" for word in fail_on),
-        *([f"--baseline={baseline}"] if baseline else []),
-        *([f"--metrics={metrics}"] if metrics else []),
-        *([] if webhook is None else [f"--webhook={webhook}"]),
         *([] if _installed() else ["-pnettests.plugin"]),
         *(str(path) for path in common.suites),
         *pytest_args,
@@ -119,26 +100,14 @@ def run(
     sys.exit(code)
 
 
-def _passed_on(common: CommonOptions) -> list[str]:
-    """Return the shared options as the plugin's."""
-    options = common.options
-    single = {
-        "--lab": common.lab,
-        "--kubeconfig": options.kubeconfig,
-        "--context": options.context,
-        "--cluster-profile": options.cluster_profile,
-        "--namespace": options.namespace,
-        "--image": options.image,
-        "--registry": options.registry,
-        "--nodes": options.nodes,
-    }
-    return [
-        *(f"{name}={value}" for name, value in single.items() if value is not None),
-        *(["--pre-pull"] if options.pre_pull else []),
-        *(f"--limitations={path}" for path in options.manifests),
-        *(f"--flow={name}" for name in common.flows),
-        *(f"--enable={check_class.value}" for check_class in sorted(options.enabled)),
-    ]
+def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> None:
+    """Plan as the run would, and print what that takes."""
+    choice = with_failed(common.options.choice, rerun, report_dir)
+    common = replace(common, options=replace(common.options, choice=choice))
+    profile, blueprint = planned_on(common)
+    for line in estimate(blueprint.plan, blueprint.facts, profile).lines:
+        terminal.line(line)
+    terminal.line("nettests plan lists the checks, nettests render every object")
 
 
 def _installed() -> bool:

@@ -12,9 +12,9 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
-from nettests.plan import load
 from nettests.report.trace_json import document
 from nettests.report.trace_words import terminal_lines
+from nettests.session.captures import require_scapy
 from nettests.session.trace_captures import Given, trace_captures
 from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding
@@ -78,6 +78,7 @@ def trace(
     """
     if bool(check) == bool(captures):
         raise click.UsageError("name a CHECK, or captures with --pcap")
+    require_scapy()
     if captures:
         given = Given(
             captures=captures, port=port, token=token, service=service, backends=backends, vni=vni
@@ -85,7 +86,7 @@ def trace(
         traced, page = trace_captures(given, directory)
         _tell(", ".join(captures), traced, page, as_json=as_json)
         return
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     with common.cluster() as options:
         done = trace_now(options, flows, check or "", directory, lambda _stage: None)
     for remark in done.remarks:

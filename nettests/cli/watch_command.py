@@ -18,20 +18,19 @@ from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
     CLUSTER,
+    IDS,
     IMAGES,
     PULL,
     CommonOptions,
     cluster_options,
-    metrics_option,
     report_dir_option,
-    webhook_option,
+    shared,
 )
 from nettests.errors import NettestsError
 from nettests.judge.exit_status import of_watch
 from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
 from nettests.model.words import CheckClass, VantageKind, Verdict
-from nettests.plan import load
 from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter
@@ -51,7 +50,7 @@ SLICE_SECONDS = 0.5
 @click.command(
     cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
 )
-@cluster_options(CLUSTER, IMAGES, PULL, CHECKS)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
 @click.option(
     "--every",
     callback=duration,
@@ -70,8 +69,7 @@ SLICE_SECONDS = 0.5
     help="When to end: no round begins after that.",
 )
 @report_dir_option("Where reports go.")
-@metrics_option
-@webhook_option
+@shared("--metrics", "--webhook")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 def watch(
     *,
@@ -111,10 +109,10 @@ def _watched(
     quiet: bool,
 ) -> int:
     """Prepare, and run rounds until the schedule ends."""
-    flows = load(common.suites).select(common.flows).flows
+    flows = common.registry().flows
     with Reporter("quiet" if quiet else "own") as reporter:
         prepared = prepare(options, flows)
-        chosen = _chosen(prepared, named=bool(common.flows))
+        chosen = _chosen(prepared, named=bool(common.flows or common.options.choice.patterns))
         rounds = Rounds(
             prepared, schedule, reporter.progress, lambda finished: _tell(reporter, finished)
         )

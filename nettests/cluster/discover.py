@@ -110,7 +110,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
         platform=platform,
-        fleet=scope_of(known_nodes, profile.fleet_nodes),
+        fleet=scope_of(known_nodes, profile.fleet_nodes, profile.excluded_nodes),
         scale=profile.scale,
     )
 

@@ -199,6 +199,8 @@ def left_out(node: Object, profile: ClusterProfile) -> str:
     labels = _labels(node)
     wanted = profile.pods.node_selector
     lacking = [f"{key}={value}" for key, value in wanted.items() if labels.get(key) != value]
+    if name_of(node) in profile.excluded_nodes:
+        return "left out by --exclude-node"
     if virtual := _virtual(node):
         return f"a virtual node ({virtual})"
     if lacking:

@@ -11,7 +11,10 @@ from nettests.model.facts import NodeFacts
 
 ABSENT = "absent"
 _CHOOSING = frozenset(
-    {"--flow", "--enable", "--nodes", "--image", "--registry", "--namespace", "--limitations", "-k"}
+    {
+        *("--flow", "--check", "--rerun-failed", "--enable", "--nodes", "--exclude-node", "-k"),
+        *("--image", "--registry", "--namespace", "--limitations"),
+    }
 )
 
 

@@ -1,19 +1,10 @@
 """The exit code of a run: pytest's, refined by verdicts. Pure."""
 
 from collections.abc import Collection, Mapping
-from enum import StrEnum
 
 from nettests.model.exit_code import ExitCode
 from nettests.model.verdict import DEVIATING
-from nettests.model.words import Verdict
-
-
-class FailOn(StrEnum):
-    """The values of the option ``--fail-on``: what ends a run with 1, besides deviations or among them."""
-
-    KNOWN_BUGS = "known-bugs"
-    NEW = "new"
-    """Only deviations that are not in the site's baseline: ``of_run`` gets only those."""
+from nettests.model.words import FailOn, Verdict
 
 
 def of_run(

@@ -5,7 +5,7 @@ others passed.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check
@@ -28,14 +28,13 @@ def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgemen
         for member in check.members
     ]
     worst = min((judgement.verdict for _, judgement in each), key=SUMMARY_ORDER.index)
-    worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
-    first = worst_members[0][1]
+    first = next(judgement for _, judgement in each if judgement.verdict is worst)
     expected, observed = _most(each, "expected"), _observed(each)
     return replace(
         first,
         check=check.id,
         verdict=worst,
-        message=_message(check, worst, worst_members, expected, observed),
+        message=_message(check, worst, each, expected, observed),
         expected=expected,
         observed=observed,
         next_step=first.next_step if worst in ATTENTION else "",
@@ -61,15 +60,16 @@ def _never(check: Check, label: str) -> Judgement:
 def _message(
     check: Check,
     worst: Verdict,
-    worst_members: list[tuple[str, Judgement]],
+    each: list[tuple[str, Judgement]],
     expected: str,
     observed: str,
 ) -> str:
     """Return one line: how many members deviate of how many, which, and what the first one showed."""
+    worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
     head = f"{check.title} - {check.flow}"
     many = f"{len(worst_members)} of {len(check.members)} members"
     if worst is Verdict.PASS:
-        return f"{head} - expected {expected}, observed {observed}"
+        return f"{head} - expected {expected}, observed {observed}{_left_out(each)}"
     if worst is Verdict.SKIPPED:
         return worst_members[0][1].message
     named = ", ".join(label for label, _ in worst_members[:NAMED])
@@ -81,10 +81,22 @@ def _message(
     return f"{head} - {worst.value} for {many}: {named}{more} - {why}"
 
 
+def _left_out(each: Sequence[tuple[str, Judgement]]) -> str:
+    """Return how many members were skipped beside those that passed, and why the first one was."""
+    reasons = [judgement.message for _, judgement in each if judgement.verdict is Verdict.SKIPPED]
+    return f"; skipped for {len(reasons)} of {len(each)} members: {reasons[0]}" if reasons else ""
+
+
 def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
     """Return the observed outcomes, with their counts if there are several: ``connected ×129, timed_out ×3``."""
     # sample: "connected, source = client-pod (10.244.1.5)"
-    seen = Counter(judgement.observed.partition(" (")[0] or "nothing" for _, judgement in each)
+    seen = Counter(
+        judgement.observed.partition(" (")[0] or "nothing"
+        for _, judgement in each
+        if judgement.verdict is not Verdict.SKIPPED
+    )
+    if not seen:
+        return "nothing"
     if len(seen) == 1:
         return next(iter(seen))
     return ", ".join(f"{what} ×{count}" for what, count in seen.most_common())

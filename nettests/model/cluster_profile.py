@@ -215,7 +215,9 @@ class ClusterProfile:
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
-    """Which nodes are tested: ``all``, ``sample`` (two of each node pool) or a selector."""
+    """Which nodes are tested: ``all``, ``sample`` (two of each node pool) names or a selector."""
+    excluded_nodes: tuple[str, ...] = ()
+    """Nodes that a run leaves out, as its command line names them."""
     scale: Scale = field(default_factory=Scale)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

@@ -173,9 +173,9 @@ ALL, SAMPLE = "all", "sample"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScope:
-    """Which nodes are tested, as the user chose: ``all``, ``sample`` or a label selector.
+    """Which nodes are tested, as the user chose: ``all``, ``sample``, names or a label selector.
 
-    ``nodes`` are those that a selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
+    ``nodes`` are those that are named, or that the selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
     derived from the run, and is part of the facts so that the same facts give the same plan.
     """
 

@@ -317,3 +317,11 @@ class Verdict(StrEnum):
     RECORDED = "recorded"
     UNKNOWN = "unknown"
     SKIPPED = "skipped"
+
+
+class FailOn(StrEnum):
+    """The values of the option ``--fail-on``: what ends a run with 1, besides deviations or among them."""
+
+    KNOWN_BUGS = "known-bugs"
+    NEW = "new"
+    """Only deviations that are not in the site's baseline: ``of_run`` gets only those."""

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nettests.model.channel import MISSING
 from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, TERMINATES, Case
 from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.pod_problem import SANDBOX, status_reasons, telling
 from nettests.model.words import Outcome
-from nettests.parse import connect, curl, endings, first_packets, nslookup
+from nettests.parse import connect, curl, endings, first_packets, nslookup, program_start
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
@@ -168,9 +169,24 @@ def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
     )
     if reasons and not _shows([*own_reasons, *warnings], reasons):
         return probe_failed(f"it did not start, but not for {' or '.join(reasons)}: {why}")
+    if not reasons and (missing := _missing_program(own_reasons, raw)):
+        return probe_failed(missing)
     if not reasons and (not own_reasons or _shows(own_reasons, NOT_ITS_OWN)):
         return probe_failed(f"it did not start for a reason that is not its own: {why}")
     return Reading(outcome=Outcome.FAILS_TO_START, detail=one_line(why))
+
+
+def _missing_program(reasons: Sequence[str], raw: Raw) -> str:
+    """Return that the image lacks a program which the run's own Pod starts, or nothing."""
+    lacking = [text for text in reasons if (of := program_start.of_error(text)) and of.missing]
+    if not lacking or len(raw.command) < 2:
+        return ""
+    pod = read_json(raw.command[1])
+    for container in pod.get("spec", {}).get("containers", ()):
+        program = (container.get("command") or [""])[0]
+        if program and program in lacking[0]:
+            return f"{program} {MISSING} {pod['metadata']['name']}: {lacking[0]}"
+    return ""
 
 
 def _shows(texts: Sequence[str] | Iterator[str], wanted: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.service import ByHand, Change, Crowd, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
+from nettests.plan.choice import Choice
 from nettests.plan.classes import read_classes
 from nettests.plan.declare import flow, flow_of
 from nettests.plan.flow import Backing, Flow, Matrix, Members, NameForm
@@ -23,6 +24,7 @@ __all__ = [
     "Backing",
     "ByHand",
     "Change",
+    "Choice",
     "Crowd",
     "Flow",
     "Matrix",

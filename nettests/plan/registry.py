@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from nettests.errors import PlanError
-from nettests.model.nearest import nearest
+from nettests.plan.choice import chosen_of
 from nettests.plan.declare import flow_of
 from nettests.plan.flow import Flow
 
@@ -43,16 +43,11 @@ class Registry:
             flows.append(flow)
         return cls(tuple(sorted(flows, key=lambda flow: flow.name)), frozenset(places))
 
-    def select(self, names: Sequence[str]) -> "Registry":
-        """Return the named flows alone, or all when none is named; ``PlanError`` lists near misses."""
-        declared_names = {flow.name for flow in self.flows}
-        for name in names:
-            if name not in declared_names:
-                hint = nearest(name, sorted(declared_names), what="flows", most=3)
-                raise PlanError(f"no suite declares a flow {name!r}", hint=hint)
-        if not names:
-            return self
-        return Registry(tuple(flow for flow in self.flows if flow.name in names), self.declared)
+    def select(self, patterns: Sequence[str]) -> "Registry":
+        """Return the flows that the patterns choose (``choice``), all without any; ``PlanError`` lists near misses."""
+        names = [flow.name for flow in self.flows]
+        chosen = chosen_of(names, patterns, "no suite declares a flow")
+        return Registry(tuple(flow for flow in self.flows if flow.name in chosen), self.declared)
 
 
 def load(paths: Sequence[Path]) -> Registry:

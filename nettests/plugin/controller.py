@@ -18,16 +18,16 @@ from _pytest.outcomes import (
 
 from nettests.baseline import Baseline, BaselineComparison
 from nettests.errors import DEBUG, NettestsError, PathError, unexpected
-from nettests.judge.exit_status import FailOn, of_run
+from nettests.judge.exit_status import of_run
 from nettests.model.check import Check, Plan, Skip
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.journal_records import Judged, Limitations
 from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
-from nettests.model.words import Verdict
+from nettests.model.words import CheckClass, FailOn, Verdict
 from nettests.plan import Registry, load, read_classes
-from nettests.plugin import outcome, pytest_options, worker
+from nettests.plugin import outcome, pytest_options, wanted, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import end_documents, write_documents
 from nettests.plugin.lab import lab
@@ -37,9 +37,11 @@ from nettests.plugin.terminal_summary import show
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
+from nettests.session.captures import require_scapy
 from nettests.session.head import record_failed_start
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
+from nettests.session.rerun import with_failed
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
@@ -61,7 +63,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.options: RunOptions = pytest_options.run_options(config)
+        self.options: RunOptions = wanted.run_options(config)
         self.reporter = Reporter(config.option.nettests_output)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
@@ -72,8 +74,7 @@ class Controller:
         self._baseline: Baseline | None = None
         self._notifications = Notifications()
         self._closing = ExitStack()
-        wanted = config.option.nettests_output != "pytest"
-        self._alone = wanted and not config.option.collectonly
+        self._alone = config.option.nettests_output != "pytest" and not config.option.collectonly
         """Whether the reporter speaks instead of pytest's own."""
 
     @pytest.hookimpl(tryfirst=True)
@@ -119,21 +120,26 @@ class Controller:
             self._notifications = self._destinations()
         file = self.config.option.baseline
         self._baseline = baseline_of(Path(file) if file else None, self._fail_on)
-        enabled = read_classes(self.config.option.enable)
-        self.options = replace(self.options, enabled=enabled)
+        option = self.config.option
+        enabled = read_classes(option.enable)
+        choice = with_failed(self.options.choice, option.rerun_failed, self.options.report_dir)
+        self.options = replace(self.options, enabled=enabled, choice=choice)
         if self.config.option.lab is not None:
-            pytest_options.refuse_path_as_profile(self.config)
-            pytest_options.refuse_keeping_in_a_lab(self.config)
+            wanted.refuse_path_as_profile(self.config)
+            wanted.refuse_keeping_in_a_lab(self.config)
+        if CheckClass.PACKETS in enabled or self.options.trace:
+            require_scapy()
+        registry = load(pytest_options.suites(self.config)).select(self.config.option.flow)
+        self.options.choice.require_flows(flow.name for flow in registry.flows)
+        self._registry: Registry = registry
+        if self.config.option.lab is not None:
             self.reporter.stage("lab up")
             up = self._closing.enter_context(lab(self.config.option.lab))
             self.options = replace(
                 self.options, kubeconfig=up.kubeconfig, cluster_profile=up.cluster_profile
             )
         self.reporter.stage("discover")
-        self._registry: Registry = load(pytest_options.suites(self.config)).select(
-            self.config.option.flow
-        )
-        return prepare(self.options, self._registry.flows)
+        return prepare(self.options, registry.flows)
 
     def _destinations(self) -> Notifications:
         """Return where the results of this run go."""
@@ -170,6 +176,7 @@ class Controller:
             flows=[flow.name for flow in self._registry.flows],
             manifests=self.options.manifests,
             enabled=self.options.enabled,
+            choice=self.options.choice,
         )
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:

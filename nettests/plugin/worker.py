@@ -12,7 +12,7 @@ import pytest
 
 from nettests.model.codec import from_data, to_data
 from nettests.model.facts import ClusterFacts
-from nettests.plan import load, read_classes
+from nettests.plan import Choice, load, read_classes
 from nettests.plugin import fixtures, outcome
 from nettests.plugin.collect import Collector
 from nettests.plugin.pytest_options import COLLECTOR, WORKER_KEY
@@ -28,6 +28,7 @@ def handover(
     flows: list[str],
     manifests: tuple[Path, ...],
     enabled: Iterable[str],
+    choice: Choice,
 ) -> str:
     """Return what a worker needs, as text: xdist carries plain values only."""
     return json.dumps(
@@ -38,6 +39,7 @@ def handover(
             "flows": flows,
             "manifests": [str(path.resolve()) for path in manifests],
             "enabled": sorted(enabled),
+            "choice": to_data(choice),
         }
     )
 
@@ -51,6 +53,7 @@ def register(config: pytest.Config) -> None:
         registry.flows,
         read_manifests([Path(path) for path in given["manifests"]]),
         read_classes(given["enabled"]),
+        from_data(given["choice"], Choice),
     )
     collecting(config, run_blueprint, Path(given["journal"]), registry.declared)
 

@@ -2,7 +2,8 @@
 
 hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and upstream tests passed for years from
 pods that were taken for nodes (k/k #109313). So the pod's address has to be its host's, and a target has to see an
-address of the node.
+address of the node. Where no target answers, that the container is a HostProcess container is proof enough: a host
+that reaches no Pod is what checks are to find.
 """
 
 import ipaddress
@@ -10,9 +11,11 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.observation import Raw
-from nettests.model.words import Protocol, TargetKind
+from nettests.model.windows_programs import QUESTION, host_start
+from nettests.model.words import OS, Protocol, TargetKind
 from nettests.parse import read_raw
 from nettests.probes.deployment import StandingPod
 from nettests.probes.sending import Sender
@@ -71,7 +74,25 @@ class Origins:
             if raw is None:
                 break
             time.sleep(PAUSE_SECONDS)
-        return Proof(raw=raw, distrust=f"no target answered to prove where {source.probe} runs")
+        return Proof(raw=raw, distrust=self._without_network(source))
+
+    def _without_network(self, source: Vantage) -> str | None:
+        """Return why nothing shows where a probe runs that no target answered: what is tested may be why none did.
+
+        Its address is its node's, which is enough on Linux. A Windows kubelet says so of any Pod with hostNetwork; there
+        it has to be a HostProcess container.
+        """
+        if source.os is OS.LINUX:
+            return None
+        why = f"no target answered to prove where {source.probe} runs"
+        probe = self.sender.probes.get(source.probe)
+        if probe is None or probe.execute is None:
+            return why
+        try:
+            got = probe.execute.run(QUESTION, timeout=self.sender.timing.execute)
+        except ChannelError as error:
+            return f"{why}: {error.message}"
+        return None if host_start(got.stdout) else f"{why}, and it is no HostProcess container"
 
     def _compare(self, source: Vantage, seen: str, target: StandingPod) -> str | None:
         node = self.sender.directory.facts.node(source.node or "")

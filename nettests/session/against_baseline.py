@@ -12,11 +12,10 @@ from types import MappingProxyType
 from nettests.baseline import Baseline, BaselineComparison, compared, counted, read_baseline
 from nettests.compare import read_results
 from nettests.errors import ManifestError, PlanError
-from nettests.judge.exit_status import FailOn
 from nettests.model.journal_records import Accepted, AcceptedFailure
 from nettests.model.observation import Observation
 from nettests.model.run_folder import JOURNAL, RESULTS
-from nettests.model.words import Verdict
+from nettests.model.words import FailOn, Verdict
 from nettests.outside_files import read_text
 from nettests.report import build_results, render_json
 from nettests.session.journal import read_journal, understood

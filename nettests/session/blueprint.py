@@ -19,7 +19,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
 from nettests.outside_files import read_text
-from nettests.plan import Flow, build
+from nettests.plan import Choice, Flow, build
 from nettests.resources import manifests_path
 
 
@@ -34,6 +34,7 @@ class Blueprint:
     expectations: dict[str, Expectation]
 
 
+ALL_CHECKS = Choice()
 Read = tuple[tuple[Manifest, ...], tuple[ManifestFile, ...]]
 """Manifests, and what their files were made of."""
 
@@ -63,14 +64,15 @@ def blueprint(
     flows: Iterable[Flow],
     manifests: Read,
     enabled: Collection[CheckClass] = (),
+    choice: Choice = ALL_CHECKS,
 ) -> Blueprint:
-    """Plan and resolve.
+    """Plan, take what was chosen, and resolve.
 
     ``manifests`` are as ``read_manifests`` returns them; ``enabled`` are the classes of checks that are
     tested besides ``default``.
     """
     read, digests = manifests
-    plan = build(facts, flows, enabled)
+    plan = choice.of(build(facts, flows, enabled), facts)
     return Blueprint(
         facts=facts,
         manifests=read,

@@ -16,7 +16,7 @@ from typing import TypeVar
 from nettests import probes
 from nettests.bounds import Bounds
 from nettests.cluster.access import Access
-from nettests.errors import ClusterError, NettestsError
+from nettests.errors import ClusterError, NotInstalledError
 from nettests.model import ports
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
@@ -53,7 +53,7 @@ SETTLE_SECONDS = 0.2
 T = TypeVar("T")
 
 
-class NoScapyError(NettestsError):
+class NoScapyError(NotInstalledError):
     """What reads captures is not installed."""
 
 

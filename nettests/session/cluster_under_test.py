@@ -50,6 +50,8 @@ def profile_of(options: RunOptions) -> ClusterProfile:
         )
     if options.nodes:
         profile = replace(profile, fleet_nodes=options.nodes)
+    if options.excluded_nodes:
+        profile = replace(profile, excluded_nodes=options.excluded_nodes)
     return replace(profile, images=images) if images != profile.images else profile
 
 

@@ -12,7 +12,6 @@ from nettests import __version__
 from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
 from nettests.model.run_folder import JOURNAL
 from nettests.session.journal import Journal
-from nettests.session.report_dir import link_latest
 from nettests.session.run_options import RunOptions
 
 
@@ -22,14 +21,16 @@ def new_run_id() -> str:
 
 
 def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
-    """Write a journal that says why no run began, without secrets, and return its run directory."""
+    """Write a journal that says why no run began, without secrets, and return its run directory.
+
+    ``latest`` stays what it was: such a run is none to compare with or to accept failures of.
+    """
     run_id = new_run_id()
     directory = options.report_dir / run_id
     with Journal(directory / JOURNAL) as journal:
         write_head(journal, options, run_id, context="", server="", digests=())
         journal.event(f"{NOT_STARTED}{error}")
         journal.end(exit_code=exit_code, counts={})
-    link_latest(directory)
     return directory
 
 

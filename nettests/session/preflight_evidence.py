@@ -88,7 +88,7 @@ def _collect(
         for permission in _reviewed(facts.server_version, namespace)
         if str(permission) in facts.denied
     )
-    plan = build(facts, flows, options.enabled)
+    plan = options.choice.of(build(facts, flows, options.enabled), facts)
     whole = build(replace(facts, denied=()), flows, options.enabled)
     blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
     objects = probes.standing(plan, facts, blank)

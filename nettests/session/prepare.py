@@ -50,10 +50,12 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     run_id = new_run_id()
     facts = facts_of(connection, profile, options)
     # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
-    fleet = replace(facts.fleet, seed=zlib.crc32(run_id.encode()))
+    again = options.choice.seed
+    seed = zlib.crc32(run_id.encode()) if again is None else again
+    fleet = replace(facts.fleet, seed=seed)
     facts = replace(facts, fleet=fleet)
     stages.begin("plan")
-    planned = blueprint(facts, flows, read, options.enabled)
+    planned = blueprint(facts, flows, read, options.enabled, options.choice)
     stages.end()
     return Prepared(
         options=options,

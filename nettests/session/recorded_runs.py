@@ -6,7 +6,7 @@ from pathlib import Path
 from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.journal_lines import decode_only
-from nettests.model.journal_records import Begin
+from nettests.model.journal_records import NOT_STARTED, Begin
 from nettests.model.run_folder import CALIBRATION, JOURNAL, LATEST, RESULTS
 from nettests.outside_files import read_bytes
 
@@ -65,7 +65,7 @@ def read_document(path: Path) -> bytes:
 
 
 def runs_in(reports: Path) -> list[Path]:
-    """Return the folders of runs in a folder of reports, in the order in which the runs started."""
+    """Return the folders of runs in a folder of reports, in the order in which they started; not of those that could not."""
     if not reports.is_dir():
         return []
     began = {folder: _start(folder) for folder in _below(reports)}
@@ -120,8 +120,14 @@ def begin_of(folder: Path) -> Begin | None:
 
 
 def _start(folder: Path) -> str | None:
+    """Return when a run started; ``None`` for one that could not, and for what is no run's folder."""
     begin = begin_of(folder)
-    return begin.started if begin else None
+    if begin is None:
+        return None
+    with (folder / JOURNAL).open("rb") as file:
+        file.readline(limits.YAML_BYTES)
+        second = file.readline(limits.YAML_BYTES)
+    return None if NOT_STARTED.encode() in second else begin.started
 
 
 def _results_file(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from nettests import expect
 from nettests.baseline import Baseline, BaselineComparison
 from nettests.expect import Manifest
 from nettests.judge import judge_run
-from nettests.judge.exit_status import FailOn, of_run
+from nettests.judge.exit_status import of_run
 from nettests.model.check import Check, Skip
 from nettests.model.exit_code import ExitCode
 from nettests.model.expectation import Expectation
@@ -36,7 +36,7 @@ from nettests.model.journal_records import (
 )
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.model.verdict import Judgement, verdicts_of
-from nettests.model.words import Verdict
+from nettests.model.words import FailOn, Verdict
 from nettests.outside_files import read_bytes
 from nettests.private import make_folder, write_bytes
 from nettests.session.against_baseline import accepted_record, against, ending

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePosixPath
 
 from nettests.errors import PathError
-from nettests.model.run_folder import JOURNAL, LATEST, RESULTS
+from nettests.model.run_folder import JOURNAL, RESULTS, RUN_ID
 from nettests.private import make_folder, write_bytes
 from nettests.session.report_dir import link_latest, require_writable
 
@@ -45,6 +45,8 @@ def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> 
 
 
 def newest(reports: Path) -> Path | None:
-    """Return the folder that ``latest`` names; ``None`` where there is none."""
-    link = reports / LATEST
-    return link.resolve() if link.is_dir() else None
+    """Return the folder of the newest run, also of one that could not start; ``None`` where there is none."""
+    if not reports.is_dir():
+        return None
+    runs = [folder for folder in reports.iterdir() if RUN_ID.fullmatch(folder.name)]
+    return max(runs, default=None)

@@ -3,11 +3,12 @@
 Made by the command line or by pytest options; read by every stage.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
 from nettests.model.words import CheckClass
+from nettests.plan import Choice
 
 
 class Keep(Enum):
@@ -26,7 +27,8 @@ class RunOptions:
     ``enabled`` are the classes of checks that are run besides ``default``; ``keep`` says whether
     objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
     instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
-    says; ``pre_pull`` pulls every image before anything is probed. ``nodes`` chooses those that are tested;
+    says; ``pre_pull`` pulls every image before anything is probed. ``nodes`` and ``excluded_nodes`` choose
+    those that are tested, ``choice`` the checks;
     ``trace`` traces the leading incidents before clean-up.
     """
 
@@ -43,6 +45,8 @@ class RunOptions:
     pre_pull: bool = False
     trace: bool = False
     nodes: str | None = None
+    excluded_nodes: tuple[str, ...] = ()
+    choice: Choice = field(default_factory=Choice)
     suites: tuple[str, ...] = ()
     argv: tuple[str, ...] = ()
 

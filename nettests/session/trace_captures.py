@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nettests.errors import PlanError
 from nettests.model.facts import Address
-from nettests.session.captures import require_scapy
 from nettests.session.report_dir import require_writable
 from nettests.session.trace_files import write_trace
 from nettests.tracing.given import StatedFlow, protocol_of, scene_of_captures, spanning
@@ -35,7 +34,6 @@ def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
             "which flow is it? Name one of --port and --token",
             hint="--port 51234, the client's port of a TCP connection; --token hello, how its datagrams begin",
         )
-    require_scapy()
     require_writable(directory)
     flow = StatedFlow(
         mark=Mark(

@@ -11,7 +11,6 @@ from nettests.model.nearest import nearest
 from nettests.plan import Flow
 from nettests.plan.selection import select
 from nettests.session.blueprint import Blueprint
-from nettests.session.captures import require_scapy
 from nettests.session.holding import Holding
 from nettests.session.prepare import Prepared, blank_of, prepare
 from nettests.session.report_dir import require_writable
@@ -40,7 +39,6 @@ def trace_now(
     tell: Callable[[str], None],
 ) -> TracedNow:
     """Trace one check of a cluster and write the trace into ``directory``; ``NettestsError`` says why that cannot be done."""
-    require_scapy()
     require_writable(directory)
     prepared = prepare(options, flows)
     try:

@@ -27,8 +27,8 @@ from nettests.deadlines import Patience
 from nettests.errors import PlanError
 from nettests.probes.external import TimelyAdapter
 from nettests.redaction import REDACTED, register
+from nettests.session.option_table import WEBHOOK_VARIABLE
 
-VARIABLE = "NETTESTS_WEBHOOK"
 OPTION = "--webhook"
 # samples: --webhook=https://x.test/y, addopts=-x --webhook https://x.test/y
 _NAMED = re.compile(rf"({OPTION}(?:=|\s+))\S+")
@@ -110,7 +110,7 @@ class Webhook:
 
 def webhook_of(option: str | None) -> Webhook | None:
     """Return what the option or else the environment names; an empty text is none. ``PlanError`` if it cannot be used."""
-    address = (os.environ.get(VARIABLE, "") if option is None else option).strip()
+    address = (os.environ.get(WEBHOOK_VARIABLE, "") if option is None else option).strip()
     if not address:
         return None
     try:
@@ -120,7 +120,7 @@ def webhook_of(option: str | None) -> Webhook | None:
     if not allowed:
         raise PlanError(
             "the address of the webhook cannot be used: it is no https:// address",
-            hint=f"see --webhook and ${VARIABLE}; http:// is for this machine's own addresses alone",
+            hint=f"see --webhook and ${WEBHOOK_VARIABLE}; http:// is for this machine's own addresses alone",
         )
     webhook = Webhook(address)
     register(*webhook.secrets())

@@ -20,27 +20,32 @@ from typing import Any, TextIO
 import click
 
 from nettests.model.visible import as_line, as_paragraph, escaped_json, visible
-from nettests.redaction import without_held
+
+
+def _clean(text: str) -> str:
+    from nettests.redaction import without_held  # noqa: PLC0415 - slow; ``--help`` prints nothing here
+
+    return without_held(text)
 
 
 def line(text: str = "", *, err: bool = False) -> None:
     """Print one line; a line feed in ``text`` is shown, not obeyed."""
-    click.echo(as_line(without_held(text)), err=err)
+    click.echo(as_line(_clean(text)), err=err)
 
 
 def paragraph(text: str, *, err: bool = False) -> None:
     """Print what may have several lines, such as an error; all but the first are indented."""
-    click.echo(as_paragraph(without_held(text)), err=err)
+    click.echo(as_paragraph(_clean(text)), err=err)
 
 
 def block(text: str, *, err: bool = False) -> None:
     """Print lines that we have laid out ourselves, such as YAML; ends with one line feed."""
-    click.echo(visible(without_held(text)).rstrip("\n"), err=err)
+    click.echo(visible(_clean(text)).rstrip("\n"), err=err)
 
 
 def document(data: object) -> None:
     r"""Print one JSON value for programs; hidden characters are ``\u`` escapes, so nothing is lost."""
-    click.echo(escaped_json(without_held(json.dumps(data, indent=2, ensure_ascii=False))))
+    click.echo(escaped_json(_clean(json.dumps(data, indent=2, ensure_ascii=False))))
 
 
 def uncaptured() -> tuple[TextIO, bool]:

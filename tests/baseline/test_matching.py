@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from nettests.baseline import (
     Baseline,
     BaselineComparison,
+    Entry,
     Fit,
     accepted,
     compared,
@@ -17,7 +19,8 @@ from nettests.baseline import (
     render_baseline,
 )
 from nettests.compare import RecordedRun
-from nettests.compare.recorded import Members
+from nettests.compare.recorded import Members, RecordedCheck
+from nettests.errors import ManifestError
 from nettests.judge.exit_status import of_run
 from nettests.model.words import Outcome, Verdict
 from tests.baseline.runs import (
@@ -251,3 +254,53 @@ def test_the_lines_name_what_is_red() -> None:
     ]
     many = replace(found, new=tuple(f"f/{number}" for number in range(25)))
     assert "… and 5 more" in list(many.lines())
+
+
+OUTAGE = of_members(
+    Verdict.FAIL, **{"win-1 → win-2": Verdict.FAIL, "linux-1 → win-1": Verdict.FAIL}
+)
+ELSEWHERE = of_members(
+    Verdict.FAIL, **{"win-1 → win-2": Verdict.FAIL, "win-10 → win-3": Verdict.FAIL}
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "check", "known"),
+    [
+        ({"node": "win-1"}, OUTAGE, True),
+        ({"node": "win-1"}, ELSEWHERE, False),
+        ({"node": "win-2"}, OUTAGE, False),
+        ({"flow": "fle*"}, ELSEWHERE, True),
+        ({"flow": "dns-*"}, ELSEWHERE, False),
+        ({"flow": "fle*", "expires": TODAY - timedelta(days=1)}, ELSEWHERE, False),
+    ],
+)
+def test_one_entry_accepts_a_nodes_outage_or_a_flow(
+    entry: dict[str, Any], check: RecordedCheck, known: bool
+) -> None:
+    """Whatever deviates at the node alone, or in the flow: what deviates elsewhere, or later, is new."""
+    of = with_check(run(broken=""), check)
+    held = Baseline(file="b", entries=(Entry(**{"reason": "x", "expires": LAST_DAY, **entry}),))
+    assert (told(of, held).known == (check.id,)) is known
+    assert code(of, held) == (0 if known else 1)
+    assert read_baseline(render_baseline(held), "b") == held
+    (found,) = fittings(run(broken=""), held, TODAY)
+    assert found.fit in {Fit.OTHERWISE, Fit.EXPIRED}
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ("node: a, flow: b", "an entry has one of check, node, flow"),
+        ("run: r", "an entry has one of check, node, flow"),
+        ("check: a", "a check has the verdict"),
+        ("node: a, verdict: fail", "a node or a flow has none"),
+    ],
+)
+def test_an_entry_is_about_one_thing(keys: str, says: str) -> None:
+    """A check with its verdict, or a node, or a flow."""
+    text = render_baseline(Baseline(file="b")).replace(
+        "[]", f"[{{{keys}, reason: x, expires: '2099-12-31'}}]"
+    )
+    with pytest.raises(ManifestError, match=says):
+        read_baseline(text, "b")

@@ -107,6 +107,53 @@ def test_what_matches_nothing_writes_nothing(bad: Path, file: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "entry", "said"),
+    [
+        (["--flow=pod-to-pod-*"], {"flow": "pod-to-pod-*"}, "flow pod-to-pod-*"),
+        (["--node=linux-1"], None, "nothing deviates at node linux-1 alone"),
+        (["--node=wni-1"], None, "has no node wni-1"),
+        (["--flow=pod-to-pdo-ip"], None, "did you mean 'pod-to-pod-ip'"),
+        (["--incident=99"], None, "incidents, not 99"),
+        (["--incident=1", "--node=win-1"], None, "exclude each other"),
+    ],
+)
+def test_a_flow_or_a_node_is_one_entry(
+    bad: Path, file: Path, words: list[str], entry: dict[str, str] | None, said: str
+) -> None:
+    """Where something deviates there; else nothing is written."""
+    done = accept(bad, "--to", file, *words)
+    assert said in done.output
+    assert (done.exit_code == 0) is (entry is not None)
+    assert file.exists() is (entry is not None)
+    if entry:
+        (only,) = read_baseline(file.read_text("utf-8"), str(file)).entries
+        assert {key: getattr(only, key) for key in entry} == entry
+        assert stale(bad, "--baseline", file).exit_code == 0
+
+
+def test_an_incident_is_accepted_by_its_checks_or_as_a_nodes_outage(bad: Path, file: Path) -> None:
+    """Checks that share no node keep an entry each; what a node as a whole explains is one."""
+    document = bad / "results.json"
+    data = json.loads(document.read_text())
+    incident = next(found for found in data["incidents"] if BROKEN in found["checks"])
+    data["incidents"] = [incident]
+    document.write_text(json.dumps(data))
+    assert accept(bad, "--to", file, "--incident=1").exit_code == 0
+    assert checks_in(file) == set(incident["checks"])
+    incident["explained"] = True
+    node = next(n["name"] for n in data["facts"]["nodes"] if n["os"] == "windows")
+    incident["traits"] = {"node": node}
+    for check in data["checks"]:
+        if check["verdict"] == "fail":
+            check["members"] = {
+                "deviating": [{"member": f"{node} → x", "verdict": "fail", "message": ""}]
+            }
+    document.write_text(json.dumps(data))
+    done = accept(bad, "--to", file, "--incident=1")
+    assert f"accepted until 2099-12-31: node {node}\n1 entry written" in done.output
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--expires=2099-12-31"], "Missing option '--reason'"),

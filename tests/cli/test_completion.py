@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nettests.cli import HOMES
+from nettests.cli import COMMANDS
 
+HOMES = [name for of in COMMANDS.values() for name in of]
 ROOT = Path(__file__).parents[2]
 BASH = """
 source <(_NETTESTS_COMPLETE=bash_source nettests)

@@ -76,7 +76,8 @@ def test_options_that_a_command_ignores_are_not_in_its_help() -> None:
     assert "--image" not in shown("explain")
     assert "--flow" not in shown("discover")
     assert options(shown("plan"), "Checks") == [
-        *("--suite", "--limitations", "--vendor-profile", "--flow", "--nodes", "--enable"),
+        *("--suite", "--limitations", "--vendor-profile", "--flow", "--check", "--nodes"),
+        *("--exclude-node", "--enable"),
     ]
     assert options(shown("discover"), "Options") == ["--json", "--output", "--help"]
     assert options(shown("discover"), "Cluster") == [
@@ -98,7 +99,9 @@ def test_an_option_is_explained_once(name: str) -> None:
 def test_commands_are_listed_as_people_meet_them() -> None:
     """Each with its first sentence; every name leads to a command."""
     text = CliRunner().invoke(main, ["--help"]).output
-    listed = re.findall(r"^  ([a-z]+) +\S", text.partition("\nCommands:\n")[2], re.MULTILINE)
+    listed = re.findall(
+        r"^  ([a-z]+) +\S", text.partition("this message and exit.\n")[2], re.MULTILINE
+    )
     assert listed == NAMES
     assert all(COMMANDS.values())
     assert main.get_command(CONTEXT, "nosuch") is None

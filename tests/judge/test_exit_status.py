@@ -2,8 +2,8 @@
 
 import pytest
 
-from nettests.judge.exit_status import FailOn, of_run, of_watch
-from nettests.model.words import Verdict
+from nettests.judge.exit_status import of_run, of_watch
+from nettests.model.words import FailOn, Verdict
 
 OK, FAILED = int(pytest.ExitCode.OK), int(pytest.ExitCode.TESTS_FAILED)
 

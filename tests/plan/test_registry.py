@@ -75,7 +75,7 @@ def test_hopeless_flows_get_the_list(tmp_path: Path) -> None:
     registry = load([suite(tmp_path, "pod-to-pod-ip")])
     with pytest.raises(PlanError) as caught:
         registry.select(["zzz"])
-    assert caught.value.hint == "flows: pod-to-pod-ip"
+    assert caught.value.hint == "there are: pod-to-pod-ip"
 
 
 def test_selection_keeps_the_named_flows(tmp_path: Path) -> None:

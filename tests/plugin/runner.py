@@ -48,7 +48,11 @@ class Ran:
         self.result = result
         self.code = int(result.ret)
         self.out = result.stdout.str() + result.stderr.str()
-        self.directory = folder / "reports" / "latest"
+        reports = folder / "reports"
+        # ``latest`` names no run that could not start.
+        self.directory = max(
+            reports.glob("2*"), key=lambda run: run.stat().st_mtime_ns, default=reports / "latest"
+        )
 
     @property
     def results(self) -> dict[str, Any]:

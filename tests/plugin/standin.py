@@ -82,7 +82,9 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
         directory=options.report_dir / run_id,
         connection=StatedConnection(),  # type: ignore[arg-type] # nothing is asked through it
         profile=ClusterProfile(),
-        blueprint=blueprint(facts, flows, read_manifests(options.manifests), options.enabled),
+        blueprint=blueprint(
+            facts, flows, read_manifests(options.manifests), options.enabled, options.choice
+        ),
     )
 
 

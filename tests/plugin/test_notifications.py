@@ -7,7 +7,8 @@ import pytest
 
 from nettests.plugin.notifications import Notifications
 from nettests.report import Results, build_results
-from nettests.session.webhook import VARIABLE, Webhook
+from nettests.session.option_table import WEBHOOK_VARIABLE
+from nettests.session.webhook import Webhook
 from tests.cluster.api import Reply, serving
 from tests.plugin.runner import Runner
 from tests.plugin.standin import HELD
@@ -33,7 +34,7 @@ def test_a_run_is_told_once_it_is_over(run: Runner, tmp_path: Path) -> None:
     for more in ([], ["-n2"]):
         with serving(lambda _: Reply()) as server:
             words = [f"--metrics={metrics}", "--nettests-output=own", *more]
-            url = {VARIABLE: f"{server.url}{PATH}"}
+            url = {WEBHOOK_VARIABLE: f"{server.url}{PATH}"}
             done = run(f"--flow={FLOW}", *words, answers={BROKEN: "timed out"}, environment=url)
         assert done.code == 1
         (request,) = server.requests

@@ -241,6 +241,37 @@ def test_a_node_id_selects_one_check(run: Runner) -> None:
     assert set(done.verdicts) == {FIRST}
 
 
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_patterns_select_flows_and_checks(run: Runner, workers: str) -> None:
+    """In every process; what is left out is neither run nor due."""
+    done = run(
+        "--flow=pod-to-pod-*",
+        "--flow=!pod-to-pod-name*",
+        "--check=*/tcp",
+        f"--check=!{FIRST}",
+        workers,
+    )
+    assert done.code == 0
+    assert {(i.partition("/")[0], i.rpartition("/")[2]) for i in done.verdicts} >= {(FLOW, "tcp")}
+    assert {i.rpartition("/")[2] for i in done.verdicts} == {"tcp"}
+    assert FIRST not in done.verdicts
+
+
+def test_what_failed_is_run_again_alone(run: Runner) -> None:
+    """Of the latest run; once all is well there is nothing left to repeat, which writes no new ``latest``."""
+    first = run(f"--flow={FLOW}", answers={WINDOWS: "timed out", FIRST: "channel"})
+    assert first.code == 1
+    again = run("--rerun-failed", f"--flow={FLOW}", answers={WINDOWS: "timed out"})
+    assert again.verdicts == {WINDOWS: "fail", FIRST: "pass"}
+    named = run(f"--rerun-failed={first.directory}")
+    assert named.code == 0
+    assert set(named.verdicts) == {WINDOWS, FIRST}
+    refused = run("--rerun-failed")
+    assert refused.code == 4
+    assert "nothing failed in run" in refused.out
+    assert (run.pytester.path / "reports/latest").resolve() == named.directory
+
+
 def test_collecting_only_tests_nothing(run: Runner) -> None:
     """--collect-only lists the checks and leaves no trace."""
     done = run("--collect-only", "-q", f"--flow={FLOW}")
@@ -257,6 +288,9 @@ def test_collecting_only_tests_nothing(run: Runner) -> None:
         ((), {"NETTESTS_FACTS": "interrupt"}, 2, "interrupted before it began"),
         ((), {"NETTESTS_FACTS": "the API server is gone"}, 7, "the API server is gone"),
         (("--limitations=nowhere.yaml",), {}, 4, "nowhere.yaml"),
+        (("--flow=pod-to-pdo-*",), {}, 4, "did you mean 'pod-to-"),
+        (("--check=pod-to-pdo-ip/*",), {"NETTESTS_FACTS": "gone"}, 4, "did you mean 'pod-to-"),
+        (("--check=pod-to-pod-ip/*/sctp",), {}, 4, "this cluster has no check that matches"),
     ],
 )
 def test_a_run_that_cannot_start_says_why_and_writes_junit(

@@ -19,6 +19,7 @@ from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, ProgramMissingError
+from nettests.model.windows_programs import QUESTION
 
 _numbers = itertools.count(os.getpid() % 200 * 250 + 2)
 
@@ -182,6 +183,8 @@ class Processes:
     down: bool = False
     silent: bool = False
     """Nothing answers what they probe."""
+    root: str = "C:\\hpc"
+    """What a node's shim puts in the place of the image's root."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(8))
     ran: list[tuple[str, ...]] = field(default_factory=list)
 
@@ -192,6 +195,8 @@ class Processes:
             raise ChannelError("exec lost its exit code")
         if argv[0].removesuffix(".exe") in self.lacks:
             raise ProgramMissingError(f"no such program: {argv[0]}")
+        if tuple(argv) == QUESTION:
+            return ExecAnswer(exit_code=0, stdout=f"{self.root}\r\n", stderr="")
         if self.silent:
             return _nothing_came(argv)
         if argv[0] == "ping":

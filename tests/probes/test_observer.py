@@ -15,6 +15,7 @@ from nettests.bounds import Bounds
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Action, Case, Check
 from nettests.model.dns_names import SERVICE_FQDN
+from nettests.model.windows_programs import ROOT
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes.observer import interleaved
 from tests.probes.conftest import Bench
@@ -177,11 +178,30 @@ def test_a_foreign_source_address_is_not_trusted(bench: Bench) -> None:
 
 
 def test_an_origin_that_nobody_can_prove_is_not_trusted(bench: Bench) -> None:
-    """When no target answers, there is no proof, and no trust."""
+    """When no target answers, and no command does either, there is no proof, and no trust."""
     bench.processes[NODE].down = True
     probed = check(action(NODE, TargetKind.POD_IP))
     bench.observe(probed)
-    assert bench.done(probed.id)["distrust"] == f"no target answered to prove where {NODE} runs"
+    why = f"no target answered to prove where {NODE} runs: exec lost its exit code"
+    assert bench.done(probed.id)["distrust"] == why
+
+
+def test_a_host_that_reaches_no_pod_is_trusted_as_a_host_process(bench: Bench) -> None:
+    """The container shows what it is without the network: that its node reaches no Pod is a finding, not a lost probe."""
+    bench.processes[NODE].silent = True
+    probed = check(action(NODE, TargetKind.POD_IP))
+    bench.observe(probed)
+    assert bench.done(probed.id).get("distrust") is None
+    assert bench.seen(probed).outcome is Outcome.TIMED_OUT
+
+
+def test_a_container_that_is_no_host_process_is_not_trusted(bench: Bench) -> None:
+    """A Windows kubelet says of any Pod with hostNetwork that it has its node's address."""
+    bench.processes[NODE].silent = True
+    bench.processes[NODE].root = ROOT
+    probed = check(action(NODE, TargetKind.POD_IP))
+    bench.observe(probed)
+    assert bench.done(probed.id)["distrust"].endswith("and it is no HostProcess container")
 
 
 def test_checks_wait_until_their_service_has_converged(bench: Bench) -> None:

@@ -25,8 +25,10 @@ from nettests.session.blueprint import read_manifests
 from nettests.session.head import new_run_id, record_failed_start
 from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
+from nettests.session.recorded_runs import results_of, runs_in
 from nettests.session.report_dir import require_writable
 from nettests.session.run import Run
+from nettests.session.run_archive import newest
 from nettests.session.run_options import Keep, Progress, RunOptions
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
@@ -180,12 +182,16 @@ def test_shipped_manifests_are_digested_under_their_short_names() -> None:
 
 
 def test_a_run_that_could_not_start_leaves_a_journal(tmp_path: Path) -> None:
-    """The reason is in a journal of its own, which ``latest`` points to."""
+    """The reason is in a journal of its own; ``latest`` stays what it was, and nothing is compared with it."""
     options = RunOptions(report_dir=tmp_path / "reports")
     directory = record_failed_start(options, ClusterError("no kubeconfig"), exit_code=4)
     assert "no kubeconfig" in records(directory, "event")[0]["text"]
     assert records(directory, "end")[0]["exit_code"] == 4
-    assert (tmp_path / "reports" / "latest").resolve() == directory.resolve()
+    assert not (tmp_path / "reports" / "latest").exists()
+    assert newest(tmp_path / "reports") == directory
+    assert runs_in(tmp_path / "reports") == []
+    with pytest.raises(PathError, match="holds no run"):
+        results_of("latest", tmp_path / "reports")
 
 
 def test_when_nothing_stands_every_check_is_distrusted_and_nothing_is_left(

@@ -8,7 +8,8 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.redaction import REDACTED, Redactor
-from nettests.session.webhook import VARIABLE, Webhook, webhook_of, without_address
+from nettests.session.option_table import WEBHOOK_VARIABLE
+from nettests.session.webhook import Webhook, webhook_of, without_address
 from tests.cluster.api import Reply, Request, serving
 
 PATH = "/services/T0AB12CD3/B0EF45GH6/nobodysownsecretword24"
@@ -165,11 +166,11 @@ def test_what_is_neither_is_refused_without_being_repeated(address: str) -> None
 
 def test_it_is_off_unless_somebody_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the option or the environment; the option goes first, and an empty one switches the other off."""
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(WEBHOOK_VARIABLE, raising=False)
     assert webhook_of(None) is None
-    monkeypatch.setenv(VARIABLE, "")
+    monkeypatch.setenv(WEBHOOK_VARIABLE, "")
     assert webhook_of(None) is None
-    monkeypatch.setenv(VARIABLE, SECRET)
+    monkeypatch.setenv(WEBHOOK_VARIABLE, SECRET)
     assert webhook_of(None) == Webhook(SECRET)
     assert webhook_of("https://other.test/x") == Webhook("https://other.test/x")
     assert webhook_of("") is None

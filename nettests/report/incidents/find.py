@@ -36,6 +36,7 @@ from nettests.report.incidents.search import Evidence, Explanation, explain
 from nettests.report.incidents.settings import deviations
 from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
+from nettests.report.incidents.traits import Kind
 from nettests.report.incidents.without_path import without_path
 from nettests.report.incidents.wrong_answers import (
     denials,
@@ -91,6 +92,7 @@ def find_incidents(
     covered = {check for incident in incidents for check in incident.checks}
     incidents.sort(
         key=lambda incident: (
+            Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
             min(_weight(red[check]) for check in incident.checks),
         )

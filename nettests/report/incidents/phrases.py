@@ -53,6 +53,13 @@ _WHOSE = {
 
 def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     """Return the cause of these red checks in one sentence without its end."""
+    sentence = _cause_of(traits, results)
+    plain = UNJUDGED in sentence and not any(trait.kind in _OF_ONE for trait in traits)
+    why = untrusted.shared_reason(results) if plain else ""
+    return f"{sentence} ({why})" if why and why not in sentence else sentence
+
+
+def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     of = {trait.kind: trait.value for trait in traits}
     happens = happened(results)
     for kind, sentence in _OF_ONE.items():

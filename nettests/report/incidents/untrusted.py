@@ -4,15 +4,19 @@ Beside ``evidence`` and ``phrases``. The reason of the check or of its control n
 has the instrument of one node pool, whose nodes are of a kind.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from nettests.judge.distrust import Instrument, instrument, last_ending
 from nettests.judge.not_started import not_started
 from nettests.model.calibration import NOT_UNDERSTOOD
+from nettests.model.visible import cut
 from nettests.report.incidents.settings import listed
 from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult
+
+REASON_LENGTH = 120
 
 
 def distrusted(result: CheckResult) -> Instrument | None:
@@ -62,3 +66,15 @@ def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
     if len(pods) == 1 and not any(failure.of_node for failure in failures):
         return f"Pod {pods.pop()} of the run does not start on {node}{why}"
     return f"Pods of the run do not start on {node}{why}"
+
+
+def shared_reason(results: Sequence[CheckResult]) -> str:
+    """Return why most of these checks are not trusted, for the end of a sentence; empty where they differ."""
+    # sample: attempt 1: PowerShell left out what is below '@{AddressPrefix=10.244.3.0/24; GatewayAd'
+    reasons = Counter(
+        re.sub(r"^attempt \d+: ", "", result.distrust).partition(" '")[0]
+        for result in results
+        if result.distrust
+    )
+    most = reasons.most_common(1)
+    return cut(most[0][0], REASON_LENGTH) if most and 2 * most[0][1] > len(results) else ""

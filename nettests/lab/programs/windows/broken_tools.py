@@ -33,6 +33,8 @@ class BrokenTool:
     summary: str
     programs: Collection[str] = ()
     words: bool = False
+    errors: bool = False
+    """Other words in standard error alone: what stands in the other stream is not the program's own."""
     codes: Mapping[object, int] = field(default_factory=dict)
     plain: bool = False
     swapped: bool = False
@@ -83,7 +85,7 @@ def _altered(process: Process, fault: BrokenTool) -> Process:
         out, err = err, out
 
     async def write_out(data: bytes) -> None:
-        await out(fault.altered(data))
+        await out(replace(fault, words=fault.words and not fault.errors).altered(data))
 
     async def write_err(data: bytes) -> None:
         await err(fault.altered(data))

@@ -20,7 +20,8 @@ async def hostname(process: Process, _words: Sequence[str]) -> int:
     """Print the host name."""
     machine = process.machine
     await out(
-        process, f"{_UNKNOWN_NAME if OTHER_NAME in machine.troubles.tools else machine.hostname}\n"
+        process,
+        f"{_UNKNOWN_NAME if machine.host_process and OTHER_NAME in machine.troubles.tools else machine.hostname}\n",
     )
     return 0
 
@@ -42,7 +43,7 @@ async def whoami(process: Process, words: Sequence[str]) -> int:
 def account(machine: Machine) -> tuple[str, str]:
     """Return the account that a process runs as, as its system names it, and its SID."""
     user = machine.user or (_HOST_USER if machine.host_process else _CONTAINER_USER)
-    if OTHER_ACCOUNT in machine.troubles.tools:
+    if machine.host_process and OTHER_ACCOUNT in machine.troubles.tools:
         user = _UNKNOWN_USER
     key = user.rpartition("\\")[2].lower()
     names = texts.of(machine.locale).groups["accounts"]

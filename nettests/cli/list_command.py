@@ -1,0 +1,81 @@
+"""``nettests list``: what there is to choose from: flows, checks, limitations, lab profiles, faults.
+
+Only ``checks`` needs the facts of a cluster: of the cluster itself, a lab, or a run. Profiles and faults are the lab's, a
+separate program.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from nettests import terminal
+from nettests.cli.discover_commands import planned_lines, read_blueprint
+from nettests.cli.help import Command
+from nettests.cli.lab_command import carried_out
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IDS,
+    CommonOptions,
+    cluster_options,
+    report_dir_option,
+)
+from nettests.compare import read_results
+from nettests.errors import PathError
+from nettests.plugin.lab import COMMAND
+from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.recorded_runs import read_document, results_of
+
+_OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
+
+
+@click.command("list", cls=Command, example="nettests list checks --of latest --check 'pod-to-*'")
+@click.argument("what", type=click.Choice(["flows", "checks", "limitations", *_OF_LAB]))
+@click.option(
+    "--of",
+    "run",
+    metavar="RUN",
+    help="Checks: on the facts of this run; its cluster is not contacted.",
+)
+@report_dir_option("Where `latest` and `latest~1` are looked for.")
+@cluster_options(CLUSTER, CHECKS, IDS)
+def list_(*, what: str, run: str | None, report_dir: Path, common: CommonOptions) -> None:
+    """List flows, checks, limitations, lab profiles or faults.
+
+    Checks are listed for a cluster (--kubeconfig), a lab (--lab) or a finished run (--of), each with its expected outcome.
+    """
+    if run is not None and what != "checks":
+        raise click.UsageError("--of is for checks")
+    if what in _OF_LAB:
+        sys.exit(carried_out([*COMMAND, *_OF_LAB[what]]))
+    if what == "checks":
+        lines = planned_lines(
+            read_blueprint(common) if run is None else _of(run, report_dir, common)
+        )
+    else:
+        lines = _flows(common) if what == "flows" else _limitations(common)
+    for line in lines:
+        terminal.line(line)
+
+
+def _of(word: str, reports: Path, common: CommonOptions) -> Blueprint:
+    path = results_of(word, reports)
+    facts = read_results(read_document(path), str(path)).facts
+    if facts is None:
+        raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
+    read, options = read_manifests(common.options.manifests), common.options
+    return blueprint(facts, common.registry().flows, read, options.enabled, options.choice)
+
+
+def _flows(common: CommonOptions) -> Iterator[str]:
+    for flow in common.registry().flows:
+        classes = "+".join(check_class.value for check_class in flow.classes)
+        yield f"{flow.name:40} {classes:11} {flow.claim}"
+
+
+def _limitations(common: CommonOptions) -> Iterator[str]:
+    for manifest in read_manifests(common.options.manifests)[0]:
+        for entry in manifest.limitations:
+            yield f"{entry.id:44} {entry.layer.name.lower():10} {entry.summary}"
