@@ -14,12 +14,7 @@ from typing import TypeVar
 from kubernetes import client
 from kubernetes.client.rest import should_bypass_proxies
 from urllib3.util.ssl_ import create_urllib3_context
-from websockets.exceptions import (
-    InvalidMessage,
-    InvalidProxy,
-    InvalidProxyStatus,
-    WebSocketException,
-)
+from websockets.exceptions import InvalidProxy, InvalidProxyStatus, WebSocketException
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
@@ -111,10 +106,6 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
     except InvalidProxyStatus as error:
         status = error.response.status_code
         raise HandshakeError(f"the proxy of the API server answered {status}") from error
-    except InvalidMessage as error:
-        if isinstance(error.__cause__, EOFError):
-            raise ConnectionResetError("the API server hung up before it answered") from error
-        raise HandshakeError(str(error)) from error
     except (WebSocketException, ImportError) as error:  # SOCKS needs a missing library
         raise HandshakeError(str(error)) from error
     assert isinstance(connection, BoundedConnection)
