@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Of the tests, on two cores: two of them leave half of the processor time to time-outs that are waited for.
 WORKERS ?= 3
 
-.PHONY: demo dev quick test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing lock lowest wheel image krew clean
+.PHONY: demo dev quick test test-all test-as-root lint unit coverage mutation with-lab without-lab sample bench fuzz soak upgrade nights selftest soak-settings killing chaos lock lowest wheel image krew clean
 
 demo:
 	@$(PYTHON) scripts/bootstrap.py run
@@ -102,6 +102,10 @@ soak-settings:
 killing:
 	@$(PYTHON) scripts/bootstrap.py run
 	@$(BIN)/python scripts/killing.py
+
+chaos:
+	@$(PYTHON) scripts/bootstrap.py run
+	@$(BIN)/python -m scripts.chaos
 
 # Versions stay where they are; with UPGRADE=--upgrade the newest that pyproject.toml allows are taken.
 lock:

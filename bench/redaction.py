@@ -16,6 +16,7 @@ LINES = {
     "secrets": "password=hunter2 next=x ",
     "dashes": "a-",
     "addresses": "://a:b@",
+    "nested YAML": "  password:\n    - token:\n        name: x\n",
     "quotes": '\\"name\\":',
 }
 

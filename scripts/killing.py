@@ -62,7 +62,7 @@ spec = {"selector": {"app": "probe"}, "ports": [{"port": 80}]}
 access.create({"kind": "Service", "metadata": {"name": "s", "namespace": home}, "spec": spec})
 print("stands", flush=True)
 sys.stdin.read()
-print(clean_up(connection, marks, access.made, wait=60), flush=True)
+print(clean_up(connection, marks, access.created, wait=60), flush=True)
 lease.end()
 """
 """A run that does nothing but live: what stands of it, how it is guarded, and how it ends are a run's own."""

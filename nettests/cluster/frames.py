@@ -107,6 +107,8 @@ class BoundedConnection(ClientConnection):
             raise refusal(_answer(error.response), error.response.reason_phrase) from error
         except InvalidHandshake as error:
             why = self.meter.refused or error.__cause__
+            if isinstance(why, EOFError):
+                raise ConnectionResetError("the API server hung up before it answered") from error
             raise HandshakeError(f"{error}: {why}" if why else str(error)) from error
 
     def process_event(self, event: Event) -> None:

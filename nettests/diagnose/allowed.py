@@ -133,4 +133,4 @@ def _is_label(key: str) -> bool:
 def _of_domain(key: str, domains: Sequence[str]) -> bool:
     """Whether a key stands in one of these domains, or below it."""
     domain, slash, _ = key.partition("/")
-    return bool(slash) and any(domain == one or domain.endswith(f".{one}") for one in domains)
+    return bool(slash) and f".{domain}".endswith(tuple(f".{name}" for name in domains))

@@ -77,9 +77,10 @@ def lost_api(why: str) -> bool:
     # sample: control channel port-forward: …; pod-proxy: pod proxy to p: the API server https://10.0.0.1:6443 (context c)
     #         cannot be reached: … Failed to establish a new connection: [Errno 111] Connection refused
     # sample: control channel exec: exec in node-linux-1-1 was not opened: [Errno 111] Connection refused
-    return lost_channel(why) and bool(
+    # sample: exec on win-1 was not calibrated: exec in node-windows-1-1 was not opened: the API server hung up before it answered
+    return (lost_channel(why) or instrument(why) is not None) and bool(
         re.search(r"the API server .{1,300}? cannot be reached: (?!.*Read timed out)", why)
-        or re.search(r"was not opened: \[Errno \d+\]", why)
+        or re.search(r"was not opened: (?:\[Errno \d+\]|the API server hung up)", why)
     )
 
 

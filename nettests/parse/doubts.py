@@ -20,8 +20,9 @@ from nettests.model.calibration import (
     begins,
     ended,
 )
+from nettests.model.check import Target
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Outcome, VantageKind
+from nettests.model.words import OS, Outcome, TargetKind, VantageKind
 from nettests.parse import program_start
 from nettests.parse.instruments import OWN_POD, of_raw
 from nettests.parse.known_answers import ROWS, Row
@@ -188,6 +189,11 @@ def _section(text: str, number: int) -> str | None:
     return re.split(r"~\d+[.~]", after, maxsplit=1)[0].lstrip(" \r").removeprefix("\n")
 
 
+_OWN_SERVERS = frozenset({"curl/open", "connect/open", "dial/open"})
+"""Questions to the server that a vantage is itself."""
+_SILENT = frozenset({Outcome.REFUSED.value, Outcome.TIMED_OUT.value})
+
+
 @dataclass(slots=True)
 class Doubts:
     """Which instruments of which probes are distrusted; made of a run's calibrations, in the order in which they were made."""
@@ -244,6 +250,21 @@ class Doubts:
         return tuple(
             replace(raw, context={**raw.context, DOUBT: why}) if why else raw for raw, why in marked
         )
+
+    def unserved(self, target: Target) -> str:
+        """Return which server of the run, that a check reaches, does not answer even on its own node, or nothing."""
+        for probe, answers in self._answers.items():
+            for answer in answers.values():
+                at_node = target.kind is TargetKind.NODE_IP and answer.node == target.node
+                reached = probe in target.backends or (
+                    at_node and answer.vantage == VantageKind.NODE
+                )
+                silent = answer.name in _OWN_SERVERS and answer.seen in _SILENT
+                if reached and silent and not answer.trusted:
+                    return one_line(
+                        f"{probe} serves nothing on {answer.node} itself: {answer.text}"
+                    )
+        return ""
 
     def _beside(self, node: str | None) -> str:
         """Return a calibrated probe in a Pod of the node, or nothing."""

@@ -122,6 +122,8 @@ def observation_of(
     distrust = done.distrust
     if distrust is None and done.resent is None and done.slow is None:
         distrust = too_few_tries(check, seen.loss, raws)
+    if distrust is None and not seen.outcome.positive:
+        distrust = doubts.unserved(check.target) or None
     if distrust is None:
         return seen
     return replace(seen, trusted=False, distrust=distrust)

@@ -50,7 +50,7 @@ def capture_image(images: Images) -> str:
 
 def tagged_images(images: Images) -> tuple[str, ...]:
     """Return the images of probes and captures that are not named by digest."""
-    by_default = {OS.LINUX, OS.WINDOWS} - images.by_system.keys()
+    by_default = set(OS) - images.by_system.keys()
     probe = images.probe or mirrored(AGNHOST, images.registry)
     used = (*((probe,) if by_default else ()), *images.by_system.values(), capture_image(images))
     return tuple(dict.fromkeys(image for image in used if "@sha256:" not in image))

@@ -59,7 +59,7 @@ def taints(evidence: Evidence) -> Finding:
         if any(taint.key in UNWELL and taint.effect != "PreferNoSchedule" for taint in node.taints)
     }
     lines = tuple(
-        f"{node.name}: {', '.join(f'{taint.key}={taint.value}:{taint.effect}' for taint in node.taints)}"
+        f"{node.name}: {', '.join(f'{taint.key}:{taint.effect}' for taint in node.taints)}"
         for node in evidence.usable
         if node.taints
     )

@@ -91,9 +91,9 @@ def manifests(text: str) -> Iterator[Span]:
 
 def members(text: str) -> Iterator[Span]:
     """Yield what a Secret holds, in JSON within a text."""
-    found = list(_MEMBERS.finditer(text))
-    kinds = [member.start() for member in found if member[1]]
-    for member in found:
+    marks = list(_MEMBERS.finditer(text))
+    kinds = [member.start() for member in marks if member[1]]
+    for member in marks:
         near = bisect_left(kinds, member.start() - NEAR)
         if member[2] and near < len(kinds) and kinds[near] < member.end() + NEAR:
             yield member.span(2)

@@ -15,7 +15,7 @@ from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
 from nettests.model.node_reading import NodeReading
-from nettests.model.words import Question, VantageKind
+from nettests.model.words import Question, TargetKind, VantageKind
 from nettests.parse.doubts import Doubts
 from nettests.parse.instruments import of_words
 
@@ -32,8 +32,8 @@ class Calibrating:
     _doubts: Doubts = field(default_factory=Doubts)
     _pending: dict[str, Future[None]] = field(default_factory=dict)
     """By probe."""
-    _in_pods: dict[str, str] = field(default_factory=dict)
-    """A probe in a Pod of each node: it speaks for the Pods that checks make there."""
+    _first: dict[tuple[VantageKind, str | None], str] = field(default_factory=dict)
+    """A probe of each kind on each node: one in a Pod speaks for the Pods that checks make there."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, places: Iterable[probes.Place], opened: Mapping[str, probes.Probe]) -> None:
@@ -43,8 +43,7 @@ class Calibrating:
             if place.probe not in self._pending:
                 submitted = pool.submit(self._calibrate, place, opened[place.probe])
                 self._pending[place.probe] = submitted
-                if place.vantage is VantageKind.POD:
-                    self._in_pods.setdefault(place.node, place.probe)
+                self._first.setdefault((place.vantage, place.node), place.probe)
         pool.shutdown(wait=False)
 
     def _calibrate(self, place: probes.Place, probe: probes.Probe) -> None:
@@ -64,7 +63,11 @@ class Calibrating:
         for action in check.actions:
             self._wait(action.source.probe)
             if action.question is Question.START:
-                self._wait(self._in_pods.get(action.target.node or "", ""))
+                self._wait(self._first.get((VantageKind.POD, action.target.node), ""))
+            if action.target.kind is TargetKind.NODE_IP:
+                self._wait(self._first.get((VantageKind.NODE, action.target.node), ""))
+            for pod in action.target.backends:
+                self._wait(pod)
         return self._doubts
 
     def doubted(self, reading: NodeReading) -> NodeReading:

@@ -4,16 +4,20 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 COMMAND = (sys.executable, "-m", "nettests")
 
 
 def nettests(
-    *arguments: str, timeout: int = 900, environment: Mapping[str, str] | None = None
+    *arguments: str,
+    timeout: int = 900,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line with the interpreter of the tests; output is captured as text.
 
-    ``environment`` is added to the present one.
+    ``environment`` is added to the present one; ``folder`` is where it runs.
     """
     return subprocess.run(
         [*COMMAND, *arguments],
@@ -22,4 +26,5 @@ def nettests(
         timeout=timeout,
         check=False,
         env={**os.environ, **(environment or {})},
+        cwd=folder,
     )

@@ -2,12 +2,14 @@
 
 import base64
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trustme
+from click import Context, Group
 from click.testing import CliRunner, Result
 from kubernetes import client
 from ruamel.yaml import YAML
@@ -225,29 +227,91 @@ def test_a_loopback_server_has_a_proxy_only_if_the_kubeconfig_says_so(
 
 
 COMMANDS = (
-    ["discover"], ["preflight"], ["plan"], ["diagnose"], ["gc"], ["images"], ["explain", "x/api"],
-)  # fmt: skip
+    *(["discover"], ["preflight"], ["plan"], ["render"], ["diagnose"], ["gc"], ["images"]),
+    *(["explain", "x/api"], ["trace", "x/api"], ["calibrate"], ["job", "logs", "x"]),
+    *(["job", "fetch", "x"], ["job", "apply", "--image=x"], ["forecast", "--to=kubernetes=1.36"]),
+    *(["run"], ["watch", "--for=1m"]),
+)
+"""Every command that takes a kubeconfig."""
+PRINTS = f"""
+import json, sys
+print("login as {SECRET}", file=sys.stderr)
+print(json.dumps({{"apiVersion": "client.authentication.k8s.io/v1", "status": {{"token": "{SECRET}"}}}}))
+"""
+FAILS = f"""
+import sys
+print('{{"token": "{SECRET}"}} password={SECRET}', file=sys.stderr)
+sys.exit(1)
+"""
+Form = tuple[dict[str, Any], dict[str, Any], str]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-@pytest.mark.parametrize("secret", ["token", "password"])
-def test_no_command_repeats_a_credential(tmp_path: Path, command: list[str], secret: str) -> None:
-    """A 403 that echoes the token, or a password in the server's address."""
+def forms(folder: Path, proxy: str = "127.0.0.1:9") -> dict[str, Form]:
+    """Return users and clusters of kubeconfigs that hold the secret, with what stands before the server's name."""
+    (folder / "token").write_text(f"{SECRET}\n")
+    key = base64.b64encode(f"-----BEGIN PRIVATE KEY-----\n{SECRET}".encode()).decode()
+    proxied = {"proxy-url": f"http://me:{SECRET}@{proxy}"}
+    variable = {"env": [{"name": "WHICH", "value": SECRET}], "args": ["--quiet"]}
+    return {
+        "token": ({"token": SECRET}, {}, ""),
+        "token of two lines": ({"token": f"{SECRET}\nx"}, {}, ""),
+        "token that no header carries": ({"token": f"{SECRET}é"}, {}, ""),
+        "token file": ({"tokenFile": str(folder / "token")}, {}, ""),
+        "name and password": ({"username": "me", "password": SECRET}, {}, ""),
+        "key": ({"client-key-data": key, "client-certificate-data": key}, {}, ""),
+        "key that is none": ({"client-key-data": f"%{SECRET}"}, {}, ""),
+        "impersonation": ({"token": SECRET, "as": "ops", "as-groups": ["ops"]}, {}, ""),
+        "plugin's token": (plugin(folder, PRINTS), {}, ""),
+        "plugin's variable": (plugin(folder, GIVES, **variable), {}, ""),
+        "plugin that fails": (plugin(folder, FAILS), {}, ""),
+        "address of the server": ({"token": "abcd"}, {}, f"me:{SECRET}@"),
+        "address of a proxy": ({"token": "abcd"}, proxied, ""),
+    }
+
+
+def test_the_commands_are_all_that_take_a_kubeconfig() -> None:
+    """A command that is added is tested too."""
+    context = Context(main)
+    job = main.get_command(context, "job")
+    assert isinstance(job, Group)
+    listed = {
+        name
+        for group in (main, job)
+        for name in group.list_commands(context)
+        if (command := group.get_command(context, name)) is not None
+        and any("--kubeconfig" in option.opts for option in command.params)
+    }
+    assert listed == {command[1] if command[0] == "job" else command[0] for command in COMMANDS}
+
+
+@pytest.mark.parametrize("form", forms(Path(tempfile.gettempdir())))
+def test_no_command_repeats_a_credential(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """Not on the terminal and in no file, where the server repeats the credential in all that it refuses."""
 
     def echo(request: Request) -> Reply:
         if request.path == "/version":
             return VERSION
-        return status(
-            403, "Forbidden", f"no rights for {request.headers.get('authorization')} {SECRET}"
-        )
+        text = f"no rights for {request.headers.get('authorization')} {repeated}"
+        return status(403, "Forbidden", text)
 
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
     with serving(echo) as api:
-        url = api.url if secret == "token" else api.url.replace("//", f"//me:{SECRET}@")
-        file = kubeconfig(tmp_path, url, {"token": SECRET if secret == "token" else "abcd"})
-        done: Result = CliRunner().invoke(main, [*command, "--kubeconfig", str(file)])
-    assert done.exit_code not in {0, None}
-    assert SECRET not in done.output
-    assert SECRET not in str(done.exception)
+        user, cluster, before = forms(tmp_path, api.url.removeprefix("http://"))[form]
+        repeated = user.get("client-key-data", SECRET)
+        file = kubeconfig(tmp_path, api.url.replace("//", f"//{before}"), user, **cluster)
+        for command in COMMANDS:
+            done: Result = CliRunner().invoke(main, [*command, "--kubeconfig", str(file)])
+            shown = done.output + str(done.exception) + repr(done.exception)
+            assert done.exit_code not in {0, 2, None}, command
+            assert SECRET not in shown, command
+            assert repeated not in shown, command
+            assert base64.b64encode(SECRET.encode()).decode() not in shown, command
+    for path in work.rglob("*"):
+        assert not path.is_file() or SECRET not in path.read_text(errors="replace"), path
 
 
 def test_frames_without_content_do_not_hold_an_exec(tmp_path: Path) -> None:

@@ -4,15 +4,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from nettests.cluster import Connection, connection, frames, port_forward
-from nettests.cluster.attach import attach
 from nettests.cluster.channels import PodProxy
 from nettests.cluster.converse import converse
 from nettests.cluster.execute import Exec
@@ -392,54 +389,3 @@ def test_a_stream_may_be_silent_between_frames(opened: Opened) -> None:
     with hostile(speak) as server:
         execute = Exec(opened(server.url), "ns", "probe", "c", threading.Semaphore())
         assert execute.run(["x"], timeout=5).stdout == "out"
-
-
-SAYS = {
-    "empty messages": frame(b""),
-    "pings": bytes([0x89, 0]),
-    "closed channels": frame(bytes([255, 1])),
-    "bytes": message(1, b"x"),
-    "unknown channels": message(77, b"x"),
-}
-"""What a server sends frame by frame that brings no loop nearer to its end."""
-LISTENS = {
-    "exec": lambda to: Exec(to, "ns", "p", "c", threading.Semaphore()).run(["x"], timeout=0.3),
-    "attach": lambda to: attach(to, "ns", "p", "c", until="never said"),
-    "converse": lambda to: converse(to, "ns", "p", "c", ["x"]).hear(lambda _: False, seconds=0.3),
-    "port-forward": lambda to: PortForward(to, "ns", "p", 80).get("/hostname", timeout=0.3),
-    "words of a port": lambda to: PortForward(to, "ns", "p", 80).read(timeout=0.3),
-    "watch": lambda to: list(to.watch("/api/v1/pods", seconds=0.1)),
-}
-"""Every loop that receives until something comes, with a deadline of its own."""
-
-
-@pytest.mark.parametrize("flooded", [False, True], ids=["dripped", "flooded"])
-@pytest.mark.parametrize(
-    ("loop", "said"),
-    [(loop, said) for loop in LISTENS for said in SAYS if loop != "watch"] + [("watch", "bytes")],
-)
-def test_no_loop_is_held_by_what_is_no_progress(
-    opened: Opened, loop: str, said: str, *, flooded: bool
-) -> None:
-    """Whatever comes, slowly or as fast as it is taken: the deadline is absolute, and the work has a bound."""
-    part = b"\n" if loop == "watch" else SAYS[said]
-
-    def speak(path: str, wire: Wire) -> None:
-        if loop == "watch":
-            wire.send(HEAD)
-        else:
-            wire.switch()
-            wire.send(OPENED if "port" in loop else b"")
-        if flooded:
-            wire.flood(part * 50)
-        while not wire.server.over.wait(0.02):
-            wire.send(part)
-
-    with hostile(speak) as server, ThreadPoolExecutor(1) as pool:
-        connection_ = opened(server.url)
-        connection_.timing = replace(connection_.timing, execute=0.3, channel_tries=1)
-        listening = pool.submit(LISTENS[loop], connection_)
-        with suppress(ClusterError, ChannelError):
-            listening.result(timeout=GONE_SECONDS)
-        connection_.close()
-        assert hung_up_on(server) or loop == "converse"

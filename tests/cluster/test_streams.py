@@ -8,7 +8,9 @@ import pytest
 from nettests.cluster import connect
 from nettests.cluster.execute import Exec
 from nettests.cluster.port_forward import PortForward
+from nettests.judge.distrust import lost_api
 from nettests.model.channel import ChannelError, ExecAnswer
+from nettests.model.cluster_profile import Timing
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, write_kubeconfig
 
 PORT = bytes([80, 0])
@@ -112,3 +114,16 @@ def test_a_stream_says_who_opens_it(tmp_path: Path, kind: str) -> None:
             connection.close()
         agents = {request.headers.get("user-agent") for request in api.requests}
     assert agents == {"nettests"}
+
+
+def test_an_api_server_that_hangs_up_is_named(tmp_path: Path) -> None:
+    """Before it answered, no node was asked: the reason names the API server, not the library's parser."""
+    version = Reply(body={"gitVersion": "v1.34.1"})
+    with serving(lambda request: version if "/version" in request.path else Reply(cut=True)) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        connection.timing = Timing(api_tries=1, channel_tries=1)
+        execute = Exec(connection, "ns", "probe-1", "c", threading.Semaphore())
+        with pytest.raises(ChannelError, match="was not opened: the API server hung up") as caught:
+            execute.run(["hostname"], timeout=5)
+        assert lost_api(f"control channel exec: {caught.value.message}")
+        connection.close()

@@ -19,7 +19,18 @@ from tests.cluster.recorded import config_map, daemon_set, linux_node, windows_n
 from tests.fuzz.budget import fuzz
 
 Object = dict[str, Any]
-JSON = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+ODD = (
+    "10.96.0.300",
+    "fe80::1%eth0",
+    "1/2/3",
+    "10.244.0.0/33",
+    "v9999999999.1",
+    "9" * 5000,
+    "\0",
+    "*a",
+)
+"""Addresses, versions and numbers that are none, and YAML that ends nowhere."""
+JSON = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(ODD)
 VALUES = st.recursive(
     JSON,
     lambda inner: (

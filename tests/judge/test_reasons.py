@@ -122,6 +122,11 @@ def test_a_judgement_of_members_is_that_of_their_check() -> None:
         ("control channel exec: the API server https://a cannot be reached: Read timed out", False),
         ("control channel exec: exec in p was not opened: status 500", False),
         ("the API server https://a (context c) cannot be reached: x", False),
+        (
+            "exec on w was not calibrated: exec in p was not opened: the API server hung up before it answered",
+            True,
+        ),
+        ("exec on w was not calibrated: exec in p did not end within 40 s", False),
     ],
 )
 def test_an_api_server_that_was_lost_is_told_from_a_node(why: str, *, lost: bool) -> None:

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.calibration import Calibration, Instrument, KnownQuestion, begins, ended
-from nettests.model.check import Check, Control
+from nettests.model.check import Check, Control, Target
 from nettests.model.journal_records import Done
 from nettests.model.observation import Raw
-from nettests.model.words import OS, Protocol, Question
+from nettests.model.words import OS, Protocol, Question, TargetKind
 from nettests.parse import observation_of
 from nettests.parse.doubts import Doubts, State, known_answers
 from nettests.parse.known_answers import ROWS
@@ -227,3 +227,23 @@ def test_commands_in_a_pod_of_a_check_s_own_are_doubted_as_those_in_probes(
     answer = raw("start", probe="api", channel="api", context={"then": then, "says": "x"})
     (found,) = distrusted.doubted([answer], node)
     assert (DOUBT in found.context) is doubted
+
+
+def test_a_server_of_the_run_that_its_own_node_does_not_reach_proves_nothing_of_a_path() -> None:
+    """Checks that reach it are not trusted; what others serve on that node is."""
+    question = KnownQuestion(name="curl/open", words=("curl", "http://127.0.0.1:19080/hostname"))
+    refused = "curl: (7) Failed to connect to 127.0.0.1 port 19080: Connection refused"
+    dead = replace(
+        calibration(("", 7)),
+        vantage="node",
+        probe="node-linux-1-1",
+        questions=(question, PINGS[-1]),
+        stderr=f"{begins(0)}\n{refused}\n",
+    )
+    doubts = Doubts.of([dead])
+    node = Target(kind=TargetKind.NODE_IP, node="linux-1")
+    assert doubts.unserved(node).startswith("node-linux-1-1 serves nothing on linux-1 itself: ")
+    behind = replace(node, kind=TargetKind.SERVICE_CLUSTERIP, backends=("node-linux-1-1",))
+    assert doubts.unserved(behind)
+    assert not doubts.unserved(replace(node, node="linux-2"))
+    assert not doubts.unserved(replace(node, kind=TargetKind.NODEPORT))

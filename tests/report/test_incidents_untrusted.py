@@ -252,9 +252,13 @@ REFUSED = (
 )
 
 
-def test_an_api_server_that_restarts_is_one_cause_on_all_nodes(quiet: Results) -> None:
-    """Probes of every node are lost at once: neither probes nor nodes are at fault, and the one door to them is named."""
-    found = untrusted(quiet, lambda check: REFUSED.format(check.source.probe)).incidents
+HUNG_UP = "exec on linux-1 was not calibrated: exec in {0} was not opened: the API server hung up before it answered"
+
+
+@pytest.mark.parametrize("why", [REFUSED, HUNG_UP])
+def test_an_api_server_that_restarts_is_one_cause_on_all_nodes(quiet: Results, why: str) -> None:
+    """Probes of every node are lost at once: neither probes, nodes nor tools are at fault, and the one door is named."""
+    found = untrusted(quiet, lambda check: why.format(check.source.probe)).incidents
     assert found[0].cause.startswith("The API server was not reached for a while")
     assert len(found) == 1
     assert "its restarts" in found[0].next_step

@@ -320,13 +320,13 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
 def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
     """Return what is wrong at the source of a check, or of its control, where that is why nothing of it can be judged."""
     sources = list(_distrusted_sources(result))
+    if any(lost_api(why) for _, why in sources):
+        return frozenset({Trait(Kind.LOST_API, "The API server")})
     for source, why in sources:
         if program := missing_program(why):
             return frozenset({Trait(Kind.MISSING_PROGRAM, f"{program} on {source.node}")})
         if lacking := instrument(why):
             return frozenset({Trait(Kind.INSTRUMENT, f"{lacking.name} of {source.pool}")})
-    if any(lost_api(why) for _, why in sources):
-        return frozenset({Trait(Kind.LOST_API, "The API server")})
     for lost in (source for source, why in sources if source.node and lost_channel(why)):
         traits = {Trait(Kind.LOST_PROBE, f"{lost.probe} on {lost.node}")}
         return frozenset({*traits, Trait(Kind.LOST_PROBES, lost.node or "")})
