@@ -48,7 +48,11 @@ def plan(*, common: CommonOptions, as_json: bool) -> None:
 
     Each check is listed with the limitation entry that decides it. Reads the cluster; creates nothing.
     """
-    blueprint = read_blueprint(common)
+    tell_plan(read_blueprint(common), as_json=as_json)
+
+
+def tell_plan(blueprint: Blueprint, *, as_json: bool) -> None:
+    """Print a plan."""
     if as_json:
         terminal.document(_as_data(blueprint))
         return

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.cli.discover_commands import planned_lines, read_blueprint
+from nettests.cli.discover_commands import read_blueprint, tell_plan
 from nettests.cli.help import Command
 from nettests.cli.lab_command import carried_out
 from nettests.cli.options import (
@@ -22,6 +22,7 @@ from nettests.cli.options import (
     cluster_options,
     report_dir_option,
 )
+from nettests.cli.output_options import json_option
 from nettests.compare import read_results
 from nettests.errors import PathError
 from nettests.plugin.lab import COMMAND
@@ -41,7 +42,10 @@ _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 )
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @cluster_options(CLUSTER, CHECKS, IDS)
-def list_(*, what: str, run: str | None, report_dir: Path, common: CommonOptions) -> None:
+@json_option("The same as JSON; of checks what nettests plan --json prints.")
+def list_(
+    *, what: str, run: str | None, report_dir: Path, common: CommonOptions, as_json: bool
+) -> None:
     """List flows, checks, limitations, lab profiles or faults.
 
     Checks are listed for a cluster (--kubeconfig), a lab (--lab) or a finished run (--of), each with its expected outcome.
@@ -49,15 +53,20 @@ def list_(*, what: str, run: str | None, report_dir: Path, common: CommonOptions
     if run is not None and what != "checks":
         raise click.UsageError("--of is for checks")
     if what in _OF_LAB:
-        sys.exit(carried_out([*COMMAND, *_OF_LAB[what]]))
+        form = ["--json"] if as_json and what == "profiles" else []
+        sys.exit(carried_out([*COMMAND, *_OF_LAB[what], *form]))
     if what == "checks":
-        lines = planned_lines(
-            read_blueprint(common) if run is None else _of(run, report_dir, common)
+        tell_plan(
+            read_blueprint(common) if run is None else _of(run, report_dir, common), as_json=as_json
         )
-    else:
-        lines = _flows(common) if what == "flows" else _limitations(common)
-    for line in lines:
-        terminal.line(line)
+        return
+    rows = list(_flows(common) if what == "flows" else _limitations(common))
+    if as_json:
+        terminal.document(rows)
+        return
+    for row in rows:
+        name, kind, text = row.values()
+        terminal.line(f"{name:44} {kind:11} {text}")
 
 
 def _of(word: str, reports: Path, common: CommonOptions) -> Blueprint:
@@ -69,13 +78,14 @@ def _of(word: str, reports: Path, common: CommonOptions) -> Blueprint:
     return blueprint(facts, common.registry().flows, read, options.enabled, options.choice)
 
 
-def _flows(common: CommonOptions) -> Iterator[str]:
+def _flows(common: CommonOptions) -> Iterator[dict[str, str]]:
     for flow in common.registry().flows:
         classes = "+".join(check_class.value for check_class in flow.classes)
-        yield f"{flow.name:40} {classes:11} {flow.claim}"
+        yield {"flow": flow.name, "class": classes, "claim": flow.claim}
 
 
-def _limitations(common: CommonOptions) -> Iterator[str]:
+def _limitations(common: CommonOptions) -> Iterator[dict[str, str]]:
     for manifest in read_manifests(common.options.manifests)[0]:
         for entry in manifest.limitations:
-            yield f"{entry.id:44} {entry.layer.name.lower():10} {entry.summary}"
+            layer = entry.layer.name.lower()
+            yield {"limitation": entry.id, "layer": layer, "summary": entry.summary}

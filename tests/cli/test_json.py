@@ -24,6 +24,7 @@ from tests.facts import cluster_facts
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 WITHOUT = {
+    "nettests open": "prints a path",
     "nettests run": "results.json",
     "nettests watch": "results.json",
     "nettests render": "prints YAML, which kubectl reads",

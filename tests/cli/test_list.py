@@ -1,5 +1,6 @@
 """``nettests list``, ``open`` and ``run --dry-run``: what there is, what was found, and what a run would take."""
 
+import json
 from importlib import import_module
 from pathlib import Path
 
@@ -40,6 +41,8 @@ def test_flows_are_listed_with_their_class_and_claim() -> None:
     lines = called("list", "flows").output.splitlines()
     assert len(lines) == len(load([suites_path()]).flows)
     (only,) = called("list", "flows", "--flow=icmp-egress").output.splitlines()
+    (row,) = json.loads(called("list", "flows", "--flow=icmp-egress", "--json").output)
+    assert row["flow"] == "icmp-egress"
     assert only.split()[:2] == ["icmp-egress", CheckClass.DEFAULT.value]
 
 
