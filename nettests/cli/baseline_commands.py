@@ -30,6 +30,7 @@ from nettests.baseline import (
 )
 from nettests.baseline.entries import name_of
 from nettests.baseline.matching import STALE
+from nettests.cli import completion
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
@@ -59,7 +60,7 @@ def baseline() -> None:
     cls=Command,
     example='nettests baseline accept latest --reason "ticket 4711" --expires 2027-03-31',
 )
-@click.argument("runs", metavar="RUN…", nargs=-1, required=True)
+@click.argument("runs", metavar="RUN…", nargs=-1, required=True, shell_complete=completion.runs)
 @click.option(
     "--check",
     "patterns",
@@ -197,7 +198,7 @@ def _require_covered(entry: Entry, run: RecordedRun) -> None:
 
 
 @baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=completion.runs)
 @click.option(
     "--baseline",
     "file",

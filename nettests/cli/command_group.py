@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from nettests import terminal
 from nettests.errors import DEBUG, NettestsError, unexpected
@@ -56,6 +57,15 @@ class Commands(click.Group):
             near = nearest(word, self._all, what="commands")
             ctx.fail(f"there is no command {word!r}: {near}")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete commands without loading them, and options."""
+        names = [
+            CompletionItem(name, help=line)
+            for name, (_, line) in self._all.items()
+            if name.startswith(incomplete)
+        ]
+        return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(
         self,

@@ -11,6 +11,7 @@ import click
 from rich.text import Text
 
 from nettests import terminal
+from nettests.cli.completion import runs
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import output_option
@@ -36,8 +37,8 @@ from nettests.terminal.drawing import console
 
 
 @click.command(cls=Command, example="nettests diff latest~1 latest --html diff.html")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.argument("before", metavar="A", shell_complete=runs)
+@click.argument("after", metavar="B", shell_complete=runs)
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @output_option()
 @click.option(

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from nettests import forecast as forecasts
 from nettests import terminal
+from nettests.cli.completion import runs
 from nettests.cli.discover_commands import read_facts
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options, report_dir_option
@@ -37,7 +38,7 @@ from nettests.terminal.drawing import console
 @click.command(
     cls=Command, example="nettests forecast latest --to kubernetes=1.34 --to kubeProxy.dsr=true"
 )
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=runs)
 @cluster_options(CLUSTER, CHECKS)
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @click.option(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nettests import terminal
+from nettests.cli.completion import runs
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.errors import PathError
@@ -15,7 +16,7 @@ from nettests.session.recorded_runs import folder_of
 
 
 @click.command("open", cls=Command, example="nettests open latest~1")
-@click.argument("run", metavar="[RUN]", default="latest")
+@click.argument("run", metavar="[RUN]", default="latest", shell_complete=runs)
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 def open_(*, run: str, report_dir: Path) -> None:
     """Open the report of a run, by default of the latest.

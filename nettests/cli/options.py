@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from nettests.cli.completion import OF_OPTIONS
 from nettests.cli.help import SharedOption
 from nettests.plan import Choice, Registry, load, read_classes
 from nettests.plugin.lab import lab
@@ -76,7 +77,7 @@ def shared(*flags: str, headed: bool = False) -> Decorator:
 
 def _declared(flag: str, *, headed: bool) -> Decorator:
     option = NAMED[flag]
-    more: dict[str, Any] = {"help": option.help}
+    more: dict[str, Any] = {"help": option.help, "shell_complete": OF_OPTIONS.get(flag)}
     if not option.metavar:
         more |= {"is_flag": True}
     elif option.choices:

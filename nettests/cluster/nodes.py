@@ -200,7 +200,7 @@ def left_out(node: Object, profile: ClusterProfile) -> str:
     wanted = profile.pods.node_selector
     lacking = [f"{key}={value}" for key, value in wanted.items() if labels.get(key) != value]
     if name_of(node) in profile.excluded_nodes:
-        return "left out by --exclude-node"
+        return "excluded by --exclude-node"
     if virtual := _virtual(node):
         return f"a virtual node ({virtual})"
     if lacking:

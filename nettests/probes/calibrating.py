@@ -111,8 +111,10 @@ def _needed(action: Action) -> Iterator[Instrument]:
             rule = RULES.get(action.case.label) if action.case else None
             for reading in rule.reads if rule else ():
                 yield from of_words(reading.words) if isinstance(reading, ToolOutput) else ()
-        case Question.IDLE | Question.WITNESS | Question.DURING | Question.SCALE:
+        case Question.IDLE | Question.DURING | Question.SCALE:
             yield from (Instrument.EXEC, Instrument.DIAL)
+        case Question.WITNESS:
+            yield from (Instrument.EXEC, Instrument.CURL)
         case Question.ADMIT | Question.START:
             return
         case Question.RESOLVE:

@@ -261,6 +261,15 @@ def test_the_lab_option_takes_a_profile_or_none(
     assert wanted == [profile]
 
 
+def test_a_trace_needs_its_extra_before_it_starts_a_lab(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a lab to read that a library is missing; the step to install it is there."""
+    monkeypatch.setattr("nettests.session.captures.find_spec", lambda _: None)
+    monkeypatch.setattr("nettests.cli.options.lab", lambda _: pytest.fail("a lab was started"))
+    done = nettests("trace", CHECK, "--lab")
+    assert done.exit_code == 4
+    assert 'pip install "nettests[packets]"' in done.output
+
+
 def test_lab_passes_everything_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """``nettests lab`` hands its arguments, --help included, to the lab and returns its exit code."""
     script = tmp_path / "lab.py"
@@ -328,7 +337,8 @@ def test_run_says_why_it_cannot_start(tmp_path: Path) -> None:
     done = run(tmp_path, "--flow=pod-to-pod-op")
     assert done.returncode == 4
     assert done.stderr.startswith("Error: no suite declares a flow 'pod-to-pod-op'\n  → did you")
-    assert "no suite declares" in (tmp_path / "reports/latest/junit.xml").read_text()
+    (folder,) = (tmp_path / "reports").iterdir()  # and no ``latest``
+    assert "no suite declares" in (folder / "junit.xml").read_text()
 
 
 def test_a_selection_of_nothing_is_said(tmp_path: Path) -> None:

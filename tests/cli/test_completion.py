@@ -1,5 +1,6 @@
 """Tab: shells and kubectl complete commands, options and the values that options take."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -7,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
-from nettests.cli import COMMANDS
+from nettests.cli import COMMANDS, main
 
 HOMES = [name for of in COMMANDS.values() for name in of]
 ROOT = Path(__file__).parents[2]
@@ -94,7 +96,7 @@ def test_bash_completes_with_the_script_that_it_is_given(
 @pytest.mark.parametrize(
     ("words", "lines"),
     [
-        (["ru"], ["run\tTest a cluster, judge what it does, write...", ":4"]),
+        (["ru"], ["run\tTest a cluster, judge what it does, write reports.", ":4"]),
         (["run", "--fail-on", "n"], ["new", ":4"]),
         (["run", "--baseline", ""], [":0"]),
         (["run", "--report-dir", ""], [":16"]),
@@ -142,3 +144,49 @@ def test_kubectl_finds_the_plugin(on_path: dict[str, str]) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[0].split("\t")[0] == "run"
+
+
+@pytest.mark.parametrize(
+    ("words", "last", "completed"),
+    [
+        (["run", "--flow"], "icmp-e", ["icmp-egress"]),
+        (["plan", "--flow"], "!icmp-e", ["!icmp-egress"]),
+        (["run", "--lab"], "win2019-l2b", ["win2019-l2bridge"]),
+        (["run", "--check"], "a/", ["a/linux-1/tcp"]),
+        (["run", "--nodes"], "win-1,l", ["win-1,linux-1"]),
+        (["watch", "--exclude-node"], "win", ["win-1", "win-2"]),
+        (["run", "--rerun-failed"], "lat", ["latest", "latest~1"]),
+        (["diff", "latest"], "reports/2", ["reports/20261128-101500-f36e"]),
+        (["baseline", "stale"], "latest~", ["latest~1"]),
+    ],
+)
+def test_values_are_completed_from_what_is_on_disk(
+    words: list[str],
+    last: str,
+    completed: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Flows of the shipped suites, profiles, and what the latest run tested; no cluster is contacted."""
+    run = tmp_path / "reports" / "20261128-101500-f36e"
+    run.mkdir(parents=True)
+    nodes = [{"name": name} for name in ("win-1", "win-2", "linux-1")]
+    document = {"facts": {"nodes": nodes}, "checks": [{"id": "a/linux-1/tcp"}, {"id": "b/tcp"}]}
+    (run / "results.json").write_text(json.dumps(document))
+    (run.parent / "latest").symlink_to(run.name)
+    monkeypatch.chdir(tmp_path)
+    items = ShellComplete(main, {}, "nettests", "").get_completions(words, last)
+    assert [item.value for item in items] == completed
+
+
+@pytest.mark.parametrize("document", [None, "", "[]", '{"facts": null, "checks": {}}'])
+def test_a_run_that_cannot_be_read_completes_nothing(
+    document: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody wants an error in the middle of a command line."""
+    monkeypatch.chdir(tmp_path)
+    if document is not None:
+        (tmp_path / "reports" / "latest").mkdir(parents=True)
+        (tmp_path / "reports" / "latest" / "results.json").write_text(document)
+    for option in ("--check", "--nodes"):
+        assert ShellComplete(main, {}, "nettests", "").get_completions(["run", option], "") == []

@@ -84,7 +84,7 @@ def test_an_excluded_node_takes_no_part() -> None:
     """It is left out as a drained node is, by name and with the reason."""
     node = windows_node()
     profile = ClusterProfile(excluded_nodes=(nodes.name_of(node),))
-    assert nodes.left_out(node, profile) == "left out by --exclude-node"
+    assert nodes.left_out(node, profile) == "excluded by --exclude-node"
     assert nodes.left_out(linux_node(), profile) == ""
 
 

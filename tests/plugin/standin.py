@@ -4,7 +4,7 @@ Everything is the real thing (plan, manifests, journal, judging, reports) but th
 cluster: ``prepare`` takes facts that are stated here, and observing writes canned answers, in the
 probes' own words, instead of testing; nothing is diagnosed. ``NETTESTS_ANSWERS`` holds them as JSON: parts of check ids to
 words of ``ANSWERS``; where nothing is said a check is answered as it is expected. With ``NETTESTS_ROOM`` the disk is full
-once the journal has grown by so many bytes since the first answer.
+once the journal has grown by so many bytes since the first answer; ``NETTESTS_WITHOUT`` is a library that is not installed.
 """
 
 import json
@@ -12,6 +12,7 @@ import os
 import resource
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 import pytest
 
@@ -26,6 +27,7 @@ from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
 from nettests.redaction import register
+from nettests.session import captures
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
 from nettests.session.head import new_run_id
@@ -189,6 +191,8 @@ def _raws(check: Check, action: Action, purpose: str, seen: Expected) -> list[Ra
 def pytest_configure(config: pytest.Config) -> None:
     """Put the stand-ins in place before the plugin is told to prepare."""
     vars(controller).update(prepare=prepare, Run=CannedRun)
+    if absent := os.environ.get("NETTESTS_WITHOUT"):
+        vars(captures)["find_spec"] = lambda name: None if name == absent else find_spec(name)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -290,6 +290,8 @@ def test_collecting_only_tests_nothing(run: Runner) -> None:
         (("--limitations=nowhere.yaml",), {}, 4, "nowhere.yaml"),
         (("--flow=pod-to-pdo-*",), {}, 4, "did you mean 'pod-to-"),
         (("--check=pod-to-pdo-ip/*",), {"NETTESTS_FACTS": "gone"}, 4, "did you mean 'pod-to-"),
+        (("--enable=packets",), {"NETTESTS_WITHOUT": "scapy"}, 4, "nettests[packets]"),
+        (("--trace-incidents",), {"NETTESTS_WITHOUT": "scapy"}, 4, "nettests[packets]"),
         (("--check=pod-to-pod-ip/*/sctp",), {}, 4, "this cluster has no check that matches"),
     ],
 )

@@ -136,3 +136,11 @@ def test_a_probe_is_calibrated_in_what_its_checks_need() -> None:
     (place,) = places([dialling], (), {NAME: Probe(name=NAME)}, FACTS)
     assert place.instruments == {Instrument.EXEC, Instrument.DIAL}
     assert not places([dialling], (), {}, FACTS)
+
+
+def test_curl_is_calibrated_where_packets_are_captured() -> None:
+    """The captured request is curl's: uncalibrated, each such check of a healthy cluster would be unknown."""
+    action = replace(pinging().action, question=Question.WITNESS, protocol=Protocol.TCP)
+    captured = replace(pinging(), action=action, controls=())
+    (place,) = places([captured], (), {NAME: Probe(name=NAME)}, FACTS)
+    assert Instrument.CURL in place.instruments
