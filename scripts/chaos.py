@@ -183,7 +183,7 @@ class Chaos(Killing):
             trouble = self.troubles[(number - 1) % len(self.troubles)]
             self.weather.fates.clear()
             self.weather.clear = False
-            ended = self.trouble(trouble, self.dice.uniform(0.3, 0.8) * length, connection)
+            ended = self.trouble(trouble, self.dice.uniform(0.2, 0.6) * length, connection)
             self.weather.clear = True
             collected = self.command("gc", "--yes", "--json", *self.gc_options())
             where = f"run {number} ({trouble})"
@@ -218,7 +218,9 @@ class Chaos(Killing):
             try:
                 with suppress(subprocess.TimeoutExpired):
                     run.wait(seconds)
-                self.bring(trouble, run, connection)
+                met = run.poll() is None
+                if met:
+                    self.bring(trouble, run, connection)
                 run.wait(LIMIT)
             finally:
                 run.kill()
@@ -230,7 +232,8 @@ class Chaos(Killing):
                         capture_output=True,
                     )
         lines = output.read_text(encoding="utf-8").strip().splitlines()
-        return f"at {seconds:.1f} s, exit {run.returncode}: {lines[0][:150] if lines else 'nothing printed'}"
+        when = f"at {seconds:.1f} s" if met else "ended before"
+        return f"{when}, exit {run.returncode}: {lines[0][:150] if lines else 'nothing printed'}"
 
     def bring(self, trouble: str, run: "subprocess.Popen[bytes]", connection: Connection) -> None:
         """Do what the trouble is."""

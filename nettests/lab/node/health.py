@@ -63,17 +63,14 @@ class Health:
             return
         startup = self._spec.get("startupProbe")
         if startup:
-            told_of = self._telling("Startup", self._on_startup)
-            await watch(self._prober, startup, told_of, until_success=True)
+            await self._watch("Startup", startup, self._on_startup, until_success=True)
         async with asyncio.TaskGroup() as group:
             if "livenessProbe" in self._spec:
                 probe = self._spec["livenessProbe"]
-                told_of = self._telling("Liveness", self._on_liveness)
-                group.create_task(watch(self._prober, probe, told_of))
+                group.create_task(self._watch("Liveness", probe, self._on_liveness))
             if "readinessProbe" in self._spec:
                 probe = self._spec["readinessProbe"]
-                told_of = self._telling("Readiness", self._on_readiness)
-                group.create_task(watch(self._prober, probe, told_of, eager=True))
+                group.create_task(self._watch("Readiness", probe, self._on_readiness, eager=True))
 
     async def hook(self, name: str) -> bool:
         """Run ``postStart`` or ``preStop`` if there is one; return whether it went well."""
@@ -104,41 +101,53 @@ class Health:
             url = f"http://{at}{action.get('path', '/')}"
             raise ProbeFailedError(f'Get "{url}": dial tcp {at}: i/o timeout') from error
 
-    def _telling(
-        self, probe: str, result: Callable[[bool, str], None]
-    ) -> Callable[[bool | None, str], None]:
-        """Return a result's function that only tells of a command that did not start (``prober.go``, ``worker.go``)."""
+    async def _watch(
+        self,
+        name: str,
+        probe: Json,
+        result: Callable[[bool, str], None],
+        *,
+        until_success: bool = False,
+        eager: bool = False,
+    ) -> None:
+        """Run a probe; each failure is an event, and a command that did not start is no result (``prober.go``, ``worker.go``)."""
+
+        def unhealthy(how: str) -> None:
+            self._tell("Warning", "Unhealthy", f"{name} probe {how}")
 
         def tell(good: bool | None, text: str) -> None:  # noqa: FBT001  # a probe's result
             if good is None:
-                reason = f"rpc error: code = Unknown desc = {text}"
-                self._tell("Warning", "Unhealthy", f"{probe} probe {self._erred}: {reason}")
+                unhealthy(f"{self._erred}: rpc error: code = Unknown desc = {text}")
             else:
                 result(good, text)
 
-        return tell
+        await watch(
+            self._prober,
+            probe,
+            tell,
+            failed=lambda text: unhealthy(f"failed: {text}"),
+            until_success=until_success,
+            eager=eager,
+        )
 
-    def _on_startup(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+    def _on_startup(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
         if not good:
-            self._unhealthy("Startup", text)
+            self._failed("Startup")
             return
         self._state.started = True
         self._state.ready = "readinessProbe" not in self._spec
         self._state.tell()
 
-    def _on_liveness(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
+    def _on_liveness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
         if not good:
-            self._unhealthy("Liveness", text)
+            self._failed("Liveness")
 
-    def _on_readiness(self, good: bool, text: str) -> None:  # noqa: FBT001  # a probe's result
-        if not good:
-            self._tell("Warning", "Unhealthy", f"Readiness probe failed: {text}")
+    def _on_readiness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
         if good != self._state.ready:
             self._state.ready = good
             self._state.tell()
 
-    def _unhealthy(self, probe: str, text: str) -> None:
-        self._tell("Warning", "Unhealthy", f"{probe} probe failed: {text}")
+    def _failed(self, probe: str) -> None:
         name = self._spec["name"]
         self._end("Killing", f"Container {name} failed {probe.lower()} probe, will be restarted")
 

@@ -147,11 +147,13 @@ async def watch(
     probe: Json,
     result: Callable[[bool | None, str], None],
     *,
+    failed: Callable[[str], None],
     until_success: bool = False,
     eager: bool = False,
 ) -> None:
     """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way, and of each attempt that erred.
 
+    ``failed`` is told of each failure, whatever the threshold (Kubernetes, pkg/kubelet/prober/prober.go: its event).
     ``result`` gets success (``None``: unknown) and the last failure's text. With ``until_success`` (startup probes) it
     returns after the first success. With ``eager`` (readiness) it probes more often at first: a kubelet
     also probes at each sync of a pod that has just started and is not ready.
@@ -169,6 +171,8 @@ async def watch(
         if good is None:
             result(None, text)
         else:
+            if not good:
+                failed(text)
             streak, last = streak + 1 if good == last else 1, good
             if streak >= thresholds[good]:
                 result(good, text)

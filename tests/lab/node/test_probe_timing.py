@@ -25,6 +25,7 @@ class Watched:
         self.requested: list[float] = []
         self.heard: Heard = []
         self.texts: list[str] = []
+        self.failed: list[str] = []
 
     async def execute(self, argv: Sequence[str]) -> Ended:
         """Run the probe's command."""
@@ -49,7 +50,8 @@ class Watched:
         async def work() -> None:
             try:
                 async with asyncio.timeout(seconds):
-                    await watch(prober, {"exec": {"command": ["check"]}, **probe}, self.hear, **how)
+                    spec = {"exec": {"command": ["check"]}, **probe}
+                    await watch(prober, spec, self.hear, failed=self.failed.append, **how)
             except TimeoutError:
                 return
 
@@ -73,6 +75,7 @@ def test_failures_are_told_after_three_in_a_row() -> None:
     watched = Watched([1]).watch(41, {})
     assert watched.heard == [(20, False), (30, False), (40, False)]
     assert set(watched.texts) == {"output 1"}
+    assert watched.failed == ["output 1"] * 5  # an event each, from the first on
 
 
 def test_a_success_in_between_begins_the_count_anew() -> None:
