@@ -188,12 +188,12 @@ def _require_covered(entry: Entry, run: RecordedRun) -> None:
         return
     nodes = [node.name for node in run.facts.nodes] if run.facts else []
     there = nodes if entry.node else sorted({check.flow for check in run.checks})
-    known = entry.node in nodes or any(fnmatchcase(flow, entry.flow) for flow in there)
+    exists = entry.node in nodes or any(fnmatchcase(flow, entry.flow) for flow in there)
     raise PathError(
         f"nothing deviates at {entry.subject} alone in {run.run.run_id}"
-        if known
+        if exists
         else f"run {run.run.run_id} has no {entry.subject}",
-        hint="" if known else near(entry.node or entry.flow, there),
+        hint="" if exists else near(entry.node or entry.flow, there),
     )
 
 

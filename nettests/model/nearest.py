@@ -17,5 +17,10 @@ def nearest(
     listed = [*words]
     near = difflib.get_close_matches(word, listed, most, CUTOFF)
     if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
+        return meant(near)
     return otherwise or f"{what}: {', '.join(listed)}"
+
+
+def meant(words: Iterable[str]) -> str:
+    """Return a hint that names the words that somebody may have meant."""
+    return f"did you mean {' or '.join(map(repr, words))}?"

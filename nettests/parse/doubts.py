@@ -111,7 +111,7 @@ def _state(calibration: Calibration, row: Row, raw: Raw | None) -> tuple[State, 
         if calibration.error is not None:
             return State.UNANSWERED, "no answer", calibration.error
         end = f"{calibration.stdout} {calibration.stderr}"[-_TAIL:]
-        return State.NOT_UNDERSTOOD, "output that was cut short", f"… {end}"
+        return State.NOT_UNDERSTOOD, CUT_SHORT, f"… {end}"
     if not row.whole and _missing(raw):
         return State.ABSENT, "no such program", raw.stderr or raw.stdout
     seen = row.read(raw)
@@ -189,6 +189,8 @@ def _section(text: str, number: int) -> str | None:
     return re.split(r"~\d+[.~]", after, maxsplit=1)[0].lstrip(" \r").removeprefix("\n")
 
 
+CUT_SHORT = "output that was cut short"
+"""The reading of a question whose answer did not come, behind others that did: exec brings no output whole then."""
 _OWN_SERVERS = frozenset({"curl/open", "connect/open", "dial/open"})
 """Questions to the server that a vantage is itself."""
 _SILENT = frozenset({Outcome.REFUSED.value, Outcome.TIMED_OUT.value})
@@ -221,7 +223,12 @@ class Doubts:
         """
         answers = self._answers.get(probe, {})
         for instrument in instruments if answers else ():
-            its = [answer for answer in answers.values() if answer.instrument is instrument]
+            its = [
+                answer
+                for answer in answers.values()
+                if answer.instrument is instrument
+                or (instrument is Instrument.EXEC and answer.seen == CUT_SHORT)
+            ]
             if not its:
                 return (
                     f"{instrument.value} in {probe} {UNCALIBRATED}: no check was known to need it"

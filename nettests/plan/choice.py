@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from nettests.errors import PlanError
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
-from nettests.model.nearest import nearest
+from nettests.model.nearest import meant, nearest
 from nettests.plan.selection import select
 
 EXCLUDED = "!"
@@ -46,7 +46,7 @@ def near(pattern: str, names: Sequence[str]) -> str:
     word = pattern.strip("!*")
     holding = [name for name in names if word and word in name][:NEAR]
     if holding:
-        return f"did you mean {' or '.join(map(repr, holding))}?"
+        return meant(holding)
     many = "`nettests plan` lists the ids" if any("/" in name for name in names) else ""
     return nearest(word, names, what="there are", otherwise=many, most=NEAR)
 

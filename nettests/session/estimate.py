@@ -62,7 +62,7 @@ class Estimate:
 def estimate(plan: Plan, facts: ClusterFacts, profile: ClusterProfile) -> Estimate:
     """Count what a run of this plan would create and send."""
     blank = blank_of({}, profile, facts, facts.namespace or "nettests")
-    made = Counter(item["kind"] for item in probes.rendered(plan, facts, blank))
+    objects = Counter(item["kind"] for item in probes.rendered(plan, facts, blank))
     each = [member for check in plan.checks for member in check.each]
     return Estimate(
         checks=len(plan.checks),
@@ -71,8 +71,8 @@ def estimate(plan: Plan, facts: ClusterFacts, profile: ClusterProfile) -> Estima
         skips=len(plan.skips),
         nodes=len({pod.node for pod in plan.pods if pod.node}),
         probes=len(plan.pods),
-        pods=made["Pod"],
-        services=made["Service"],
+        pods=objects["Pod"],
+        services=objects["Service"],
         objects=made.total(),
         processes=sum(member.action.is_process for member in each),
     )

@@ -247,3 +247,10 @@ def test_a_server_of_the_run_that_its_own_node_does_not_reach_proves_nothing_of_
     assert doubts.unserved(behind)
     assert not doubts.unserved(replace(node, node="linux-2"))
     assert not doubts.unserved(replace(node, kind=TargetKind.NODEPORT))
+
+
+def test_exec_that_cuts_outputs_short_is_doubted_whatever_came_before_the_cut() -> None:
+    """A short answer came whole, and a long one would not."""
+    of = replace(IN_ORDER, stdout=output((REPLY, 0)))
+    assert "was read as output that was cut short" in Doubts.of([of]).why((Instrument.EXEC,), PROBE)
+    assert not Doubts.of([IN_ORDER]).why((Instrument.EXEC,), PROBE)
