@@ -73,6 +73,6 @@ def estimate(plan: Plan, facts: ClusterFacts, profile: ClusterProfile) -> Estima
         probes=len(plan.pods),
         pods=objects["Pod"],
         services=objects["Service"],
-        objects=made.total(),
+        objects=objects.total(),
         processes=sum(member.action.is_process for member in each),
     )
