@@ -2,7 +2,6 @@
 
 import base64
 import sys
-import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -243,6 +242,21 @@ import sys
 print('{{"token": "{SECRET}"}} password={SECRET}', file=sys.stderr)
 sys.exit(1)
 """
+FORMS = (
+    "token",
+    "token of two lines",
+    "token that no header carries",
+    "token file",
+    "name and password",
+    "key",
+    "key that is none",
+    "impersonation",
+    "plugin's token",
+    "plugin's variable",
+    "plugin that fails",
+    "address of the server",
+    "address of a proxy",
+)
 Form = tuple[dict[str, Any], dict[str, Any], str]
 
 
@@ -284,7 +298,12 @@ def test_the_commands_are_all_that_take_a_kubeconfig() -> None:
     assert listed == {command[1] if command[0] == "job" else command[0] for command in COMMANDS}
 
 
-@pytest.mark.parametrize("form", forms(Path(tempfile.gettempdir())))
+def test_every_form_is_tried(tmp_path: Path) -> None:
+    """The list of their names, which parametrizes the next test, is complete."""
+    assert tuple(forms(tmp_path)) == FORMS
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_no_command_repeats_a_credential(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

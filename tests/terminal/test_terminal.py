@@ -118,7 +118,7 @@ def misused() -> None:
     raise click.UsageError("no \x1b[31mnode\nforged")
 
 
-@click.group(cls=Failing)
+@click.group(cls=Failing, commands_of={"": {"api": ("", ""), "usage": ("", "")}})
 def failing() -> None: ...
 
 
