@@ -229,7 +229,7 @@ COMMANDS = (
     *(["discover"], ["preflight"], ["plan"], ["render"], ["diagnose"], ["gc"], ["images"]),
     *(["explain", "x/api"], ["trace", "x/api"], ["calibrate"], ["job", "logs", "x"]),
     *(["job", "fetch", "x"], ["job", "apply", "--image=x"], ["forecast", "--to=kubernetes=1.36"]),
-    *(["run"], ["watch", "--for=1m"]),
+    *(["run"], ["watch", "--for=1m"], ["list", "checks"]),
 )
 """Every command that takes a kubeconfig."""
 PRINTS = f"""
