@@ -159,7 +159,7 @@ def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) 
     """Return the Service over all servers of ``pool`` whose connections are counted, at ``owner`` if the cell says so."""
     if flow.service is not None:
         if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
-            return targets.mixed_target_ports(pool, flow.service)
+            return targets.mixed_target_ports(pool, flow.service, client.probe)
         if flow.question.changes_services:
             at_node = descriptor(flow.target).owner is Owner.NODE_PORT
             owner_node = (owner or _owner(pool, client)) if at_node else None

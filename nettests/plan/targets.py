@@ -142,10 +142,18 @@ def affinity(pool: NodePool, settings: ServiceSettings = AFFINITY) -> Target:
     return _over(pool, settings.label, settings)
 
 
-def mixed_target_ports(pool: NodePool, settings: ServiceSettings) -> Target:
-    """Return a Service over a server and a probe of a node pool, which serve at different target ports."""
-    over = affinity(pool, settings)
-    return replace(over, backends=(server(pool.first), probe(pool.few[-1])))
+def mixed_target_ports(pool: NodePool, settings: ServiceSettings, client: str) -> Target:
+    """Return a Service over a server and a probe of a node pool, which serve at different target ports.
+
+    The probe is not the client itself if the node pool has another one: a Pod that reaches itself by way of a Service is
+    what other flows are about.
+    """
+    serving, probing = pool.first, pool.few[-1]
+    label = settings.label
+    if probe(probing) == client and serving is not probing:
+        serving, probing, label = probing, serving, f"{label}-swapped"
+    over = replace(affinity(pool, settings), service=service(pool.name, label))
+    return replace(over, backends=(server(serving), probe(probing)))
 
 
 def churned(

@@ -59,7 +59,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
     if not holding:
         raise UnreadableError("ipconfig shows no adapter with the node's address")
     if not any("ethernet" in name.lower() for name in holding):
-        # samples: Ethernet-Adapter Ethernet, but イーサネット アダプター イーサネット of an adapter that nobody named
+        # samples: Ethernet-Adapter Ethernet, but イーサネット アダプター イーサネット of one whose name is translated too
         raise UnreadableError(f"ipconfig's names of adapters are not understood: {holding[0]}")
     return finding(
         any("vEthernet (" in name for name in holding),

@@ -4,17 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nettests import probes
 from nettests.errors import PlanError
 from nettests.model.check import Check
 from nettests.model.nearest import nearest
 from nettests.plan import Flow
 from nettests.plan.selection import select
 from nettests.session.blueprint import Blueprint
-from nettests.session.holding import Holding
-from nettests.session.prepare import Prepared, blank_of, prepare
+from nettests.session.for_a_while import deployed, held_for_a_while
+from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
-from nettests.session.run_options import Keep, RunOptions
+from nettests.session.run_options import RunOptions
 from nettests.session.trace_files import write_trace
 from nettests.session.trace_scene import refusal
 from nettests.session.tracing import Tracer
@@ -66,49 +65,27 @@ def _check_named(blueprint: Blueprint, name: str) -> Check:
 def _trace(
     prepared: Prepared, check: Check, directory: Path, tell: Callable[[str], None]
 ) -> TracedNow:
-    facts, profile = prepared.blueprint.facts, prepared.profile
+    facts = prepared.blueprint.facts
     whole = next(
         candidate
         for candidate in prepared.blueprint.plan.checks
         if check.id in {candidate.id, *(member.id for member in candidate.each)}
     )
     plan = select(prepared.blueprint.plan, facts, {whole.id})
-    holding = Holding(
-        connection=prepared.connection,
-        run_id=prepared.run_id,
-        namespace=facts.namespace or f"nettests-{prepared.run_id}",
-        timing=profile.timing,
-        keep=Keep.NEVER,
-        shared=bool(facts.namespace),
-    )
     remarks: list[str] = []
-    try:
-        access, marks = holding.begin(touches=True)
-        blank = blank_of(marks.labels, profile, facts, holding.namespace)
+    with held_for_a_while(prepared, remarks) as holding:
         tell("deploy")
-        deployment = probes.deploy(
-            access,
-            plan,
-            facts,
-            blank=blank,
-            timing=profile.timing,
-            on_namespace=lambda: holding.guard(marks, remarks.append),
-            on_progress=lambda *_: None,
-        )
+        standing = deployed(prepared, plan, holding, remarks)
         tracer = Tracer(
-            access=access,
-            directory=probes.Directory(facts=facts, deployment=deployment),
-            blank=blank,
-            timing=profile.timing,
+            access=standing.access,
+            directory=standing.directory(facts),
+            blank=standing.blank,
+            timing=prepared.profile.timing,
             tell=tell,
         )
         expectation = prepared.blueprint.expectations[whole.id]
         traced = tracer.trace(check, expectation, rehearse=True)
         remarks += tracer.remarks
-    finally:
         tell("clean up")
-        holding.end(0)
-        if holding.left_behind:
-            remarks.append(f"left behind: {holding.left_behind}")
     page = write_trace(directory, traced.trace, traced.captures, title=check.id)
     return TracedNow(check=check.id, trace=traced.trace, page=page, remarks=tuple(remarks))

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from nettests.cli import main
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
-TOKEN = "plain words of nobody's"
+TOKEN = "plain words without a key"
 """Of no shape: known because the kubeconfig holds it."""
 PASSWORD, RELAYS_PASSWORD = "proxy words", "relay words"
 PROFILE = """

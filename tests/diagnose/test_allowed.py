@@ -7,7 +7,7 @@ import pytest
 from nettests.diagnose.allowed import LEFT_OUT, allowed
 from nettests.model.windows_programs import START_AGNHOST
 
-SECRET = "plain words of nobody's"
+SECRET = "plain words without a key"
 
 
 @pytest.mark.parametrize(

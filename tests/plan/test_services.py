@@ -59,6 +59,16 @@ def test_services_before_a_probe_are_no_node_ports() -> None:
             assert service.settings.type == "ClusterIP"
 
 
+def test_only_hairpins_lead_a_pod_to_itself() -> None:
+    """Where hairpins do not work, no other flow may depend on one: each probe reaches the Service over another's."""
+    facts = replace(mixed(), server_version=KubernetesVersion(1, 33))
+    two = [flow for flow in FLOWS if flow.name == "service-two-target-ports"]
+    members = [member for check in build(facts, two).checks for member in check.each]
+    assert members
+    assert [one.id for one in members if one.source.probe in one.target.backends] == []
+    assert {len(one.target.backends) for one in members} == {2}
+
+
 def in_zones(*zones: str | None) -> ClusterFacts:
     """Return the mixed cluster with its nodes in these zones, one after the other."""
     facts = replace(mixed(), server_version=KubernetesVersion(1, 24))

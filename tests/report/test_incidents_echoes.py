@@ -104,3 +104,15 @@ def test_probes_that_were_overloaded_show_no_loss() -> None:
     (incident,) = found(of)
     assert incident.cause.startswith("Probes were overloaded")
     assert incident.next_step == AFTER_OVERLOAD
+
+
+def test_what_made_no_attempt_is_no_echo() -> None:
+    """A red check at the lossy node that sent nothing lost nothing: it keeps a place of its own."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        if number != 1 or result.observation is None:
+            return some(number, result)
+        empty = replace(result.observation, attempts=(), outcome=Outcome.DEVIATES)
+        return replace(result, verdict=Verdict.FAIL, observation=empty)
+
+    assert len(found(of)) == 2

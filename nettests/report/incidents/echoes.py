@@ -64,7 +64,7 @@ def _struck(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     if silent < len(seen.attempts):
         return silent > 0
-    return rate**silent > RARE
+    return silent > 0 and rate**silent > RARE
 
 
 def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:
