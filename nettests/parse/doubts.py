@@ -260,28 +260,28 @@ class Doubts:
 
     def unserved(self, target: Target) -> str:
         """Return which server of the run, that a check reaches, does not answer even on its own node, or nothing."""
-        for probe, answers in self._answers.items():
-            for answer in answers.values():
-                at_node = target.kind is TargetKind.NODE_IP and answer.node == target.node
-                reached = probe in target.backends or (
-                    at_node and answer.vantage == VantageKind.NODE
-                )
-                silent = answer.name in _OWN_SERVERS and answer.seen in _SILENT
-                if reached and silent and not answer.trusted:
-                    return one_line(
-                        f"{probe} serves nothing on {answer.node} itself: {answer.text}"
-                    )
+        for probe, answer in self._each():
+            at_node = target.kind is TargetKind.NODE_IP and answer.node == target.node
+            reached = probe in target.backends or (at_node and answer.vantage == VantageKind.NODE)
+            silent = answer.name in _OWN_SERVERS and answer.seen in _SILENT
+            if reached and silent and not answer.trusted:
+                return one_line(f"{probe} serves nothing on {answer.node} itself: {answer.text}")
         return ""
 
     def _beside(self, node: str | None) -> str:
         """Return a calibrated probe in a Pod of the node, or nothing."""
         in_pods = (
             probe
-            for probe, answers in self._answers.items()
-            for answer in answers.values()
+            for probe, answer in self._each()
             if answer.node == node and answer.vantage == VantageKind.POD
         )
         return next(in_pods, "")
+
+    def _each(self) -> Iterator[tuple[str, KnownAnswer]]:
+        """Yield the probes and their answers so far: others may be added meanwhile."""
+        for probe, answers in tuple(self._answers.items()):
+            for answer in tuple(answers.values()):
+                yield probe, answer
 
 
 NO_DOUBTS = Doubts()

@@ -1,5 +1,6 @@
 """What known answers say of instruments: understood, not understood, unanswered, absent; and what follows for checks."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -254,3 +255,18 @@ def test_exec_that_cuts_outputs_short_is_doubted_whatever_came_before_the_cut() 
     of = replace(IN_ORDER, stdout=output((REPLY, 0)))
     assert "was read as output that was cut short" in Doubts.of([of]).why((Instrument.EXEC,), PROBE)
     assert not Doubts.of([IN_ORDER]).why((Instrument.EXEC,), PROBE)
+
+
+def test_doubts_are_read_while_other_probes_are_calibrated() -> None:
+    """A verdict waits for the probes that it needs, not for all of a cluster's."""
+    doubts = Doubts.of([IN_ORDER])
+
+    def add() -> None:
+        for number in range(400):
+            doubts.add(replace(IN_ORDER, probe=f"probe-{number}"))
+
+    adding = threading.Thread(target=add)
+    adding.start()
+    while adding.is_alive():
+        assert not doubts.unserved(Target(kind=TargetKind.NODE_IP, node="linux-2"))
+    adding.join()
