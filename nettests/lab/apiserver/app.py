@@ -125,7 +125,6 @@ class _Runner(web.AppRunner):
     """Ends by dropping its connections: a TLS close would wait for clients that may be stuck."""
 
     async def cleanup(self) -> None:
-        """Stop serving."""
         for connection in self.server.connections if self.server else ():
             if connection.transport is not None:
                 # Seen with Python 3.11.2: a TLS transport that was closed twice has no protocol left to

@@ -123,7 +123,6 @@ async def collect_garbage(objects: Objects) -> None:
 
 
 def _collect(objects: Objects) -> None:
-    """Go over the store once; what is deleted here may call for another round."""
     live = {record.body["metadata"]["uid"] for _, record in _all(objects)}
     for resource, record in _all(objects):
         meta = record.body["metadata"]

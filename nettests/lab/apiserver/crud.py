@@ -33,7 +33,6 @@ def _warnings(call: Call) -> tuple[str, ...]:
 def _answer(
     call: Call, record: Record, *, code: int = 200, warnings: tuple[str, ...] = ()
 ) -> web.Response:
-    """Return a record in the form that the client accepts."""
     text = render_one(negotiate(call.accept), call.resource, record, call.include_object)
     return json_text(text, code=code, warnings=(*_warnings(call), *warnings))
 

@@ -89,7 +89,6 @@ def _validate(spec: Json) -> Iterator[FieldError]:
 
 
 def _mismatched(addresses: Sequence[str], families: Sequence[str]) -> Iterator[FieldError]:
-    """Yield what is wrong with chosen addresses beside the chosen families."""
     if NONE in addresses:
         return
     for index, text in enumerate(addresses):

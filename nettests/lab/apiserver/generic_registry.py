@@ -174,7 +174,6 @@ def _spec(item: Json) -> Json:
 
 
 def _is_released(item: Json) -> bool:
-    """Tell whether the last finalizer of an object that waits for its deletion is gone."""
     meta = item["metadata"]
     waits = "deletionTimestamp" in meta and not meta.get("deletionGracePeriodSeconds")
     held = meta.get("finalizers") or (item.get("spec") or {}).get("finalizers")

@@ -65,7 +65,6 @@ async def reach(call: Call, kind: str, node: str) -> ChannelRequest:
 
 
 def _dial_error(text: str) -> ApiError:
-    """The connection to a kubelet could not be made."""
     return internal(f"error dialing backend: {text}")
 
 

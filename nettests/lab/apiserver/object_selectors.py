@@ -196,7 +196,6 @@ def stated_field(text: str, key: str, paths: Collection[str]) -> tuple[str, str]
 
 
 def _clauses(text: str, key: str) -> list[tuple[str, str, bool]]:
-    """Return path, value and whether it is negated, of each clause."""
     clauses: list[tuple[str, str, bool]] = []
     for part in filter(None, text.split(",")):
         name, separator, value = part.partition("!=")

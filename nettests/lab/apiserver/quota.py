@@ -51,7 +51,6 @@ def spelled(amount: Fraction, resource: str) -> str:
 
 
 def _charge(resource: Resource, item: Json) -> dict[str, Fraction]:
-    """Return what an object costs, by the names that quotas have for it."""
     costs = {f"count/{resource.qualified}": Fraction(1)}
     if resource.plural in {"configmaps", "secrets", "services", QUOTAS}:
         costs[resource.plural] = Fraction(1)

@@ -199,7 +199,6 @@ class Store:
 
 
 def _concerned(collection: _Collection, change: Change) -> set["Subscription"]:
-    """Return the subscriptions to a value that the object has, or had before."""
     subscriptions: set[Subscription] = set()
     if collection.pinned:
         for record in filter(None, (change.record, change.previous)):
@@ -262,10 +261,7 @@ class _PinnedSubscription(Subscription):
     """A subscription that is stored with others to the same value."""
 
     def __init__(
-        self,
-        pinned: dict[Pinned, set[Subscription]],
-        value: Pinned,
-        selects: Selects | None,
+        self, pinned: dict[Pinned, set[Subscription]], value: Pinned, selects: Selects | None
     ) -> None:
         super().__init__(set(), selects)
         self._pinned = pinned

@@ -87,7 +87,6 @@ def _pairs(path: str) -> Cell:
 
 
 def _of_template(field: str) -> Cell:
-    """Return the cell of one field of all containers of a workload."""
     containers = at("spec.template.spec.containers", ())
     return lambda item: ",".join(each[field] for each in containers(item))
 
@@ -227,7 +226,6 @@ class _Column:
     wide: bool = False
 
     def definition(self) -> Json:
-        """Return what a table says of the column."""
         return {
             "name": self.title,
             "type": "integer" if self.title in _NUMBERS else "string",
@@ -327,10 +325,7 @@ _COLUMNS: Mapping[str, Sequence[_Column]] = {
         {"Completions": _ratio(at("status.succeeded", 0), at("spec.completions", 1))}, _SELECTED
     ),
     "cronjobs.batch": _columns(
-        {
-            "Schedule": at("spec.schedule"),
-            "Suspend": at("spec.suspend", default=False, text=True),
-        }
+        {"Schedule": at("spec.schedule"), "Suspend": at("spec.suspend", default=False, text=True)}
     ),
     "leases.coordination.k8s.io": _columns({"Holder": at("spec.holderIdentity")}),
     "events": (

@@ -89,7 +89,6 @@ _config_key = _Rule(
 
 
 def _path_segment(name: str) -> str | None:
-    """Check a name that may hold anything a URL segment can."""
     if name in {".", ".."}:
         return f"may not be '{name}'"
     character = next((each for each in "/%" if each in name), None)

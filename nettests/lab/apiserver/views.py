@@ -98,7 +98,6 @@ def whole(resource: Resource, body: Json) -> Json:
 
 
 def _bare(body: Json) -> Json:
-    """Return an object's metadata alone, as tables and metadata clients get it."""
     return {"kind": _PARTIAL, "apiVersion": "meta.k8s.io/v1", "metadata": body["metadata"]}
 
 

@@ -176,7 +176,6 @@ async def _follow(wanted: _Watch, send: Send) -> None:
 
 @contextmanager
 def _counted(wanted: _Watch) -> Iterator[None]:
-    """Count a watch among those that are open."""
     watches = wanted.call.server.watches
     watches.add(id(wanted))
     try:

@@ -8,12 +8,7 @@ from which ``gated_fields`` took what this version of the API does not know.
 from collections.abc import Iterator
 from typing import Any
 
-from nettests.lab.apiserver.status import (
-    FieldError,
-    forbidden_value,
-    invalid_value,
-    not_supported,
-)
+from nettests.lab.apiserver.status import FieldError, forbidden_value, invalid_value, not_supported
 
 Json = dict[str, Any]
 

@@ -25,11 +25,9 @@ class _Group(click.Group):
     """Turns errors of the lab into messages: no tracebacks for people. Loads the selftest when it is requested."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
         return sorted([*super().list_commands(ctx), _SELFTEST])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name."""
         if cmd_name == _SELFTEST:
             from nettests.lab.selftest.command import selftest  # noqa: PLC0415  # slow; others do without
 
@@ -37,7 +35,6 @@ class _Group(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
         try:
             return super().invoke(ctx)
         except LabError as error:

@@ -153,7 +153,6 @@ class _NatOnly:
     """HNS of a server on which no network plugin was installed: the network that Windows makes for its containers."""
 
     def networks(self) -> list[Json]:
-        """Return the network ``nat``."""
         subnet = {"AddressPrefix": "172.20.32.0/20", "GatewayAddress": "172.20.32.1"}
         return [
             {
@@ -167,19 +166,15 @@ class _NatOnly:
         ]
 
     def endpoints(self) -> list[Json]:
-        """Return none."""
         return []
 
     def policy_lists(self) -> list[Json]:
-        """Return none."""
         return []
 
     def dynamic_ports(self) -> range:
-        """Return Windows' default range."""
         return range(49152, 65536)
 
     def port_pools(self, _protocol: str) -> list[range]:
-        """Return none."""
         return []
 
 

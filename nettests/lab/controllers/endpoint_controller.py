@@ -109,7 +109,6 @@ class EndpointController:
         await self._client.patch(f"{path}/{existing['metadata']['name']}", body)
 
     async def _remove_slices(self, key: str, kept: Sequence[str]) -> None:
-        """Remove the slices of families that the Service no longer has."""
         for item in self._slices_of(key):
             metadata = item["metadata"]
             managed = (metadata.get("labels") or {}).get(MANAGED_LABEL) == MANAGED_BY

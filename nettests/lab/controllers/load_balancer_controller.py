@@ -88,7 +88,6 @@ class LoadBalancerController:
         await self._client.patch(path, {"status": {"loadBalancer": {"ingress": [entry]}}})
 
     def _node(self, service: Json) -> Address | None:
-        """Return the node that gets the Service's traffic, if any may."""
         backed = _nodes_of(service, self._slices.objects.values())
         addresses = {node.name: node.address for node in self._profile.nodes}
         local = service["spec"].get("externalTrafficPolicy") == "Local"
@@ -111,7 +110,6 @@ def _reported_address(service: Json) -> Address | None:
 
 
 def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
-    """Return the nodes that hold ready endpoints of the Service."""
     metadata = service["metadata"]
     full_name = (metadata["namespace"], metadata["name"])
     return {
@@ -128,5 +126,4 @@ def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
 
 
 def _minor(version: str) -> int:
-    """Return 34 for ``v1.34.2``."""
     return int(version.split(".")[1])

@@ -197,7 +197,6 @@ def _loopback_listener() -> socket.socket:
 
 
 def _loopback_datagrams() -> socket.socket:
-    """Take datagrams at a free port of the machine's loopback."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     sock.bind(("127.0.0.1", 0))
     return sock

@@ -163,7 +163,6 @@ def _spawn(
 
 
 def _identified(pid: int | None) -> Json | None:
-    """Return what distinguishes a process from a later one with the same id."""
     if pid is None:
         return None
     try:

@@ -80,7 +80,6 @@ class _Registry:
     kubelets: dict[str, NodeKubelet] = field(default_factory=dict)
 
     def kubelet(self, node: str) -> NodeKubelet:
-        """Return the node's kubelet; ``KeyError`` when no such node runs."""
         return self.kubelets[node]
 
 
@@ -336,7 +335,6 @@ class Lab:
         return Faults(targets)
 
     def _token(self, seconds: int) -> Json:
-        """Issue an administrator's token that lives for so long."""
         if self._access is None:
             raise RuntimeError("a token is requested before the API is served")
         expires = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -346,7 +344,6 @@ class Lab:
         }
 
     async def _control(self, request: Json) -> Json:
-        """Answer one request of the control socket."""
         if self._faults is None or self._fabric is None:
             raise RuntimeError("the control socket is served before the lab is built")
         match request["do"]:

@@ -9,17 +9,7 @@ overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source
 from ipaddress import IPv4Address, IPv6Address
 
 from nettests.lab.errors import LabError
-from nettests.lab.topology import (
-    OS,
-    Address,
-    Cni,
-    Driver,
-    Ipam,
-    Network,
-    NodeSpec,
-    Plugin,
-    Profile,
-)
+from nettests.lab.topology import OS, Address, Cni, Driver, Ipam, Network, NodeSpec, Plugin, Profile
 
 HYPER_V_PREFIX = b"\x00\x15\x5d"
 """Microsoft's OUI for dynamic MACs of virtual NICs."""

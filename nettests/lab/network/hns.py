@@ -23,15 +23,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     LoadBalancer,
     Source,
 )
-from nettests.lab.topology import (
-    Address,
-    Driver,
-    Network,
-    NodeSpec,
-    Plugin,
-    Profile,
-    ProxyMode,
-)
+from nettests.lab.topology import Address, Driver, Network, NodeSpec, Plugin, Profile, ProxyMode
 
 DYNAMIC_PORTS = range(49152, 65536)
 POOL = 64

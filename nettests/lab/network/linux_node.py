@@ -24,14 +24,7 @@ from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
 from nettests.lab.network.services import carried
 from nettests.lab.network.tables import Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
-from nettests.lab.topology import (
-    GENEVE,
-    NodeSpec,
-    Profile,
-    ServicePort,
-    ServiceTable,
-    of_family,
-)
+from nettests.lab.topology import GENEVE, NodeSpec, Profile, ServicePort, ServiceTable, of_family
 
 VXLAN_DEVICE = "flannel.1"
 
@@ -40,11 +33,7 @@ class LinuxServices:
     """kube-proxy in nftables mode on one node, in one family. On the worker thread only."""
 
     def __init__(
-        self,
-        name: str,
-        host: NetworkNamespace,
-        family: Profile,
-        forgetting: conntrack.Forgetting,
+        self, name: str, host: NetworkNamespace, family: Profile, forgetting: conntrack.Forgetting
     ) -> None:
         self._forgetting = forgetting
         self._node = family.node(name)
@@ -61,10 +50,7 @@ class LinuxServices:
         services = carried(of_family(table, self._node.address))
         self._rules.change_to(
             kube_proxy_table(
-                services,
-                node=self._node,
-                cluster_cidr=self._cluster_cidr,
-                rules=self._of_ports,
+                services, node=self._node, cluster_cidr=self._cluster_cidr, rules=self._of_ports
             )
         )
         old, new = conntrack.changed(self._services, services)

@@ -84,11 +84,7 @@ def load(fd: int, ruleset: str) -> str:
             )
     with kernel.inside_network(fd):
         done = subprocess.run(
-            [find_nft(), "-f", "-"],
-            input=ruleset,
-            capture_output=True,
-            text=True,
-            check=False,
+            [find_nft(), "-f", "-"], input=ruleset, capture_output=True, text=True, check=False
         )
     if done.returncode != 0:
         raise NftError(f"nft refused a ruleset: {done.stderr.strip()}")

@@ -16,13 +16,7 @@ from nettests.lab.network.drop_witness import DropWitness
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import (
-    ServiceRules,
-    Withheld,
-    carried,
-    services_of,
-    unchanged,
-)
+from nettests.lab.network.services import ServiceRules, Withheld, carried, services_of, unchanged
 from nettests.lab.network.winkernel.load_balancer import Rewriting
 from nettests.lab.network.winuserspace.portals import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
@@ -156,7 +150,6 @@ class Node:
             await self._portals.close()
 
     async def _hold_back(self, table: ServiceTable) -> None:
-        """Wait while rules are slow on this node."""
         if len(services_of(table)) <= self.quick_rules:
             return
         ends = time.monotonic() + self.rules_delay
@@ -172,7 +165,6 @@ class Node:
     def _attach(
         self, uid: str, mappings: Sequence[PortMapping], wanted: Address | None
     ) -> tuple[PodNetwork, bool]:
-        """Return the pod's network, and whether it is new."""
         is_new = uid not in self._pods.namespaces()
         with self._as_pods_change():
             network = self._pods.attach(uid, mappings, wanted)

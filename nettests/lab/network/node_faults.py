@@ -282,7 +282,6 @@ class NodeFaults:
 
 
 def _card(node: NodeSpec) -> str:
-    """Return the device through which all packets leave a node."""
     return "uplink" if node.os is OS.WINDOWS else "eth0"
 
 

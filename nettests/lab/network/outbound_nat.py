@@ -37,7 +37,6 @@ def knows_pods(profile: Profile) -> bool:
 
 
 def _own_networks(profile: Profile) -> tuple[Network, ...]:
-    """Return which of the cluster's networks the plugin excepts."""
     if profile.cni.plugin is Plugin.OVN_KUBERNETES:
         return (profile.service_cidr,)
     if profile.cni.plugin is Plugin.AZURE and not profile.cni.native:

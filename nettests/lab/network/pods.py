@@ -67,10 +67,7 @@ class Pods:
         if pod is None:
             pod = self._pods[uid] = self._make(uid, tuple(mappings), wanted)
         return PodNetwork(
-            namespace=pod.namespace,
-            address=pod.address,
-            ipv6=pod.ipv6,
-            gateway=self._ports.gateway,
+            namespace=pod.namespace, address=pod.address, ipv6=pod.ipv6, gateway=self._ports.gateway
         )
 
     def detach(self, uid: str) -> None:
@@ -138,9 +135,7 @@ class Pods:
         ports = self._ports
         near = End(namespace=ports.attached_to, name=pod.port, mac=addressing.GATEWAY_MAC)
         far = End(
-            namespace=pod.namespace,
-            name="eth0",
-            mac=addressing.mac(ports.node.os, pod.address),
+            namespace=pod.namespace, name="eth0", mac=addressing.mac(ports.node.os, pod.address)
         )
         with configure(ports.attached_to) as links:
             links.veth(near, far, ports.mtu)
@@ -152,7 +147,6 @@ class Pods:
         await_carrier(near)
 
     def _ways(self, pod: _Pod) -> list[tuple[Address, Address]]:
-        """Return the pod's addresses, each with its gateway."""
         ways: list[tuple[Address, Address]] = [(pod.address, self._ports.gateway)]
         if pod.ipv6 is not None and self._ports.ipv6 is not None:
             ways.append((pod.ipv6, self._ports.ipv6.gateway))

@@ -318,7 +318,6 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
 
 
 def _client_sets(policy: LoadBalancer) -> Iterable[tuple[str, str]]:
-    """Yield the sets of clients that a policy remembers, one for each backend."""
     if policy.forgets is not None:
         kind = _ADDRESS_TYPES[word(policy.vip)]
         for address in policy.backends:

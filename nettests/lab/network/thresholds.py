@@ -238,7 +238,6 @@ def _both_families(node: NodeSpec, profile: Profile) -> bool:
 
 
 def _minor(version: str) -> tuple[int, int]:
-    """Return ``(1, 24)`` for ``v1.24.17``."""
     major, minor, *_ = version.removeprefix("v").split(".")
     return int(major), int(minor)
 
@@ -251,6 +250,5 @@ def _has(releases: Releases, profile: Profile) -> bool:
 
 
 def _patch(version: str) -> tuple[int, int, int]:
-    """Return ``(1, 24, 17)`` for ``v1.24.17``."""
     *_, patch = version.partition("-")[0].split(".")
     return (*_minor(version), int(patch))

@@ -117,9 +117,7 @@ def _macs(profile: Profile) -> dict[Address, str]:
 
 
 def deliver(
-    underlay: Underlay,
-    before: Mapping[Address, Address],
-    wanted: Mapping[Address, Address],
+    underlay: Underlay, before: Mapping[Address, Address], wanted: Mapping[Address, Address]
 ) -> None:
     """Route addresses of load balancers to nodes. On the worker thread only."""
     with configure(underlay.gateway) as gateway:

@@ -54,14 +54,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     with_host_rule,
 )
 from nettests.lab.network.winuserspace.portals import Portals
-from nettests.lab.topology import (
-    GENEVE,
-    Address,
-    NodeSpec,
-    Profile,
-    ServiceTable,
-    of_family,
-)
+from nettests.lab.topology import GENEVE, Address, NodeSpec, Profile, ServiceTable, of_family
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
 VXLAN_DEVICE = "vxlan"
@@ -136,7 +129,6 @@ class WindowsServices:
         conntrack.forget(self._switch.fd, removed=frozenset(), added=added, present=present)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
-        """Route preserved destinations to their first backend."""
         here = self._pods.ports()
         wanted = {
             policy.vip: backend
@@ -246,7 +238,6 @@ def build_windows_node(
 def _wire(
     node: NodeSpec, profile: Profile, machine: NetworkNamespace, switch: NetworkNamespace
 ) -> None:
-    """Connect host and switch, and give them routes and rules of the network's driver."""
     features = switch_features(node, profile)
     _connect_host(node, profile, machine, switch)
     for family in profile.by_family:
@@ -265,7 +256,6 @@ def _wire(
 def _build_family(
     node: NodeSpec, family: Profile, machine: NetworkNamespace, switch: NetworkNamespace
 ) -> None:
-    """Give switch and host the routes and rules of one family."""
     features = switch_features(node, family)
     with configure(switch) as links:
         links.route(family.node_network, Port.UPLINK)

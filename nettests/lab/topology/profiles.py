@@ -90,7 +90,6 @@ def written(name: str, changes: Iterable[str] = ()) -> str:
 
 
 def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[str, Any]:
-    """Return the document in a text, changed and validated."""
     document = _parse(text, file)
     given = tuple(changes)
     if given:
@@ -116,7 +115,6 @@ def _with_settings(name: str) -> tuple[str, list[str]]:
 
 
 def _path(name: str, folder: Path | None) -> Path:
-    """Return the file of a profile."""
     if name.endswith((".yaml", ".yml")):
         return Path(name)
     available = {path.stem: path for path in _paths(folder)}

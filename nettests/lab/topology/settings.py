@@ -114,7 +114,6 @@ def _networks(text: str) -> list[str]:
 
 
 def _set(*path: str) -> Callable[[Document, Any], None]:
-    """Return a change that writes the value at a path of the document."""
 
     def change_(document: Document, value: Any) -> None:
         *outer, last = path
@@ -127,7 +126,6 @@ def _set(*path: str) -> Callable[[Document, Any], None]:
 
 
 def _of_nodes(os: str, *keys: str) -> Callable[[Document, Any], None]:
-    """Return a change that writes values at keys of each node of a system."""
 
     def change_(document: Document, value: Any) -> None:
         nodes = [node for node in document["nodes"] if node["os"] == os]
@@ -142,15 +140,10 @@ def _of_nodes(os: str, *keys: str) -> Callable[[Document, Any], None]:
     return change_
 
 
-_READERS: Mapping[str, Callable[[str], Any]] = {
-    "boolean": _on_off,
-    "integer": int,
-    "string": _word,
-}
+_READERS: Mapping[str, Callable[[str], Any]] = {"boolean": _on_off, "integer": int, "string": _word}
 
 
 def _of_windows() -> tuple[Setting, ...]:
-    """Return a setting for each key of the block ``windows``."""
     rows = ((windows_settings.key(each.name), each.metadata) for each in fields(WindowsSettings))
     return tuple(
         Setting(
