@@ -31,18 +31,18 @@ class ServiceFaults:
             "service-rules-missing": self._missing,
             "slow-rules": self._slow,
             "rules-run-out": self._run_out,
-            "removed-services-kept": self._altering(alterations.RemovedKept),
-            "proxy-stopped": self._altering(alterations.Stopped),
+            "removed-services-kept": self._altering(alterations.removed_kept),
+            "proxy-stopped": self._altering(alterations.stopped),
             "stale-endpoint": self._altering(
                 lambda which: alterations.with_stale_endpoint(which, profile)
             ),
             "wrong-target-port": self._altering(alterations.with_wrong_port),
             "one-backend": self._altering(alterations.with_one_backend),
             "affinity-lost": self._altering(alterations.without_affinity),
-            "endpoints-frozen": self._altering(alterations.Frozen),
-            "shared-endpoints-lost": self._altering(alterations.SharedLost),
-            "readdressed-endpoints-lost": self._altering(alterations.ReaddressedLost),
-            "renamed-ports-lost": self._altering(alterations.RenamedLost),
+            "endpoints-frozen": self._altering(alterations.frozen),
+            "shared-endpoints-lost": self._altering(alterations.shared_lost),
+            "readdressed-endpoints-lost": self._altering(alterations.readdressed_lost),
+            "renamed-ports-lost": self._altering(alterations.renamed_lost),
             "rules-recreated": self._recreated,
             "udp-flows-kept": self._flows_kept,
             "dsr-off": self._dsr_off,
@@ -59,7 +59,7 @@ class ServiceFaults:
 
     async def _run_out(self, options: Json) -> Undo:
         most = int(number(options, "services", _SERVICES))
-        return await self._alter(options, lambda _which: alterations.Full(most))
+        return await self._alter(options, lambda _which: alterations.full(most))
 
     async def _alter(self, options: Json, make: Callable[[Which], Alteration]) -> Undo:
         # The Service need not exist yet: a run creates its own after the fault is injected.

@@ -228,7 +228,7 @@ class Lab:
         if nodes := nodes_with_policies(self._profile):
             group.create_task(
                 self._component(
-                    "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.policies.enforce).run()
+                    "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.enforce).run()
                 )
             )
         for spec in self._profile.nodes:

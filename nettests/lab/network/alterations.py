@@ -40,43 +40,27 @@ class Which:
 
 def each(which: Which, change: Callable[[ServicePort], ServicePort]) -> Alteration:
     """Return the alteration that changes each matching Service port."""
-
-    def alter(table: ServiceTable) -> ServiceTable:
-        return tuple(change(port) if which(port) else port for port in table)
-
-    return alter
+    return lambda table: tuple(change(port) if which(port) else port for port in table)
 
 
 def without(which: Which) -> Alteration:
     """Leave Services out."""
-
-    def alter(table: ServiceTable) -> ServiceTable:
-        return tuple(port for port in table if not which(port))
-
-    return alter
+    return lambda table: tuple(port for port in table if not which(port))
 
 
 def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
     """Add a stale endpoint: a pod that was deleted long ago from the first endpoint's node."""
+    nodes = [node for family in profile.by_family for node in family.nodes]
 
     def change(port: ServicePort) -> ServicePort:
-        ready = [
-            backend for backend in port.endpoints if backend.ready and not backend.node_address
-        ]
-        if not ready:
+        ready = (each for each in port.endpoints if each.ready and not each.node_address)
+        if (beside := next(ready, None)) is None:
             return port
-        gone = _departed(ready[0], profile)
+        homes = (node.pod_cidr[_GONE] for node in nodes if beside.address in node.pod_cidr)
+        gone = replace(beside, address=next(homes, beside.address))
         return replace(port, endpoints=(*port.endpoints, gone))
 
     return each(which, change)
-
-
-def _departed(beside: Backend, profile: Profile) -> Backend:
-    for family in profile.by_family:
-        for node in family.nodes:
-            if beside.address in node.pod_cidr:
-                return replace(beside, address=node.pod_cidr[_GONE])
-    return beside
 
 
 def with_wrong_port(which: Which) -> Alteration:
@@ -105,144 +89,117 @@ def without_affinity(which: Which) -> Alteration:
     return each(which, lambda port: replace(port, client_ip_affinity=False))
 
 
-class Frozen:
+def frozen(which: Which) -> Alteration:
     """Keep a Service's first endpoints, as a proxy does that ignores updates."""
+    first: dict[str, tuple[Backend, ...]] = {}
 
-    def __init__(self, which: Which) -> None:
-        self._which = which
-        self._first: dict[str, tuple[Backend, ...]] = {}
+    def change(port: ServicePort) -> ServicePort:
+        if any(backend.ready for backend in port.endpoints):
+            first.setdefault(port.key, port.endpoints)
+        return replace(port, endpoints=first.get(port.key, port.endpoints))
 
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with the first endpoints."""
-        for port in table:
-            if self._which(port) and any(backend.ready for backend in port.endpoints):
-                self._first.setdefault(port.key, port.endpoints)
-        return tuple(
-            replace(port, endpoints=self._first.get(port.key, port.endpoints))
-            if self._which(port)
-            else port
-            for port in table
-        )
+    return each(which, change)
 
 
-class SharedLost:
+def shared_lost(which: Which) -> Alteration:
     """Lose the rules of Services that shared their endpoints with a deleted Service, until their endpoints change.
 
     As a proxy does that counts references to an endpoint wrongly (kubernetes/kubernetes issue 93229).
     """
+    before: dict[tuple[str, str], frozenset[Address]] = {}
+    lost: dict[str, tuple[Backend, ...]] = {}
 
-    def __init__(self, which: Which) -> None:
-        self._which = which
-        self._before: dict[tuple[str, str], frozenset[Address]] = {}
-        self._lost: dict[str, tuple[Backend, ...]] = {}
+    def addresses(port: ServicePort) -> frozenset[Address]:
+        return frozenset(backend.address for backend in port.endpoints)
 
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without Services that shared their endpoints with one deleted since the last table."""
-        here = {(port.namespace, port.service): _addresses(port) for port in table}
-        gone = {self._before[name] for name in self._before.keys() - here.keys()} - {frozenset()}
-        self._before = here
-        ports = {port.key: port for port in table}
-        self._lost = {
-            key: endpoints
-            for key, endpoints in self._lost.items()
-            if key in ports and ports[key].endpoints == endpoints
-        }
-        struck = (port for port in table if self._which(port) and _addresses(port) in gone)
-        self._lost |= {port.key: port.endpoints for port in struck}
-        return tuple(port for port in table if port.key not in self._lost)
+    def alter(table: ServiceTable) -> ServiceTable:
+        here = {(port.namespace, port.service): addresses(port) for port in table}
+        gone = {before[name] for name in before.keys() - here.keys()} - {frozenset()}
+        present = {port.key: port.endpoints for port in table}
+        for key in [key for key, endpoints in lost.items() if present.get(key) != endpoints]:
+            del lost[key]
+        lost.update({p.key: p.endpoints for p in table if which(p) and addresses(p) in gone})
+        before.clear()
+        before.update(here)
+        return tuple(port for port in table if port.key not in lost)
+
+    return alter
 
 
-def _addresses(port: ServicePort) -> frozenset[Address]:
-    return frozenset(backend.address for backend in port.endpoints)
+def _place(port: ServicePort) -> tuple[Address, str, int]:
+    return port.cluster_ip, port.protocol, port.port
 
 
-class RenamedLost:
+def renamed_lost(which: Which) -> Alteration:
     """Lose the rules of a renamed port: the old name's rules are removed after the new name's were added."""
+    names: dict[tuple[Address, str, int], str] = {}
 
-    def __init__(self, which: Which) -> None:
-        self._which = which
-        self._names: dict[tuple[Address, str, int], str] = {}
-
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without ports whose names have changed."""
-        places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
-        self._names = {place: name for place, name in self._names.items() if place in places}
+    def alter(table: ServiceTable) -> ServiceTable:
+        places = {_place(port): port for port in table}
+        for place in names.keys() - places.keys():
+            del names[place]
         for place, port in places.items():
-            self._names.setdefault(place, port.port_name)
-        return tuple(
-            port
-            for port in table
-            if not self._which(port)
-            or self._names[port.cluster_ip, port.protocol, port.port] == port.port_name
-        )
+            names.setdefault(place, port.port_name)
+        same = (port for port in table if not which(port) or names[_place(port)] == port.port_name)
+        return tuple(same)
+
+    return alter
 
 
-class ReaddressedLost:
+def readdressed_lost(which: Which) -> Alteration:
     """Lose an endpoint whose Pod was replaced by another one at the same address.
 
     As rules do that still lead to the HNS endpoint of the deleted Pod, because the address is the same.
     """
+    pods: dict[tuple[str, Address], str] = {}
 
-    def __init__(self, which: Which) -> None:
-        self._which = which
-        self._pods: dict[tuple[str, Address], str] = {}
-
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without endpoints whose address first belonged to another Pod."""
-        return tuple(self._without(port) if self._which(port) else port for port in table)
-
-    def _without(self, port: ServicePort) -> ServicePort:
-        for backend in port.endpoints:
-            self._pods.setdefault((port.key, backend.address), backend.pod)
+    def change(port: ServicePort) -> ServicePort:
         kept = tuple(
             backend
             for backend in port.endpoints
-            if self._pods[port.key, backend.address] == backend.pod
+            if pods.setdefault((port.key, backend.address), backend.pod) == backend.pod
         )
         return port if len(kept) == len(port.endpoints) else replace(port, endpoints=kept)
 
+    return each(which, change)
 
-class Stopped:
+
+def stopped(_which: Which) -> Alteration:
     """Program the first table only: a proxy that has stopped working."""
+    first: list[ServiceTable] = []
 
-    def __init__(self, _which: Which) -> None:
-        self._first: ServiceTable | None = None
+    def alter(table: ServiceTable) -> ServiceTable:
+        first.append(table)
+        del first[1:]
+        return first[0]
 
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the first table."""
-        if self._first is None:
-            self._first = table
-        return self._first
+    return alter
 
 
-class Full:
-    """Program only so many Services: the node's resources for them are exhausted."""
+def full(most: int) -> Alteration:
+    """Program only so many Services; a deleted Service makes room for a later one.
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._held: list[tuple[str, str]] = []
+    The node's resources for them are exhausted.
+    """
+    held: list[tuple[str, str]] = []
 
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table without Services beyond the limit; a deleted Service makes room for a later one."""
+    def alter(table: ServiceTable) -> ServiceTable:
         here = list(dict.fromkeys((port.namespace, port.service) for port in table))
-        self._held = [name for name in self._held if name in set(here)]
-        held = set(self._held)
-        room = max(0, self._most - len(held))
-        self._held += [name for name in here if name not in held][:room]
-        held = set(self._held)
-        return tuple(port for port in table if (port.namespace, port.service) in held)
+        stay = set(held) & set(here)
+        new = [name for name in here if name not in stay][: max(0, most - len(stay))]
+        held[:] = [*(name for name in held if name in stay), *new]
+        return tuple(port for port in table if (port.namespace, port.service) in {*stay, *new})
+
+    return alter
 
 
-class RemovedKept:
+def removed_kept(which: Which) -> Alteration:
     """Keep the rules of Services that were removed, until another one has their address."""
+    programmed: dict[tuple[Address, str, int], ServicePort] = {}
 
-    def __init__(self, which: Which) -> None:
-        self._which = which
-        self._programmed: dict[tuple[Address, str, int], ServicePort] = {}
+    def alter(table: ServiceTable) -> ServiceTable:
+        places = {_place(port): port for port in table}
+        programmed.update({place: port for place, port in places.items() if which(port)})
+        return (*table, *(port for place, port in programmed.items() if place not in places))
 
-    def __call__(self, table: ServiceTable) -> ServiceTable:
-        """Return the table with all Service ports that were ever in it."""
-        places = {(port.cluster_ip, port.protocol, port.port): port for port in table}
-        self._programmed |= {place: port for place, port in places.items() if self._which(port)}
-        gone = [port for place, port in self._programmed.items() if place not in places]
-        return (*table, *gone)
+    return alter

@@ -11,18 +11,16 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nettests.lab.network.netlink_messages import ATTRIBUTE, HEADER, aligned, messages
 from nettests.lab.topology import Address, Network
 
 _NEW_ROUTE, _NEW_NEIGHBOUR = 24, 28
 _REQUEST, _ACK, _REPLACE, _EXCLUSIVE, _CREATE = 0x1, 0x4, 0x100, 0x200, 0x400
 _ERROR = 2
-_HEADER = struct.Struct("=IHHII")
-"""``nlmsghdr``: length, type, flags, sequence number, sender."""
 _NEIGHBOUR = struct.Struct("=B3xiHBB")
 """``ndmsg``: family, interface, state, flags, type."""
 _ROUTE = struct.Struct("=BBBBBBBBI")
 """``rtmsg``: family, lengths of destination and source, TOS, table, protocol, scope, type, flags."""
-_ATTRIBUTE = struct.Struct("=HH")
 _NUMBER = struct.Struct("=I")
 _NDA_DST, _NDA_LLADDR = 1, 2
 _RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_TABLE = 1, 4, 5, 15
@@ -80,10 +78,10 @@ def packed(entries: Sequence[Entry]) -> Iterable[tuple[bytes, int]]:
     """
     buffer = bytearray()
     for number, entry in enumerate(entries, start=1):
-        length = _HEADER.size + len(entry.body)
+        length = HEADER.size + len(entry.body)
         last = number == len(entries) or len(buffer) + length >= _BYTES_AT_ONCE
         flags = _REQUEST | entry.flags | (_ACK if last else 0)
-        buffer += _HEADER.pack(length, entry.kind, flags, number, 0)
+        buffer += HEADER.pack(length, entry.kind, flags, number, 0)
         buffer += entry.body
         if last:
             yield bytes(buffer), number
@@ -98,35 +96,25 @@ def send(entries: Sequence[Entry]) -> None:
         link.bind((0, 0))
         for buffer, last in packed(entries):
             link.send(buffer)
-            _await_answer(link, last)
-
-
-def _await_answer(link: socket.socket, last: int) -> None:
-    while True:
-        for number, code in answers(link.recv(_ANSWER_BYTES)):
-            if code:
-                raise OSError(code, f"netlink entry {number}: {os.strerror(code)}")
-            if number == last:
-                return
+            answered = 0
+            while answered != last:
+                for answered, code in answers(link.recv(_ANSWER_BYTES)):
+                    if code:
+                        reason = f"netlink entry {answered}: {os.strerror(code)}"
+                        raise OSError(code, reason)
 
 
 def answers(data: bytes) -> Iterable[tuple[int, int]]:
     """Yield the number of each message that the kernel answers, and its error, 0 for none."""
-    while data:
-        length, kind, _, number, _ = _HEADER.unpack_from(data)
+    for kind, number, start, _ in messages(data):
         if kind == _ERROR:
-            (code,) = struct.unpack_from("=i", data, _HEADER.size)
+            (code,) = struct.unpack_from("=i", data, start)
             yield number, -code
-        data = data[_aligned(length) :]
 
 
 def _attribute(kind: int, value: bytes) -> bytes:
-    length = _ATTRIBUTE.size + len(value)
-    return _ATTRIBUTE.pack(length, kind) + value + bytes(_aligned(length) - length)
-
-
-def _aligned(length: int) -> int:
-    return (length + 3) & ~3
+    length = ATTRIBUTE.size + len(value)
+    return ATTRIBUTE.pack(length, kind) + value + bytes(aligned(length) - length)
 
 
 def _octets(mac: str) -> bytes:

@@ -42,7 +42,20 @@ class UdpFlow:
     backend: Address
 
 
-def changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
+def forget_changes(
+    fd: int, old: ServiceTable, new: ServiceTable, node_address: Address, *, udp: bool
+) -> None:
+    """Forget what a change of a node's table ends, in the namespace ``fd``; UDP flows to backends gone only with ``udp``."""
+    old, new = _changed(old, new)
+    _forget(
+        fd,
+        removed=removed_udp_flows(old, new, node_address) if udp else frozenset(),
+        added=added_frontends(old, new, node_address),
+        present=present_backends(old, new, node_address),
+    )
+
+
+def _changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
     """Return the ports that only the old and only the new table have; unchanged ports are the same objects in both."""
     before, after = set(map(id, old)), set(map(id, new))
     return (
@@ -118,7 +131,7 @@ def _udp_flows(table: ServiceTable, node_address: Address) -> Iterator[UdpFlow]:
                 yield UdpFlow(address=node_address, port=service.node_port, backend=backend.address)
 
 
-def forget(
+def _forget(
     fd: int,
     *,
     removed: frozenset[UdpFlow],

@@ -15,20 +15,18 @@ import fcntl
 import socket
 import struct
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from nettests.lab.interfaces import DropCause, Dropped, Namespace
 from nettests.lab.network import nft
+from nettests.lab.network.netlink_messages import GENERIC, attributes, messages
 from nettests.lab.network.tables import Chain, Table, render
 
 _NETFILTER, _GROUP = 12, 1 << (9 - 1)
 """``NETLINK_NETFILTER`` and, as a mask, ``NFNLGRP_NFTRACE``."""
 _TRACE = 10 << 8 | 17
 """``NFNL_SUBSYS_NFTABLES`` and ``NFT_MSG_TRACE``."""
-_HEADER, _GENERIC = struct.Struct("=IHHII"), struct.Struct("=BBH")
-_ATTRIBUTE = struct.Struct("=HH")
-_NESTED = 0x3FFF
 _TABLE, _CHAIN, _TYPE, _VERDICT, _ID = 1, 2, 4, 5, 6
 _LINK, _NETWORK, _TRANSPORT, _INPUT = 7, 8, 9, 10
 _POLICY = 16
@@ -40,25 +38,19 @@ _REMEMBERED = 512
 """Packets whose headers are kept until their verdict: the kernel reports them once for each base chain."""
 _FIRST = "type filter hook prerouting priority -400"
 """Ahead of faults and connection tracking."""
-WITNESS = Table(name="packet-monitor", family="inet")
+_WITNESS = Table(name="packet-monitor", family="inet")
 
 
-def witness_table(ports: Collection[int]) -> Table:
+def _witness_table(ports: Collection[int]) -> Table:
     """Return the table that marks packets to trace: those with these ports, and ICMP; without ports all packets."""
-    mark = "meta nftrace set 1"
-    if not ports:
-        return Table(name=WITNESS.name, family=WITNESS.family, chains={"marked": _chain(mark)})
     listed = f"{{ {', '.join(map(str, sorted(ports)))} }}"
-    rules = (
-        f"meta l4proto {{ tcp, udp }} th sport {listed} {mark}",
-        f"meta l4proto {{ tcp, udp }} th dport {listed} {mark}",
-        f"meta l4proto {{ icmp, ipv6-icmp }} {mark}",
+    which = (
+        f"meta l4proto {{ tcp, udp }} th sport {listed} ",
+        f"meta l4proto {{ tcp, udp }} th dport {listed} ",
+        "meta l4proto { icmp, ipv6-icmp } ",
     )
-    return Table(name=WITNESS.name, family=WITNESS.family, chains={"marked": _chain(*rules)})
-
-
-def _chain(*rules: str) -> Chain:
-    return Chain(hook=_FIRST, rules=rules)
+    rules = tuple(f"{packets}meta nftrace set 1" for packets in (which if ports else ("",)))
+    return replace(_WITNESS, chains={"marked": Chain(hook=_FIRST, rules=rules)})
 
 
 _OF_CHAINS: Mapping[tuple[str, str], DropCause] = {
@@ -70,18 +62,16 @@ _OF_CHAINS: Mapping[tuple[str, str], DropCause] = {
     ("fault", "bounding"): DropCause.NO_ROOM,
     ("fault", "hairpins"): DropCause.NO_DESTINATION,
 }
-REFUSING = frozenset({("hns", "without-backends")})
+_REFUSING = frozenset({("hns", "without-backends")})
 """Chains that refuse packets visibly: none of their packets is dropped silently."""
 
 
-def cause_of(table: str, chain: str) -> DropCause | None:
+def _cause_of(table: str, chain: str) -> DropCause | None:
     """Return why a chain drops packets; ``None`` for one that refuses them visibly."""
     kind = "fault" if table.startswith("fault-") else table
-    if (kind, chain) in REFUSING:
+    if (kind, chain) in _REFUSING:
         return None
-    if (
-        kind == "hns"
-    ):  # the one rule of a policy that drops keeps sources out (loadBalancerSourceRanges)
+    if kind == "hns":  # a policy's one rule that drops keeps sources out (loadBalancerSourceRanges)
         return DropCause.POLICY
     return _OF_CHAINS.get((kind, chain), DropCause.UNKNOWN)
 
@@ -106,7 +96,7 @@ class DropWitness:
 
     def load(self, ports: Collection[int]) -> None:
         """Have packets marked. On the worker thread only."""
-        nft.load(self.namespace.fd, _CLEAR + render(witness_table(ports)))
+        nft.load(self.namespace.fd, _CLEAR + render(_witness_table(ports)))
 
     def unload(self) -> None:
         """Have no packet marked any more. On the worker thread only; nothing happens if the namespace is gone."""
@@ -139,36 +129,28 @@ class DropWitness:
                 if error.errno != errno.ENOBUFS:
                     raise
                 continue
-            for kind, body in _messages(data):
+            for kind, _, start, end in messages(data):
                 if kind == _TRACE:
-                    self._read_trace(dict(_attributes(body[_GENERIC.size :])))
+                    self._read_trace(_values(data, start + GENERIC.size, end))
 
-    def _read_trace(self, attributes: Mapping[int, bytes]) -> None:
-        packet = attributes.get(_ID, b"")
-        if _NETWORK in attributes:
-            self._remember(packet, attributes)
-        if not _drops(attributes):
+    def _read_trace(self, values: Mapping[int, bytes]) -> None:
+        packet = values.get(_ID, b"")
+        if _NETWORK in values:
+            self._remember(packet, values)
+        if not _drops(values):
             return
-        headers, cause = (
-            self._packets.get(packet),
-            cause_of(_text(attributes, _TABLE), _text(attributes, _CHAIN)),
-        )
+        headers = self._packets.get(packet)
+        cause = _cause_of(_text(values, _TABLE), _text(values, _CHAIN))
         if headers is not None and cause is not None:
-            self.take(
-                Dropped(
-                    time=time.time(),
-                    interface=self._name(headers.interface),
-                    data=headers.data,
-                    ethernet=headers.ethernet,
-                    cause=cause,
-                )
-            )
+            name, now = self._name(headers.interface), time.time()
+            data, ethernet = headers.data, headers.ethernet
+            self.take(Dropped(time=now, interface=name, data=data, ethernet=ethernet, cause=cause))
 
-    def _remember(self, packet: bytes, attributes: Mapping[int, bytes]) -> None:
-        link = attributes.get(_LINK, b"")
-        ethernet = len(link) == ETHERNET
-        data = (link if ethernet else b"") + attributes[_NETWORK] + attributes.get(_TRANSPORT, b"")
-        interface = int.from_bytes(attributes.get(_INPUT, b""))
+    def _remember(self, packet: bytes, values: Mapping[int, bytes]) -> None:
+        link = values.get(_LINK, b"")
+        ethernet = len(link) == _ETHERNET
+        data = (link if ethernet else b"") + values[_NETWORK] + values.get(_TRANSPORT, b"")
+        interface = int.from_bytes(values.get(_INPUT, b""))
         self._packets.pop(packet, None)
         self._packets[packet] = _Headers(data, ethernet, interface)
         if len(self._packets) > _REMEMBERED:
@@ -185,37 +167,22 @@ class DropWitness:
         return answer[:16].partition(b"\0")[0].decode()
 
 
-ETHERNET = 14
-_CLEAR = f"add table {WITNESS.label}\ndelete table {WITNESS.label}\n"
+_ETHERNET = 14
+_CLEAR = f"add table {_WITNESS.label}\ndelete table {_WITNESS.label}\n"
 
 
-def _drops(attributes: Mapping[int, bytes]) -> bool:
+def _values(data: bytes, start: int, end: int) -> dict[int, bytes]:
+    return {kind: data[slice(*span)] for kind, span in attributes(data, start, end).items()}
+
+
+def _drops(values: Mapping[int, bytes]) -> bool:
     """Whether a message reports that a rule, or a chain's policy, dropped the packet."""
-    if int.from_bytes(attributes.get(_TYPE, b"")) == _OF_POLICY:
-        return int.from_bytes(attributes.get(_POLICY, b"\1")) == _DROP
-    code = dict(_attributes(attributes.get(_VERDICT, b""))).get(_CODE)
+    if int.from_bytes(values.get(_TYPE, b"")) == _OF_POLICY:
+        return int.from_bytes(values.get(_POLICY, b"\1")) == _DROP
+    verdict = values.get(_VERDICT, b"")
+    code = _values(verdict, 0, len(verdict)).get(_CODE)
     return code is not None and int.from_bytes(code, signed=True) == _DROP
 
 
-def _text(attributes: Mapping[int, bytes], attribute: int) -> str:
-    return attributes.get(attribute, b"").rstrip(b"\0").decode(errors="replace")
-
-
-def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:
-    place = 0
-    while place + _HEADER.size <= len(data):
-        length, kind, *_ = _HEADER.unpack_from(data, place)
-        if length < _HEADER.size:
-            return
-        yield kind, data[place + _HEADER.size : place + length]
-        place += (length + 3) & ~3
-
-
-def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    place = 0
-    while place + _ATTRIBUTE.size <= len(data):
-        length, kind = _ATTRIBUTE.unpack_from(data, place)
-        if length < _ATTRIBUTE.size:
-            return
-        yield kind & _NESTED, data[place + _ATTRIBUTE.size : place + length]
-        place += (length + 3) & ~3
+def _text(values: Mapping[int, bytes], attribute: int) -> str:
+    return values.get(attribute, b"").rstrip(b"\0").decode(errors="replace")

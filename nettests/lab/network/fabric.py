@@ -5,20 +5,24 @@ Nothing connects it to the machine's network. Does not know pods' programs, Serv
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nettests.lab.interfaces import Namespace
+from nettests.lab.interfaces import Allowed, Namespace
+from nettests.lab.network import nft
 from nettests.lab.network.faults import Drop, Faults
 from nettests.lab.network.linux_node import build_linux_node
-from nettests.lab.network.namespace import NetworkNamespace, Worker
+from nettests.lab.network.namespace import Worker
 from nettests.lab.network.node import Node
 from nettests.lab.network.node_faults import NodeFaults
-from nettests.lab.network.policies import Policies
+from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.network.underlay import Underlay, build_underlay, deliver
 from nettests.lab.network.windows_node import build_windows_node
 from nettests.lab.network.wire_faults import WireFaults
-from nettests.lab.topology import OS, Address, NodeSpec, Profile
+from nettests.lab.topology import OS, Address, Profile
+
+_BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
+"""After connection tracking, which knows new connections, and before Services are translated."""
 
 
 class LabFabric:
@@ -35,10 +39,8 @@ class LabFabric:
         self._worker = worker
         self._faults = Faults()
         self.wire_faults = WireFaults(profile, underlay, worker, self._faults)
-        self.node_faults = NodeFaults(
-            profile, {name: node.forwarding for name, node in nodes.items()}, worker, self._faults
-        )
-        self.policies = Policies({name: node.forwarding for name, node in nodes.items()}, worker)
+        self._forwarding = {name: node.forwarding for name, node in nodes.items()}
+        self.node_faults = NodeFaults(profile, self._forwarding, worker, self._faults)
         self._announced: dict[Address, Address] = {}
 
     async def announce(self, addresses: Mapping[Address, Address]) -> None:
@@ -49,6 +51,12 @@ class LabFabric:
         wanted, before = dict(addresses), self._announced
         self._announced = wanted
         await self._worker.run(lambda: deliver(self._underlay, before, wanted))
+
+    async def enforce(self, node: str, allowed: Allowed) -> None:
+        """Allow the pods of a node that NetworkPolicies restrict only the connections in ``allowed``."""
+        table = policies_table(allowed)
+        text = f"add table {table.label}\ndelete table {table.label}\n{render(table)}"
+        await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
 
     async def drop_traffic(self, namespace: Namespace, nft_match: str) -> Drop:
         """Drop what enters ``namespace`` and matches, for example ``udp dport 53``.
@@ -83,12 +91,7 @@ class LabFabric:
     def _release(self) -> None:
         for node in self.nodes.values():
             node.close()
-        _close(self._underlay.namespaces())
-
-
-def _close(namespaces: tuple[NetworkNamespace, ...]) -> None:
-    for namespace in namespaces:
-        namespace.close()
+        self._underlay.close()
 
 
 def _describe_node(node: Node) -> dict[str, Any]:
@@ -117,15 +120,29 @@ def _build(profile: Profile, worker: Worker) -> LabFabric:
     nodes: dict[str, Node] = {}
     try:
         for spec in profile.nodes:
-            nodes[spec.name] = _build_node(spec, profile, underlay, worker)
+            build = build_windows_node if spec.os is OS.WINDOWS else build_linux_node
+            nodes[spec.name] = build(spec, profile, underlay, worker)
     except BaseException:
         for node in nodes.values():
             node.close()
-        _close(underlay.namespaces())
+        underlay.close()
         raise
     return LabFabric(profile, underlay, nodes, worker)
 
 
-def _build_node(spec: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
-    build = build_windows_node if spec.os is OS.WINDOWS else build_linux_node
-    return build(spec, profile, underlay, worker)
+def policies_table(allowed: Allowed) -> Table:
+    """Return the table that restricts these pods, for IPv4 only; answers always pass, as with any agent.
+
+    The policy agent chooses pods and destinations.
+    """
+    rules = tuple(
+        _policy(pod, places) for pod, places in sorted(allowed.items(), key=str) if pod.version == 4
+    )
+    leaving = Chain(hook=_BEFORE_TRANSLATION, rules=rules)
+    return Table(name="network-policies", chains={"leaving": leaving})
+
+
+def _policy(pod: Address, places: Sequence[Address]) -> str:
+    destinations = ", ".join(str(place) for place in places if place.version == 4)
+    beyond = f" ip daddr != {{ {destinations} }}" if destinations else ""
+    return f"ct state new ip saddr {pod}{beyond} drop"

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address
 
 from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import nft
-from nettests.lab.network.tables import Chain, Table, word
+from nettests.lab.network.tables import Chain, Table, place, word
 from nettests.lab.network.winkernel.load_balancer import Port
 from nettests.lab.topology import Address
 
@@ -43,17 +43,16 @@ class HostPorts:
 
     def change_to(self, mapped: Mapped) -> None:
         """Bring the rules in force to ``mapped``; pods without host ports cost nothing."""
-        mapped = tuple(pair for pair in mapped if _of_family(*pair, version=self._version))
+        mapped = tuple(
+            (pod, mapping)
+            for pod, mapping in mapped
+            if {pod.version, (mapping.host_ip or pod).version} == {self._version}
+        )
         if mapped == self._mapped:
             return
         self._rules.change_to(self._rendered(mapped))
         self._routed(mapped)
         self._mapped = mapped
-
-
-def _of_family(pod: Address, mapping: PortMapping, *, version: int) -> bool:
-    bound = mapping.host_ip
-    return pod.version == version and (bound is None or bound.version == version)
 
 
 def portmap_table(mapped: Mapped, node_address: Address) -> Table:
@@ -100,15 +99,7 @@ def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: boo
 def _translations(mapped: Mapped, usual: Sequence[Address]) -> tuple[str, ...]:
     """Return one rule a mapping; ``usual`` are the addresses that answer unless ``hostIP`` names one."""
     return tuple(
-        f"{word(pod)} daddr {{ {', '.join(map(str, _addresses(mapping, usual)))} }} "
-        f"{mapping.protocol} dport {mapping.host_port} dnat to {_at(pod, mapping.container_port)}"
+        f"{word(pod)} daddr {{ {', '.join(map(str, usual if mapping.host_ip is None else (mapping.host_ip,)))} }} "
+        f"{mapping.protocol} dport {mapping.host_port} dnat to {place(pod, mapping.container_port)}"
         for pod, mapping in mapped
     )
-
-
-def _at(pod: Address, port: int) -> str:
-    return f"{pod}:{port}" if pod.version == 4 else f"[{pod}]:{port}"
-
-
-def _addresses(mapping: PortMapping, usual: Sequence[Address]) -> Sequence[Address]:
-    return usual if mapping.host_ip is None else (mapping.host_ip,)

@@ -5,9 +5,7 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 """
 
 from nettests.lab.network import addressing, conntrack, nft
-from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.host_ports import HostPorts, portmap_table
-from nettests.lab.network.masquerade import flannel_table
 from nettests.lab.network.namespace import (
     FORWARDING,
     LIMITED_ERRORS,
@@ -18,15 +16,29 @@ from nettests.lab.network.namespace import (
 from nettests.lab.network.netlink import Netlink, anywhere, configure
 from nettests.lab.network.nftables_proxy import TABLE, PortRules, kube_proxy_table, port_rules
 from nettests.lab.network.node import Node
-from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
+from nettests.lab.network.overlay import (
+    connect_pod_networks,
+    geneve_table,
+    pod_mtu,
+    vxlan_device,
+)
 from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
 from nettests.lab.network.services import carried
-from nettests.lab.network.tables import Table, render, word
+from nettests.lab.network.tables import Chain, Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
-from nettests.lab.topology import GENEVE, NodeSpec, Profile, ServicePort, ServiceTable, of_family
+from nettests.lab.topology import (
+    GENEVE,
+    Network,
+    NodeSpec,
+    Profile,
+    ServicePort,
+    ServiceTable,
+    of_family,
+)
 
 VXLAN_DEVICE = "flannel.1"
+_MULTICAST = {"ip": "224.0.0.0/4", "ip6": "ff00::/8"}
 
 
 class LinuxServices:
@@ -48,18 +60,10 @@ class LinuxServices:
     def program(self, table: ServiceTable) -> None:
         """Bring the rules in force to ``table``, then forget the flows that the change ends."""
         services = carried(of_family(table, self._node.address))
-        self._rules.change_to(
-            kube_proxy_table(
-                services, node=self._node, cluster_cidr=self._cluster_cidr, rules=self._of_ports
-            )
-        )
-        old, new = conntrack.changed(self._services, services)
-        gone = conntrack.removed_udp_flows(old, new, self._node.address)
-        added = conntrack.added_frontends(old, new, self._node.address)
-        present = conntrack.present_backends(old, new, self._node.address)
-        self._services = services
-        removed = gone if self._forgetting.udp else frozenset()
-        conntrack.forget(self._host.fd, removed=removed, added=added, present=present)
+        self._rules.change_to(kube_proxy_table(services, node=self._node, rules=self._of_ports))
+        old, self._services = self._services, services
+        address, udp = self._node.address, self._forgetting.udp
+        conntrack.forget_changes(self._host.fd, old, services, address, udp=udp)
 
 
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
@@ -83,7 +87,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
             links.route(anywhere(family_node.address), "eth0", via=gateway_of(family))
             links.unreachable(family_node.pod_cidr)
             _reach_other_pods(links, family_node, family, overlay=overlay)
-        masquerade = flannel_table(cluster_cidr=family.cluster_cidr, pod_cidr=family_node.pod_cidr)
+        masquerade = _masquerade(cluster_cidr=family.cluster_cidr, pod_cidr=family_node.pod_cidr)
         nft.load(host.fd, render(masquerade))
     pods = Pods(
         PodPorts(
@@ -129,3 +133,16 @@ def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overl
     links.address(VXLAN_DEVICE, addressing.vtep(node))
     links.up(VXLAN_DEVICE)
     connect_pod_networks(links, VXLAN_DEVICE, others)
+
+
+def _masquerade(*, cluster_cidr: Network, pod_cidr: Network) -> Table:
+    """Return Flannel's ``--ip-masq`` in one family: pods leave with the node's address, ICMP too."""
+    ip = word(pod_cidr.network_address)
+    rules = (
+        f"{ip} saddr {cluster_cidr} {ip} daddr {cluster_cidr} return",
+        f"{ip} saddr {cluster_cidr} {ip} daddr != {_MULTICAST[ip]} masquerade fully-random",
+        f"{ip} saddr != {cluster_cidr} {ip} daddr {pod_cidr} return",
+        f"{ip} saddr != {cluster_cidr} {ip} daddr {cluster_cidr} masquerade fully-random",
+    )
+    hook = "type nat hook postrouting priority 110"
+    return Table(name="flannel", family=ip, chains={"masquerading": Chain(hook=hook, rules=rules)})

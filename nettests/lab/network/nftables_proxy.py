@@ -6,19 +6,22 @@ backend is remembered in one dynamic set per backend. Addresses of load balancer
 per Service that has source ranges, before anything is translated.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from nettests.lab.network.hints import within_zone
-from nettests.lab.network.tables import Chain, Lookup, Table, word
+from nettests.lab.network.tables import Chain, Lookup, Table, place, word
 from nettests.lab.topology import Backend, Network, NodeSpec, ServicePort, ServiceTable
 
 MASQUERADE = 0x4000
 TABLE = "kube-proxy"
 
-_T = TypeVar("_T", str, Chain)
 _ADDRESS_TYPES = {"ip": "ipv4_addr", "ip6": "ipv6_addr"}
+# kube-proxy's names
+_CLUSTER_IPS, _SERVICE_IPS, _NODE_PORTS = "cluster-ips", "service-ips", "service-nodeports"
+_EMPTY_IPS, _EMPTY_NODE_PORTS = "no-endpoint-services", "no-endpoint-nodeports"
+_GUARDED_IPS = "firewall-ips"
 
 
 @dataclass(slots=True)
@@ -29,12 +32,7 @@ class PortRules:
     cluster_cidr: Network
     chains: dict[str, Chain] = field(default_factory=dict)
     sets: dict[str, str] = field(default_factory=dict)
-    cluster_ips: dict[str, str] = field(default_factory=dict)
-    service_ips: dict[str, str] = field(default_factory=dict)
-    node_ports: dict[str, str] = field(default_factory=dict)
-    no_endpoint_ips: dict[str, str] = field(default_factory=dict)
-    no_endpoint_node_ports: dict[str, str] = field(default_factory=dict)
-    guarded_ips: dict[str, str] = field(default_factory=dict)
+    elements: defaultdict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
 
     @property
     def ip(self) -> str:
@@ -57,58 +55,36 @@ def port_rules(service: ServicePort, node: NodeSpec, cluster_cidr: Network) -> P
     return draft
 
 
-def kube_proxy_table(
-    services: ServiceTable, *, node: NodeSpec, cluster_cidr: Network, rules: Rules | None = None
-) -> Table:
+def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, rules: Rules) -> Table:
     """Return the rules of one Linux node for the Services of a cluster, in one family.
 
-    ``rules`` may remember what :func:`port_rules` returned.
+    ``rules`` returns what :func:`port_rules` does, and may remember it.
     """
-    services = within_zone(services, node.zone)
-    rendered = (
-        [port_rules(service, node, cluster_cidr) for service in services]
-        if rules is None
-        else list(rules(services))
-    )
+    rendered = list(rules(within_zone(services, node.zone)))
     ip = word(node.address)
-    lookups = _lookups(rendered, ip)
+    address, endpoint = _ADDRESS_TYPES[ip], "inet_proto . inet_service"
+    by_ip, by_port = f"{address} . {endpoint} : verdict", f"{endpoint} : verdict"
+    types = {_CLUSTER_IPS: address, _NODE_PORTS: by_port, _EMPTY_NODE_PORTS: by_port}
+    lookups = {}
+    for name in (
+        _CLUSTER_IPS,
+        _SERVICE_IPS,
+        _NODE_PORTS,
+        _EMPTY_IPS,
+        _EMPTY_NODE_PORTS,
+        _GUARDED_IPS,
+    ):
+        elements = {key: to for port in rendered for key, to in port.elements[name].items()}
+        if elements or name != _GUARDED_IPS:
+            lookups[name] = Lookup(type=types.get(name, by_ip), elements=elements)
+    chains = {name: chain for port in rendered for name, chain in port.chains.items()}
     return Table(
         name=TABLE,
         family=ip,
-        chains={**_merged(port.chains for port in rendered), **_fixed_chains(ip, node, lookups)},
-        sets=_merged(port.sets for port in rendered),
+        chains={**chains, **_fixed_chains(ip, node, guarded=_GUARDED_IPS in lookups)},
+        sets={name: definition for port in rendered for name, definition in port.sets.items()},
         lookups=lookups,
     )
-
-
-def _merged(parts: Iterable[Mapping[str, _T]]) -> dict[str, _T]:
-    merged: dict[str, _T] = {}
-    for part in parts:
-        merged.update(part)
-    return merged
-
-
-def _lookups(rendered: Sequence[PortRules], ip: str) -> dict[str, Lookup]:
-    """Return the set and the maps by which packets find their chains, by kube-proxy's names."""
-    address, endpoint = _ADDRESS_TYPES[ip], "inet_proto . inet_service"
-    by_ip, by_port = f"{address} . {endpoint} : verdict", f"{endpoint} : verdict"
-    guarded = _merged(port.guarded_ips for port in rendered)
-    return {
-        "cluster-ips": Lookup(
-            type=address, elements=_merged(port.cluster_ips for port in rendered)
-        ),
-        "service-ips": Lookup(type=by_ip, elements=_merged(port.service_ips for port in rendered)),
-        "service-nodeports": Lookup(
-            type=by_port, elements=_merged(port.node_ports for port in rendered)
-        ),
-        "no-endpoint-services": Lookup(
-            type=by_ip, elements=_merged(port.no_endpoint_ips for port in rendered)
-        ),
-        "no-endpoint-nodeports": Lookup(
-            type=by_port, elements=_merged(port.no_endpoint_node_ports for port in rendered)
-        ),
-        **({"firewall-ips": Lookup(type=by_ip, elements=guarded)} if guarded else {}),
-    }
 
 
 def _label(service: ServicePort) -> str:
@@ -130,11 +106,11 @@ def _add_service(draft: PortRules, service: ServicePort) -> None:
             f"{to_service} {draft.ip} saddr != {draft.cluster_cidr} jump mark-for-masquerade",
             *_choose(service, inside),
         )
-        draft.service_ips[cluster_ip] = f"goto service-{label}"
+        draft.elements[_SERVICE_IPS][cluster_ip] = f"goto service-{label}"
     else:
         verdict = "drop" if service.backends else "goto reject-chain"
-        draft.no_endpoint_ips[cluster_ip] = verdict
-    draft.cluster_ips[str(service.cluster_ip)] = ""
+        draft.elements[_EMPTY_IPS][cluster_ip] = verdict
+    draft.elements[_CLUSTER_IPS][str(service.cluster_ip)] = ""
     if service.node_port is not None or service.outer_addresses:
         _add_outside(draft, service, inside=inside, local=local)
 
@@ -147,14 +123,14 @@ def _add_outside(
     outer = [f"{address} . {protocol} . {service.port}" for address in service.outer_addresses]
     ports = [] if service.node_port is None else [f"{protocol} . {service.node_port}"]
     if service.backends:
-        draft.node_ports |= dict.fromkeys(ports, f"goto external-{label}")
-        draft.service_ips |= dict.fromkeys(outer, f"goto external-{label}")
+        draft.elements[_NODE_PORTS] |= dict.fromkeys(ports, f"goto external-{label}")
+        draft.elements[_SERVICE_IPS] |= dict.fromkeys(outer, f"goto external-{label}")
         _add_external_chain(draft, service, inside=inside, local=local)
         _guard(draft, service)
     if not service.backends or (service.external_traffic_local and not local):
         verdict = "drop" if service.backends else "goto reject-chain"
-        draft.no_endpoint_node_ports |= dict.fromkeys(ports, verdict)
-        draft.no_endpoint_ips |= dict.fromkeys(outer, verdict)
+        draft.elements[_EMPTY_NODE_PORTS] |= dict.fromkeys(ports, verdict)
+        draft.elements[_EMPTY_IPS] |= dict.fromkeys(outer, verdict)
 
 
 def _guard(draft: PortRules, service: ServicePort) -> None:
@@ -171,7 +147,7 @@ def _guard(draft: PortRules, service: ServicePort) -> None:
     draft.chain(name, f"{draft.ip} saddr != {{ {', '.join(allowed)} }} drop")
     for address in service.ingress_addresses:
         key = f"{address} . {service.protocol.lower()} . {service.port}"
-        draft.guarded_ips[key] = f"goto {name}"
+        draft.elements[_GUARDED_IPS][key] = f"goto {name}"
 
 
 def _add_external_chain(
@@ -197,19 +173,16 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
     if not backends:
         return []
     endpoints = [_endpoint(service, backend) for backend in backends]
-    remembered = [
-        f"{word(backend.address)} saddr @{_affinity(service, backend)} goto endpoint-{_endpoint(service, backend)}"
-        for backend in backends
-    ]
-    return [*(remembered if service.client_ip_affinity else ()), _any_of(endpoints)]
-
-
-def _any_of(endpoints: Sequence[str]) -> str:
-    """Return the rule that goes to one of them; of a map for each Service nft reads all at every change."""
-    if len(endpoints) == 1:
-        return f"goto endpoint-{endpoints[0]}"
     choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
-    return f"numgen random mod {len(endpoints)} vmap {{ {choices} }}"
+    # of a map for each Service nft reads all at every change: one backend needs none
+    any_of = f"numgen random mod {len(endpoints)} vmap {{ {choices} }}"
+    if len(endpoints) == 1:
+        any_of = f"goto endpoint-{endpoints[0]}"
+    remembered = [
+        f"{word(backend.address)} saddr @{_affinity(service, backend)} goto endpoint-{name}"
+        for backend, name in zip(backends, endpoints, strict=True)
+    ]
+    return [*(remembered if service.client_ip_affinity else ()), any_of]
 
 
 def _endpoint(service: ServicePort, backend: Backend) -> str:
@@ -230,17 +203,13 @@ def _add_endpoint(draft: PortRules, service: ServicePort, backend: Backend) -> N
             f"type {_ADDRESS_TYPES[draft.ip]}; flags dynamic,timeout; timeout {service.affinity_timeout}s;"
         )
         rules.append(f"update @{remembered} {{ {draft.ip} saddr }}")
-    rules.append(f"meta l4proto {service.protocol.lower()} dnat to {_place(backend)}")
+    rules.append(
+        f"meta l4proto {service.protocol.lower()} dnat to {place(backend.address, backend.port)}"
+    )
     draft.chain(f"endpoint-{name}", *rules)
 
 
-def _place(backend: Backend) -> str:
-    address = backend.address
-    host = f"[{address}]" if address.version == 6 else str(address)
-    return f"{host}:{backend.port}"
-
-
-def _fixed_chains(ip: str, node: NodeSpec, lookups: Mapping[str, Lookup]) -> dict[str, Chain]:
+def _fixed_chains(ip: str, node: NodeSpec, *, guarded: bool) -> dict[str, Chain]:
     by_ip = f"{ip} daddr . meta l4proto . th dport vmap"
     by_port = f"{ip} daddr {node.address} meta l4proto . th dport vmap"
     dispatch = (f"{by_ip} @service-ips", f"{by_port} @service-nodeports")
@@ -249,15 +218,11 @@ def _fixed_chains(ip: str, node: NodeSpec, lookups: Mapping[str, Lookup]) -> dic
         f"ct state new {ip} daddr @cluster-ips reject",
     )
     unserved_ports = (f"ct state new {by_port} @no-endpoint-nodeports",)
-    guards = {}
-    if "firewall-ips" in lookups:
-        guards = {
-            f"filter-{hook}-first": Chain(
-                hook=f"type filter hook {hook} priority -110",
-                rules=(f"ct state new {by_ip} @firewall-ips",),
-            )
-            for hook in ("prerouting", "output")
-        }
+    guard = (f"ct state new {by_ip} @{_GUARDED_IPS}",)
+    guards = {
+        f"filter-{hook}-first": Chain(hook=f"type filter hook {hook} priority -110", rules=guard)
+        for hook in (("prerouting", "output") if guarded else ())
+    }
     return {
         **guards,
         "mark-for-masquerade": Chain(rules=(f"meta mark set meta mark | {MASQUERADE:#x}",)),

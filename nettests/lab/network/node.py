@@ -16,13 +16,15 @@ from nettests.lab.network.drop_witness import DropWitness
 from nettests.lab.network.host_ports import HostPorts
 from nettests.lab.network.namespace import NetworkNamespace, Worker
 from nettests.lab.network.pods import Pods
-from nettests.lab.network.services import ServiceRules, Withheld, carried, services_of, unchanged
+from nettests.lab.network.services import carried, services_of, unchanged
 from nettests.lab.network.winkernel.load_balancer import Rewriting
-from nettests.lab.network.winuserspace.portals import Portals
+from nettests.lab.network.winuserspace import Portals
 from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 _LOOK_SECONDS = 0.5
 """Seconds between checks whether rules are still slow."""
+Withheld = Callable[[str], bool]
+"""Says of a Service port's ``key`` whether its rules are missing on the node."""
 Newcomer = Callable[[Namespace], Awaitable[None]]
 """Does something to the namespace of a pod that was just attached."""
 
@@ -70,7 +72,9 @@ class Node:
         self._pods = pods
         self._host_ports = host_ports
         self._program = program
-        self._rules = ServiceRules()
+        self._table: ServiceTable = ()
+        self._withheld: Withheld | None = None
+        self._alterations: tuple[Alteration, ...] = ()
         self._in_force: ServiceTable = ()
         self._worker = worker
         self._portals = portals
@@ -83,14 +87,25 @@ class Node:
 
         ``mappings`` are the host ports by which the pod is to be reached; with ``wanted`` it has this address, or none.
         """
-        network, is_new = await self._worker.run(lambda: self._attach(uid, mappings, wanted))
+
+        def attach() -> tuple[PodNetwork, bool]:
+            is_new = uid not in self._pods.namespaces()
+            with self._as_pods_change():
+                return self._pods.attach(uid, mappings, wanted), is_new
+
+        network, is_new = await self._worker.run(attach)
         if self.newcomer is not None and is_new:
             await self.newcomer(network.namespace)
         return network
 
     async def detach_pod(self, uid: str) -> None:
         """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
-        await self._worker.run(lambda: self._detach(uid))
+
+        def detach() -> None:
+            with self._as_pods_change():
+                self._pods.detach(uid)
+
+        await self._worker.run(detach)
 
     async def program_services(self, table: ServiceTable) -> None:
         """Replace the node's Service rules by those of ``table``, in one transaction.
@@ -98,7 +113,8 @@ class Node:
         A node with slow rules takes later tables meanwhile, but does not program them.
         """
         await self._hold_back(table)
-        programmed = self._rules.replace(table)
+        self._table = table
+        programmed = self._programmed()
         if self.rules_gap and (left := unchanged(self._in_force, programmed)) != programmed:
             await self._put_in_force(left)
             await asyncio.sleep(self.rules_gap)
@@ -109,16 +125,18 @@ class Node:
 
         ``withheld`` is called with each ``ServicePort.key``. One such fault per node at a time.
         """
-        await self._put_in_force(self._rules.withhold(withheld))
+        self._withheld = withheld
+        await self._put_in_force(self._programmed())
 
     async def alter_services(self, alterations: Sequence[Alteration]) -> None:
         """Apply exactly these alterations to what the node's service proxy programs."""
-        await self._put_in_force(self._rules.alter(alterations))
+        self._alterations = tuple(alterations)
+        await self._put_in_force(self._programmed())
 
     async def rewrite_sources(self, *, always: bool) -> None:
         """Let load balancers rewrite the client's address even where they were told to keep it (DSR)."""
         self._rewriting.always = always
-        await self._put_in_force(self._rules.programmed())
+        await self._put_in_force(self._programmed())
 
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
@@ -149,6 +167,15 @@ class Node:
         if self._portals is not None:
             await self._portals.close()
 
+    def _programmed(self) -> ServiceTable:
+        """Return the table without what is withheld, and with what its proxy gets wrong."""
+        table = self._table
+        if self._withheld is not None:
+            table = tuple(port for port in table if not self._withheld(port.key))
+        for alteration in self._alterations:
+            table = alteration(table)
+        return table
+
     async def _hold_back(self, table: ServiceTable) -> None:
         if len(services_of(table)) <= self.quick_rules:
             return
@@ -162,30 +189,15 @@ class Node:
         if self._portals is not None:
             await self._portals.serve(carried(programmed))
 
-    def _attach(
-        self, uid: str, mappings: Sequence[PortMapping], wanted: Address | None
-    ) -> tuple[PodNetwork, bool]:
-        is_new = uid not in self._pods.namespaces()
-        with self._as_pods_change():
-            network = self._pods.attach(uid, mappings, wanted)
-        return network, is_new
-
-    def _detach(self, uid: str) -> None:
-        with self._as_pods_change():
-            self._pods.detach(uid)
-
     @contextmanager
     def _as_pods_change(self) -> Iterator[None]:
         """Bring host ports up to date; and Services, which a Windows node may serve otherwise without any pod."""
         had = bool(self._pods.addresses())
         yield
-        self._map_ports()
-        if self.hns is not None and had != bool(self._pods.addresses()):
-            self._program(self._in_force)
-
-    def _map_ports(self) -> None:
         for of_one_family in self._host_ports:
             of_one_family.change_to(self._pods.mappings())
+        if self.hns is not None and had != bool(self._pods.addresses()):
+            self._program(self._in_force)
 
     def close(self) -> None:
         """Close all namespaces of the node."""

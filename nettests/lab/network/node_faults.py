@@ -5,13 +5,13 @@ node and the host of a Linux one, and returns what clears it. ``wire_faults`` ha
 here knows Services, names or checks.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_network
 from typing import TypeVar
 
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Namespace
-from nettests.lab.network import disguises
 from nettests.lab.network.addressing import mac
 from nettests.lab.network.faults import ENTERING, Faults, Undo, put
 from nettests.lab.network.linux_node import VXLAN_DEVICE as LINUX_VXLAN
@@ -27,6 +27,8 @@ from nettests.lab.topology import OS, Address, Network, NodeSpec, Profile
 
 T = TypeVar("T")
 
+BITS_TO_VNI = 8 * (8 + 4)
+"""From the outer UDP header to the network id of VXLAN and GENEVE: the header itself, then flags."""
 _STRUCK = "struck"
 _DISGUISES = ip_network("198.18.0.0/16")
 """In the network for benchmarks (RFC 2544), which no cluster uses."""
@@ -55,99 +57,83 @@ class NodeFaults:
     async def lose_entering(self, namespace: Namespace, packets: Packets, rate: float) -> Undo:
         """Lose a share of what enters a namespace, a pod's for example."""
         rule = " ".join(word for word in (plain(packets), share(rate), "drop") if word)
-        return await self._load(namespace, {"entering": Chain(hook=ENTERING, rules=(rule,))})
+        return await self._put(namespace, "entering", ENTERING, rule)
 
     async def deafen(self, namespace: Namespace) -> Undo:
         """Drop all packets that reach a pod by its link; its loopback works."""
-        chain = Chain(hook=ENTERING, rules=('iifname "eth0" drop',))
-        return await put(
-            self._worker, self._faults, namespace, family="inet", chains={"entering": chain}
-        )
+        rule = 'iifname "eth0" drop'
+        return await self._put(namespace, "entering", ENTERING, rule, family="inet")
 
     async def lose_connections(self, node: str, every: int, packets: Packets) -> Undo:
         """Lose one of ``every`` new connections to the node's pods, with all that its client sends again."""
-        spec = self._profile.node(node)
         key = "ip protocol . ip saddr . th sport"
-        begins = (
-            f"ip daddr {spec.pod_cidr} ct state new {plain(packets) or 'meta l4proto { tcp, udp }'}"
-        )
+        which = plain(packets) or "meta l4proto { tcp, udp }"
+        begins = f"ip daddr {self._spec(node).pod_cidr} ct state new {which}"
         rules = (
             f"{key} @{_STRUCK} drop",
             f"{begins} numgen inc mod {every} {every - 1} add @{_STRUCK} {{ {key} }} drop",
         )
         kind = "type inet_proto . ipv4_addr . inet_service; flags dynamic,timeout; timeout 120s;"
-        return await self._load(
-            self._at(node), {"beginning": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
-        )
+        return await self._put(self._at(node), "beginning", _BEGINNING, *rules, struck=kind)
 
     async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
         """Limit the TCP connections of the node's pods; each counts for so long from its first packet. Drop others."""
         key = "ip saddr . ip daddr . tcp sport"
-        begins = f"ip saddr {self._profile.node(node).pod_cidr} tcp flags & (syn | ack) == syn"
+        begins = f"ip saddr {self._spec(node).pod_cidr} tcp flags & (syn | ack) == syn"
         rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
         kind = (
             "type ipv4_addr . ipv4_addr . inet_service; flags dynamic,timeout; "
             f"timeout {seconds}s; gc-interval 1s; size {most};"
         )
-        return await self._load(
-            self._at(node), {"bounding": Chain(hook=_BEGINNING, rules=rules)}, {_STRUCK: kind}
-        )
+        return await self._put(self._at(node), "bounding", _BEGINNING, *rules, struck=kind)
 
     async def rewrite_sources(self, node: str) -> Undo:
         """Show other nodes' pods the node's address instead of its pods' own."""
-        spec = self._profile.node(node)
-        rule = (
-            f"ip saddr {spec.pod_cidr} ip daddr {self._profile.cluster_cidr} "
-            f"ip daddr != {spec.pod_cidr} snat to {spec.address}"
-        )
-        return await self._load(
-            self._at(node), {"rewriting": Chain(hook=_REWRITING, rules=(rule,))}
-        )
+        spec = self._spec(node)
+        to_others = f"ip daddr {self._profile.cluster_cidr} ip daddr != {spec.pod_cidr}"
+        rule = f"ip saddr {spec.pod_cidr} {to_others} snat to {spec.address}"
+        return await self._put(self._at(node), "rewriting", _REWRITING, rule)
 
     async def disguise_sources(self, node: str) -> Undo:
         """Give the node's pods other addresses on the wire; every other node restores them before anything else.
 
         So no server notices. In encapsulated packets the inner addresses change.
         """
-        pods: list[Address] = [*self._profile.node(node).pod_cidr.hosts()]
+        pods: list[Address] = [*self._spec(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
-        on = disguises.sources(dict(zip(pods, masks, strict=True)))
-        off = disguises.sources(dict(zip(masks, pods, strict=True)))
+        on, off = _sources(pods, masks), _sources(masks, pods)
         return await self._disguise(node, on, off, self._crossing)
 
     async def disguise_network_id(self, node: str, vni: int) -> Undo:
         """Give the node's tunnels another network id on the wire; every other node restores the cluster's."""
+        self._require_overlay()
         cni = self._profile.cni
-        if not cni.encapsulates:
-            raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
-        on = disguises.network_id(cni.tunnel_port, cni.vni, vni)
-        off = disguises.network_id(cni.tunnel_port, vni, cni.vni)
+        on, off = (
+            f"udp dport {cni.tunnel_port} @th,{BITS_TO_VNI},24 {old} @th,{BITS_TO_VNI},24 set {new}"
+            for old, new in ((cni.vni, vni), (vni, cni.vni))
+        )
         return await self._disguise(node, on, off, _card)
 
     async def keep_macs(self, node: str) -> Undo:
         """Send packets of the node's pods with the pods' own MAC addresses; receivers ignore those."""
-        spec = self._profile.node(node)
+        spec = self._spec(node)
         if self._profile.cni.encapsulates:
             raise LabError(
                 "What leaves a node of this cluster is encapsulated, with the node's MAC address.",
                 hint="Use a profile with l2bridge.",
             )
-        rule = disguises.macs({address: mac(spec.os, address) for address in spec.pod_cidr.hosts()})
+        macs = {address: mac(spec.os, address) for address in spec.pod_cidr.hosts()}
+        rule = f"{_mapped(macs)} ether saddr set ip saddr map {{ {_pairs(macs)} }}"
         return await self._at_card(node, "egress", rule, _card(spec))
 
     async def _disguise(
         self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
     ) -> Undo:
         """Load one rule where packets leave the node, and its reverse where they enter other nodes."""
-        undos = [
-            await self._at_card(
-                spec.name,
-                "egress" if spec.name == node else "ingress",
-                on if spec.name == node else off,
-                device(spec),
-            )
-            for spec in self._profile.nodes
-        ]
+        undos = []
+        for spec in self._profile.nodes:
+            way, rule = ("egress", on) if spec.name == node else ("ingress", off)
+            undos.append(await self._at_card(spec.name, way, rule, device(spec)))
 
         async def undo() -> None:
             for each in undos:
@@ -157,31 +143,26 @@ class NodeFaults:
 
     async def _at_card(self, node: str, way: str, rule: str, device: str) -> Undo:
         hook = f'type filter hook {way} device "{device}" priority 0'
-        chains = {"disguise": Chain(hook=hook, rules=(rule,))}
-        return await put(self._worker, self._faults, self._at(node), family="netdev", chains=chains)
+        return await self._put(self._at(node), "disguise", hook, rule, family="netdev")
 
     def _crossing(self, node: NodeSpec) -> str:
         """Return the device through which pods' packets leave a node, before they are encapsulated."""
-        windows = node.os is OS.WINDOWS
-        if self._profile.cni.encapsulates:
-            return WINDOWS_VXLAN if windows else LINUX_VXLAN
-        return _card(node)
+        tunnel = WINDOWS_VXLAN if node.os is OS.WINDOWS else LINUX_VXLAN
+        return tunnel if self._profile.cni.encapsulates else _card(node)
 
     async def lose_hairpins(self, node: str) -> Undo:
         """Lose what a pod sends to itself by way of a Service."""
-        pods = ", ".join(f"{host} . {host}" for host in self._profile.node(node).pod_cidr.hosts())
+        pods = ", ".join(f"{host} . {host}" for host in self._spec(node).pod_cidr.hosts())
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
-        return await self._load(
-            self._at(node), {"hairpins": Chain(hook=_BEFORE_REWRITING, rules=(rule,))}
-        )
+        return await self._put(self._at(node), "hairpins", _BEFORE_REWRITING, rule)
 
     async def silence_host(self, node: str) -> Undo:
         """Lose what the node itself sends to pods of other nodes; its pods' packets pass."""
-        spec, cluster = self._profile.node(node), self._profile.cluster_cidr
+        spec, cluster = self._spec(node), self._profile.cluster_cidr
         rule = f"ip saddr {spec.address} ip daddr {cluster} ip daddr != {spec.pod_cidr} drop"
         hooks = {"entering": ENTERING, "leaving": "type filter hook output priority 0"}
         chains = {name: Chain(hook=hook, rules=(rule,)) for name, hook in hooks.items()}
-        return await self._load(self._at(node), chains)
+        return await put(self._worker, self._faults, self._at(node), family="ip", chains=chains)
 
     async def forget_idle(self, node: str, seconds: int) -> Undo:
         """Forget idle TCP connections of the node's pods to Services; later packets of them are dropped."""
@@ -191,12 +172,11 @@ class NodeFaults:
         """Forget TCP connections of the node's pods to the outside likewise."""
         profile = self._profile
         inside = (profile.service_cidr, profile.cluster_cidr, profile.node_network)
-        return await self._forget(
-            node, " ".join(f"ip daddr != {network}" for network in inside), seconds
-        )
+        outside = " ".join(f"ip daddr != {network}" for network in inside)
+        return await self._forget(node, outside, seconds)
 
     async def _forget(self, node: str, where: str, seconds: int) -> Undo:
-        new = f"ip saddr {self._profile.node(node).pod_cidr} {where} ct state new"
+        new = f"ip saddr {self._spec(node).pod_cidr} {where} ct state new"
         flags = "tcp flags & (fin | syn | rst | ack)"
         rules = (f"{new} {flags} != syn drop", f'{new} {flags} == syn ct timeout set "{_STRUCK}"')
         policy = ("protocol tcp", "l3proto ip", f"policy = {{ established : {seconds} }}")
@@ -211,7 +191,7 @@ class NodeFaults:
 
     async def shrink(self, node: str, mtu: int) -> Undo:
         """Reduce the MTU of the node's network card; senders that are forwarded through it get ICMP errors."""
-        card = _card(self._profile.node(node))
+        card = _card(self._spec(node))
         before = await self._configure(node, lambda links: links.size(card, mtu))
 
         async def undo() -> None:
@@ -221,22 +201,23 @@ class NodeFaults:
 
     async def forget_route(self, node: str, peer: str) -> Undo:
         """Remove a node's routes to the pods of another node."""
-        return await self._without_routes(node, [self._profile.node(peer).pod_cidr])
+        return await self._without_routes(node, [self._spec(peer).pod_cidr])
 
     async def send_plainly(self, node: str) -> Undo:
         """Let a node of an overlay send its pods' packets without encapsulation."""
-        spec = self._profile.node(node)
-        if not self._profile.cni.encapsulates:
-            raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
+        self._require_overlay()
+        spec = self._spec(node)
         if spec.os is OS.LINUX:
             others = other_nodes(self._profile.nodes, spec)
             return await self._without_routes(node, [other.pod_cidr for other in others])
-        await self._configure(node, lambda links: _encapsulate(links, end=True))
 
-        async def undo() -> None:
-            await self._configure(node, lambda links: _encapsulate(links, end=False))
+        async def encapsulate(*, end: bool) -> None:
+            await self._configure(
+                node, lambda links: links.route_marked(ENCAPSULATE, VXLAN_TABLE, end=end)
+            )
 
-        return undo
+        await encapsulate(end=True)
+        return partial(encapsulate, end=False)
 
     async def _without_routes(self, node: str, networks: list[Network]) -> Undo:
         def withdraw(links: Netlink) -> list[tuple[Network, Route]]:
@@ -270,20 +251,42 @@ class NodeFaults:
 
         return await self._worker.run(job)
 
-    async def _load(
+    def _spec(self, node: str) -> NodeSpec:
+        return self._profile.node(node)
+
+    def _require_overlay(self) -> None:
+        if not self._profile.cni.encapsulates:
+            raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
+
+    async def _put(
         self,
         namespace: Namespace,
-        chains: Mapping[str, Chain],
-        sets: Mapping[str, str] | None = None,
+        name: str,
+        hook: str,
+        *rules: str,
+        family: str = "ip",
+        struck: str = "",
     ) -> Undo:
+        """Put one chain in force; ``struck`` defines the set that its rules remember packets in."""
+        chains, sets = {name: Chain(hook=hook, rules=rules)}, {_STRUCK: struck} if struck else None
         return await put(
-            self._worker, self._faults, namespace, family="ip", chains=chains, sets=sets
+            self._worker, self._faults, namespace, family=family, chains=chains, sets=sets
         )
+
+
+def _mapped(of: Mapping[Address, object]) -> str:
+    return f"ip saddr {{ {', '.join(map(str, of))} }}"
+
+
+def _pairs(of: Mapping[Address, object]) -> str:
+    return ", ".join(f"{address} : {other}" for address, other in of.items())
+
+
+def _sources(old: Sequence[Address], new: Sequence[Address]) -> str:
+    """Return the rule that replaces source addresses, for each pair the first by the second."""
+    of = dict(zip(old, new, strict=True))
+    return f"{_mapped(of)} ip saddr set ip saddr map {{ {_pairs(of)} }}"
 
 
 def _card(node: NodeSpec) -> str:
     return "uplink" if node.os is OS.WINDOWS else "eth0"
-
-
-def _encapsulate(links: Netlink, *, end: bool) -> None:
-    links.route_marked(ENCAPSULATE, VXLAN_TABLE, end=end)

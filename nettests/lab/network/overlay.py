@@ -1,29 +1,34 @@
-"""Flannel's VXLAN between the nodes' pod networks, for both systems; ``geneve`` gives it another header.
+"""Flannel's VXLAN between the nodes' pod networks, for both systems, and GENEVE, which gives it another header.
 
 One device per node with the VNI and UDP port of the profile, no learning: each remote pod CIDR is
 routed to the remote node's VTEP, whose MAC and outer address are written down (what flanneld does on
 Linux, and HNS's RemoteSubnetRoute policies on Windows).
+
+GENEVE is that of a kernel that knows VXLAN alone: the first half of each header is rewritten. Both headers have eight
+bytes, and the network id at the same place. What differs is the first half: VXLAN has a flag there (RFC 7348, section
+5), GENEVE without options the type of what it carries, Ethernet (RFC 8926, section 3.4). A node's VXLAN device sends to
+GENEVE's port and sees its own header; packets on the wire, and captures of them, have GENEVE's.
 """
 
 from collections.abc import Iterable
 
 from nettests.lab.network import addressing
 from nettests.lab.network.netlink import MAIN_TABLE, Netlink, Vxlan
+from nettests.lab.network.tables import Chain, Table
 from nettests.lab.network.underlay import MTU
 from nettests.lab.topology import NodeSpec, Profile
+from nettests.lab.topology.cluster import GENEVE_PORT
 
-HEADER = 50
+_VXLAN = 0x08000000
+_ETHERNET = 0x00006558
+_FIRST_HALF = "@th,64,32"
+_HEADER = 50
 """Bytes that VXLAN adds to each packet; Flannel takes them off the pods' MTU."""
-
-
-def overlay_mtu() -> int:
-    """Return the MTU inside the overlay."""
-    return MTU - HEADER
 
 
 def pod_mtu(profile: Profile) -> int:
     """Return the MTU of pods: that of the network below, less the overlay's own headers."""
-    return overlay_mtu() if profile.cni.encapsulates else MTU
+    return MTU - _HEADER if profile.cni.encapsulates else MTU
 
 
 def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
@@ -34,7 +39,7 @@ def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
         port=profile.cni.tunnel_port,
         local=node.address,
         mac=addressing.vtep_mac(node),
-        mtu=overlay_mtu(),
+        mtu=MTU - _HEADER,
     )
 
 
@@ -46,3 +51,21 @@ def connect_pod_networks(
     links.neighbours(device, ((vtep, mac) for _, vtep, mac in peers))
     links.forwarding_entries(device, ((mac, node.address) for node, _, mac in peers))
     links.routes_through(device, ((node.pod_cidr, vtep) for node, vtep, _ in peers), table=table)
+
+
+def geneve_table() -> Table:
+    """Return the rules of the namespace in which packets are encapsulated, before they leave and after they came."""
+    of_tunnels = f"udp dport {GENEVE_PORT} {_FIRST_HALF}"
+    return Table(
+        name="geneve",
+        chains={
+            "leaving": Chain(
+                hook="type filter hook output priority -150",
+                rules=(f"{of_tunnels} {_VXLAN:#010x} {_FIRST_HALF} set {_ETHERNET:#010x}",),
+            ),
+            "arriving": Chain(
+                hook="type filter hook input priority -150",
+                rules=(f"{of_tunnels} {_ETHERNET:#010x} {_FIRST_HALF} set {_VXLAN:#010x}",),
+            ),
+        },
+    )

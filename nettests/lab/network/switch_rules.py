@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from nettests.lab.network.tables import Chain, Lookup, Table, word
+from nettests.lab.network.tables import Chain, Lookup, Table, place, word
 from nettests.lab.network.thresholds import SwitchFeatures
 from nettests.lab.network.winkernel.load_balancer import Frontend, LoadBalancer, Port, Source
 from nettests.lab.topology import Address, Network
@@ -334,8 +334,7 @@ def _client_set(policy: LoadBalancer, backend: Address) -> str:
 
 
 def _place(policy: LoadBalancer, backend: Address) -> str:
-    port = dict(policy.own_ports).get(backend, policy.internal_port)
-    return f"[{backend}]:{port}" if backend.version == 6 else f"{backend}:{port}"
+    return place(backend, dict(policy.own_ports).get(backend, policy.internal_port))
 
 
 def _marked(policy: LoadBalancer) -> str:

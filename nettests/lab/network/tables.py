@@ -70,6 +70,11 @@ def word(address: Address) -> str:
     return "ip" if address.version == 4 else "ip6"
 
 
+def place(address: Address, port: int) -> str:
+    """Return what packets are translated to: ``10.244.1.5:80``, ``[fd00::5]:80``."""
+    return f"{address}:{port}" if address.version == 4 else f"[{address}]:{port}"
+
+
 def replacement(new: Table) -> list[str]:
     """Return transactions that put ``new`` in the place of whatever has its name."""
     clean = f"add table {new.label}\ndelete table {new.label}\n"

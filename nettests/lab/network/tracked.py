@@ -1,16 +1,17 @@
 """Read the connection tracking table fast: once for each change of a node's rules.
 
-A library that decodes every attribute of every entry takes most of a second for a thousand of them, on the thread
-that all nodes share; here only the two tuples and the state are read. Nothing is changed here. Sources: Linux,
+Only the two tuples and the state of an entry are read, and nothing is changed. Sources: Linux,
 ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
 """
 
-import errno
 import os
 import socket
 import struct
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from nettests.lab.network.netlink_messages import ATTRIBUTE, GENERIC, HEADER, attributes, messages
 
 _NETFILTER = 12
 _GET = 1 << 8 | 1
@@ -21,11 +22,6 @@ _ENTRIES = 1
 _REQUEST = 0x1
 _REQUEST_DUMP = 0x1 | 0x300
 _ERROR, _DONE = 2, 3
-_HEADER = struct.Struct("=LHHLL")
-_GENERIC = struct.Struct("=BBH")
-_ATTRIBUTE = struct.Struct("=HH")
-_TYPE = 0x3FFF
-"""The type of an attribute without its flags."""
 _ORIGINAL, _REPLY = 1, 2
 _STATE_OF_PROTOCOL, _OF_TCP, _TCP_STATE = 4, 1, 1
 """``CTA_PROTOINFO``, ``CTA_PROTOINFO_TCP`` and ``CTA_PROTOINFO_TCP_STATE``."""
@@ -65,15 +61,12 @@ def count() -> int:
     To list them the kernel walks through a table that all namespaces share, which takes it 5 to 10 ms with
     262,144 buckets; a namespace whose rules are programmed for the first time remembers none.
     """
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
-        kernel.bind((0, 0))
-        body = _GENERIC.pack(socket.AF_UNSPEC, 0, 0)
-        kernel.send(_HEADER.pack(_HEADER.size + len(body), _COUNT, _REQUEST, 1, 0) + body)
+    with _requested(_COUNT, _REQUEST, socket.AF_UNSPEC) as kernel:
         data = kernel.recv(_BUFFER)
-    kind, start, end = next(_messages(data))
+    kind, _, start, end = next(messages(data))
     if kind == _ERROR:
         raise _refused(data, start)
-    first, last = _attributes(data, start + _GENERIC.size, end)[_ENTRIES]
+    first, last = attributes(data, start + GENERIC.size, end)[_ENTRIES]
     return int.from_bytes(data[first:last], "big")
 
 
@@ -84,18 +77,15 @@ def flows(version: int, destinations: Collection[bytes] | None = None) -> Iterat
     by the place of their destination, without being decoded.
     """
     family = socket.AF_INET if version == 4 else socket.AF_INET6
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
-        kernel.bind((0, 0))
-        body = _GENERIC.pack(family, 0, 0)
-        kernel.send(_HEADER.pack(_HEADER.size + len(body), _GET, _REQUEST_DUMP, 1, 0) + body)
+    with _requested(_GET, _REQUEST_DUMP, family) as kernel:
         while True:
             data = kernel.recv(_BUFFER)
-            for kind, start, end in _messages(data):
+            for kind, _, start, end in messages(data):
                 if kind == _DONE:
                     return
                 if kind == _ERROR:
                     raise _refused(data, start)
-                first = start + _GENERIC.size
+                first = start + GENERIC.size
                 if destinations is not None and _destination(data, first) not in destinations:
                     continue
                 flow = _flow(data, first, end)
@@ -103,32 +93,18 @@ def flows(version: int, destinations: Collection[bytes] | None = None) -> Iterat
                     yield flow
 
 
+@contextmanager
+def _requested(kind: int, flags: int, family: int) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER) as kernel:
+        kernel.bind((0, 0))
+        body = GENERIC.pack(family, 0, 0)
+        kernel.send(HEADER.pack(HEADER.size + len(body), kind, flags, 1, 0) + body)
+        yield kernel
+
+
 def _refused(data: bytes, start: int) -> OSError:
     (code,) = struct.unpack_from("=i", data, start)
     return OSError(-code, f"connection tracking: {os.strerror(-code)}")
-
-
-def _messages(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield the type of each message, and where its body begins and ends."""
-    place = 0
-    while place + _HEADER.size <= len(data):
-        length, kind, _, _, _ = _HEADER.unpack_from(data, place)
-        if length < _HEADER.size:
-            raise OSError(errno.EBADMSG, "connection tracking: a message shorter than its header")
-        yield kind, place + _HEADER.size, place + length
-        place += (length + 3) & ~3
-
-
-def _attributes(data: bytes, start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Return where the value of each attribute begins and ends, by type."""
-    spans = {}
-    while start + _ATTRIBUTE.size <= end:
-        length, kind = _ATTRIBUTE.unpack_from(data, start)
-        if length < _ATTRIBUTE.size:
-            break
-        spans[kind & _TYPE] = (start + _ATTRIBUTE.size, start + length)
-        start += (length + 3) & ~3
-    return spans
 
 
 def _destination(data: bytes, start: int) -> bytes:
@@ -137,35 +113,32 @@ def _destination(data: bytes, start: int) -> bytes:
     The kernel writes the original tuple first, in it the addresses, and of these the source
     (``ctnetlink_fill_info``, ``nf_conntrack_netlink.c``).
     """
-    source = start + 2 * _ATTRIBUTE.size
-    length, _ = _ATTRIBUTE.unpack_from(data, source)
-    return data[source + length + _ATTRIBUTE.size : source + 2 * length]
+    source = start + 2 * ATTRIBUTE.size
+    length, _ = ATTRIBUTE.unpack_from(data, source)
+    return data[source + length + ATTRIBUTE.size : source + 2 * length]
 
 
 def _flow(data: bytes, start: int, end: int) -> Flow | None:
-    tuples = _attributes(data, start, end)
+    tuples = attributes(data, start, end)
     if _ORIGINAL not in tuples or _REPLY not in tuples:
         return None
-    return Flow(
-        _direction(data, *tuples[_ORIGINAL]),
-        _direction(data, *tuples[_REPLY]),
-        opening=_opens(data, tuples),
-    )
+    original, reply = (_direction(data, *tuples[way]) for way in (_ORIGINAL, _REPLY))
+    return Flow(original, reply, opening=_opens(data, tuples))
 
 
-def _opens(data: bytes, attributes: dict[int, tuple[int, int]]) -> bool:
+def _opens(data: bytes, spans: dict[int, tuple[int, int]]) -> bool:
     """Whether the state of an entry is that of a SYN without answer; protocols but TCP have none."""
-    if _STATE_OF_PROTOCOL not in attributes:
+    if _STATE_OF_PROTOCOL not in spans:
         return False
-    of_protocol = _attributes(data, *attributes[_STATE_OF_PROTOCOL])
-    of_tcp = _attributes(data, *of_protocol[_OF_TCP]) if _OF_TCP in of_protocol else {}
+    of_protocol = attributes(data, *spans[_STATE_OF_PROTOCOL])
+    of_tcp = attributes(data, *of_protocol[_OF_TCP]) if _OF_TCP in of_protocol else {}
     return _TCP_STATE in of_tcp and data[of_tcp[_TCP_STATE][0]] == _SYN_SENT
 
 
 def _direction(data: bytes, start: int, end: int) -> Direction:
-    parts = _attributes(data, start, end)
-    addresses = _attributes(data, *parts[_ADDRESSES])
-    protocol = _attributes(data, *parts[_PROTOCOL])
+    parts = attributes(data, start, end)
+    addresses = attributes(data, *parts[_ADDRESSES])
+    protocol = attributes(data, *parts[_PROTOCOL])
     return Direction(
         source=_address(data, addresses, _SOURCES),
         destination=_address(data, addresses, _DESTINATIONS),

@@ -34,8 +34,13 @@ class Underlay:
     """MAC of every address on the node network."""
 
     def namespaces(self) -> tuple[NetworkNamespace, ...]:
-        """Return all namespaces, to be released."""
+        """Return all namespaces."""
         return (self.wire, self.gateway, self.outside_server, self.outside_client)
+
+    def close(self) -> None:
+        """Release all namespaces."""
+        for namespace in self.namespaces():
+            namespace.close()
 
     def port(self, address: Address) -> str:
         """Return the name of the wire's port that leads to ``address``."""

@@ -10,14 +10,18 @@ from itertools import chain
 
 from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft
-from nettests.lab.network.geneve import geneve_table
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
 from nettests.lab.network.node import Node
 from nettests.lab.network.outbound_nat import nat_exceptions, spared
-from nettests.lab.network.overlay import connect_pod_networks, pod_mtu, vxlan_device
+from nettests.lab.network.overlay import (
+    connect_pod_networks,
+    geneve_table,
+    pod_mtu,
+    vxlan_device,
+)
 from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import (
     IPv6Range,
@@ -53,7 +57,7 @@ from nettests.lab.network.winkernel.load_balancer import (
     refused_frontends,
     with_host_rule,
 )
-from nettests.lab.network.winuserspace.portals import Portals
+from nettests.lab.network.winuserspace import Portals
 from nettests.lab.topology import GENEVE, Address, NodeSpec, Profile, ServiceTable, of_family
 
 _TTL = {"ipv4/ip_default_ttl": 128, "ipv6/conf/default/hop_limit": 128}
@@ -122,11 +126,8 @@ class WindowsServices:
             )
         )
         self._route_preserved(switched)
-        old, new = conntrack.changed(self._services, services)
-        added = conntrack.added_frontends(old, new, self._node.address)
-        present = conntrack.present_backends(old, new, self._node.address)
-        self._services = services
-        conntrack.forget(self._switch.fd, removed=frozenset(), added=added, present=present)
+        old, self._services = self._services, services
+        conntrack.forget_changes(self._switch.fd, old, services, self._node.address, udp=False)
 
     def _route_preserved(self, policies: tuple[LoadBalancer, ...]) -> None:
         here = self._pods.ports()

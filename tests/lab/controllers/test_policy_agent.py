@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.controllers.policy_agent import bindings
-from nettests.lab.network.policies import table
+from nettests.lab.network.fabric import policies_table as table
 
 Json = dict[str, Any]
 NODE = "n1"

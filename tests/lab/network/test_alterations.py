@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from nettests.lab.network.alterations import (
-    Full,
-    ReaddressedLost,
-    RemovedKept,
-    RenamedLost,
-    SharedLost,
     Which,
+    full,
+    readdressed_lost,
+    removed_kept,
+    renamed_lost,
+    shared_lost,
 )
 from nettests.lab.network.services import unchanged
 from nettests.lab.topology import ServicePort
@@ -29,7 +29,7 @@ def renamed(one: ServicePort, name: str) -> ServicePort:
 
 def test_what_shares_its_endpoints_with_a_service_that_went_is_lost() -> None:
     """Neither others, nor those without endpoints; it stays so until it gets other endpoints."""
-    alter = SharedLost(EVERY)
+    alter = shared_lost(EVERY)
     assert alter((A, TWIN, ELSE, EMPTY)) == (A, TWIN, ELSE, EMPTY)
     assert alter((A, ELSE, EMPTY)) == (ELSE, EMPTY)
     assert alter((A, TWIN, ELSE, EMPTY)) == (TWIN, ELSE, EMPTY)
@@ -40,21 +40,21 @@ def test_what_shares_its_endpoints_with_a_service_that_went_is_lost() -> None:
 
 def test_what_goes_without_endpoints_takes_nothing_along() -> None:
     """Services that lead nowhere share nothing."""
-    alter = SharedLost(EVERY)
+    alter = shared_lost(EVERY)
     alter((A, EMPTY, renamed(EMPTY, "x")))
     assert alter((A, service(name="empty-too"))) == (A, service(name="empty-too"))
 
 
 def test_only_services_that_are_meant_are_lost() -> None:
     """Whichever went."""
-    alter = SharedLost(Which(service="other-*"))
+    alter = shared_lost(Which(service="other-*"))
     alter((A, TWIN))
     assert alter((A,)) == (A,)
 
 
 def test_a_port_with_another_name_is_lost_until_it_has_its_own_again() -> None:
     """Whatever endpoints it gets meanwhile; what came with that name is served."""
-    alter = RenamedLost(EVERY)
+    alter = renamed_lost(EVERY)
     assert alter((A, ELSE)) == (A, ELSE)
     assert alter((renamed(A, "web"), ELSE)) == (ELSE,)
     assert alter((replace(renamed(A, "web"), endpoints=(OTHER,)), ELSE)) == (ELSE,)
@@ -63,16 +63,16 @@ def test_a_port_with_another_name_is_lost_until_it_has_its_own_again() -> None:
 
 def test_an_address_that_was_given_to_another_service_is_known_by_its_name() -> None:
     """What a former owner called its port is forgotten with it."""
-    alter = RenamedLost(EVERY)
+    alter = renamed_lost(EVERY)
     alter((A,))
     alter(())
     assert alter((renamed(A, "web"),)) == (renamed(A, "web"),)
-    assert RenamedLost(Which(service="else"))((A,)) == (A,)
+    assert renamed_lost(Which(service="else"))((A,)) == (A,)
 
 
 def test_a_full_node_programs_no_service_that_comes_after_the_others() -> None:
     """All ports of those that it has; one that goes makes room for one that comes."""
-    alter = Full(2)
+    alter = full(2)
     second = replace(A, port_name="other", port=81)
     assert alter((A, second, ELSE)) == (A, second, ELSE)
     assert alter((TWIN, A, second, ELSE)) == (A, second, ELSE)
@@ -82,7 +82,7 @@ def test_a_full_node_programs_no_service_that_comes_after_the_others() -> None:
 
 def test_rules_of_services_that_went_are_kept_until_their_address_is_anothers() -> None:
     """Only of those that are meant."""
-    alter = RemovedKept(Which(service="a*"))
+    alter = removed_kept(Which(service="a*"))
     assert alter((A, ELSE)) == (A, ELSE)
     assert alter((ELSE,)) == (ELSE, A)
     assert alter(()) == (A,)
@@ -92,7 +92,7 @@ def test_rules_of_services_that_went_are_kept_until_their_address_is_anothers() 
 
 def test_an_endpoint_whose_pod_is_another_one_at_its_address_is_lost() -> None:
     """As long as it is another one than the first; others, and Pods at other addresses, are served."""
-    alter = ReaddressedLost(EVERY)
+    alter = readdressed_lost(EVERY)
     first, second = replace(ONE, pod="uid-1"), replace(ONE, pod="uid-2")
     beside = replace(OTHER, pod="uid-3")
     assert alter((service(first, beside, name="a"),)) == (service(first, beside, name="a"),)
@@ -106,7 +106,7 @@ def test_an_endpoint_whose_pod_is_another_one_at_its_address_is_lost() -> None:
 
 def test_a_service_that_is_not_meant_keeps_its_endpoints_at_any_address() -> None:
     """The fault is one of some Services."""
-    alter = ReaddressedLost(Which(service="other-*"))
+    alter = readdressed_lost(Which(service="other-*"))
     alter((service(replace(ONE, pod="uid-1"), name="a"),))
     moved = service(replace(ONE, pod="uid-2"), name="a")
     assert alter((moved,))[0].endpoints == moved.endpoints

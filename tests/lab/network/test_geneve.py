@@ -5,7 +5,7 @@ from scapy.contrib.geneve import GENEVE
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
-from nettests.lab.network.geneve import geneve_table
+from nettests.lab.network.overlay import geneve_table
 from nettests.lab.network.tables import render
 from nettests.lab.topology import profiles
 from tests.lab.network.conftest import StartLab

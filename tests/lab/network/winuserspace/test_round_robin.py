@@ -3,7 +3,7 @@
 from dataclasses import replace
 from ipaddress import IPv4Address
 
-from nettests.lab.network.winuserspace.round_robin import RoundRobin
+from nettests.lab.network.winuserspace import RoundRobin
 from tests.lab.network.clusters import backend, service
 
 ONE, TWO = backend("10.244.2.3", "win-1"), backend("10.244.3.3", "win-2")

@@ -2,14 +2,16 @@
 
 After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the
 ClusterIP, which is an address of the host, and each NodePort on all addresses. Backends are dialled from the
-host, so they see the node's address; they are used round-robin, and a client of a Service with ClientIP affinity keeps
-its own. Traffic policies are not looked at. Runs on the event loop; which addresses the host has is
+host, so they see the node's address; they are used round-robin (``LoadBalancerRR``), and a client of a Service with
+ClientIP affinity keeps its own, if it is still there and the client was not away for longer than the Service's
+time-out. Traffic policies are not looked at. Runs on the event loop; which addresses the host has is
 ``windows_node``'s business.
 """
 
 import asyncio
 import contextlib
 import socket
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,7 +19,6 @@ from ipaddress import IPv4Address
 from typing import Any
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.network.winuserspace.round_robin import RoundRobin
 from nettests.lab.topology import Address, Backend, ServicePort, ServiceTable
 
 DIAL_SECONDS = (0.25, 0.5, 1.0, 2.0)
@@ -45,6 +46,52 @@ class _Portal:
     work: asyncio.Task[None] | None = None
     clients: dict[tuple[str, int], socket.socket] = field(default_factory=dict)
     """For UDP: each client's own socket towards its backend."""
+
+
+@dataclass(slots=True)
+class _Service:
+    backends: tuple[Backend, ...]
+    affinity: int | None
+    """Seconds for which a client keeps its backend; ``None`` without affinity."""
+    position: int = 0
+    kept: dict[str, tuple[Backend, float]] = field(default_factory=dict)
+    """Each client's backend, and when it last connected."""
+
+
+class RoundRobin:
+    """The backends of a node's Services, by the key of their ports."""
+
+    def __init__(self) -> None:
+        self._services: dict[str, _Service] = {}
+
+    def take(self, table: ServiceTable) -> None:
+        """Replace the table; a Service whose backends did not change goes on where it was."""
+        self._services = {port.key: self._renewed(port) for port in table}
+
+    def next(self, key: str, client: str, *, anew: bool = False) -> Backend | None:
+        """Return the backend for a client's next connection; with ``anew`` not the one it had."""
+        service = self._services.get(key)
+        if service is None or not service.backends:
+            return None
+        now = time.monotonic()
+        if service.affinity is not None and not anew and client in service.kept:
+            backend, requested = service.kept[client]
+            if backend in service.backends and now - requested < service.affinity:
+                service.kept[client] = backend, now
+                return backend
+        backend = service.backends[service.position % len(service.backends)]
+        service.position += 1
+        if service.affinity is not None:
+            service.kept[client] = backend, now
+        return backend
+
+    def _renewed(self, port: ServicePort) -> _Service:
+        affinity = port.affinity_timeout if port.client_ip_affinity else None
+        old = self._services.get(port.key)
+        if old is None:
+            return _Service(port.backends, affinity)
+        unchanged = old.backends == port.backends
+        return _Service(port.backends, affinity, old.position if unchanged else 0, old.kept)
 
 
 class Portals:
