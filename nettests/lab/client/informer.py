@@ -27,6 +27,12 @@ def key_of(item: Json) -> str:
     return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
 
 
+def has_condition(item: Json, kind: str) -> bool:
+    """Whether a condition of an object is true."""
+    conditions = (item.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == kind and each["status"] == "True" for each in conditions)
+
+
 def _version(item: Json | None) -> str | None:
     return None if item is None else str(item["metadata"]["resourceVersion"])
 

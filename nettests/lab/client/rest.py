@@ -90,6 +90,14 @@ class Client:
         """DELETE an object, with delete options in ``body``."""
         return await self._send("DELETE", path, body=body)
 
+    async def remove(self, path: str) -> None:
+        """DELETE an object, which may have gone already."""
+        try:
+            await self.delete(path)
+        except ApiError as error:
+            if error.status != HTTPStatus.NOT_FOUND:
+                raise
+
     async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
         """Yield watch events from ``resource_version`` on until the server ends the watch.
 

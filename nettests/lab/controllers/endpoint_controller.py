@@ -46,9 +46,7 @@ class EndpointController:
 
     def _pod_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
         pod = new or old
-        if pod is None or (
-            old is not None and new is not None and _endpoint_state(old) == _endpoint_state(new)
-        ):
+        if pod is None or (old and new and _endpoint_state(old) == _endpoint_state(new)):
             return
         namespace = pod["metadata"]["namespace"]
         for service in self._services.in_namespace(namespace):
@@ -77,21 +75,25 @@ class EndpointController:
 
     async def _reconcile(self, key: str) -> None:
         service = self._services.objects.get(key)
-        if service is None:
+        if (
+            service is None
+        ):  # Endpoints share their Service's name and go with it; slices go by owner
             self._written.pop(key, None)
-            await self._remove(key)
+            namespace, _, name = key.partition("/")
+            await self._client.remove(f"/api/v1/namespaces/{namespace}/endpoints/{name}")
             return
         if not service["spec"].get("selector"):
             return
         pods = list(self._pods.in_namespace(service["metadata"]["namespace"]))
-        slices = [slice_of(service, pods, family) for family in families(service)]
+        own_families = families(service)
+        slices = [slice_of(service, pods, family) for family in own_families]
         wanted = (slices, endpoints_of(service, pods))
-        present = all(self._existing_slice(key, family) for family in families(service))
+        present = all(self._existing_slice(key, family) for family in own_families)
         if present and self._written.get(key) == wanted:
             return
         for endpoint_slice in slices:
             await self._write_slice(key, endpoint_slice)
-        await self._remove_slices(key, families(service))
+        await self._remove_slices(key, own_families)
         await self._write_endpoints(wanted[1])
         self._written[key] = wanted
 
@@ -115,11 +117,7 @@ class EndpointController:
             if item["addressType"] in kept or not managed:
                 continue
             path = f"/apis/discovery.k8s.io/v1/namespaces/{metadata['namespace']}/endpointslices"
-            try:
-                await self._client.delete(f"{path}/{metadata['name']}")
-            except ApiError as error:
-                if error.status != 404:
-                    raise
+            await self._client.remove(f"{path}/{metadata['name']}")
 
     def _existing_slice(self, key: str, family: str) -> Json | None:
         of_family = (item for item in self._slices_of(key) if item["addressType"] == family)
@@ -145,25 +143,11 @@ class EndpointController:
             body = {"subsets": wanted.get("subsets"), "metadata": metadata_patch}
             await self._client.patch(f"{path}/{metadata['name']}", body)
 
-    async def _remove(self, key: str) -> None:
-        """Endpoints share their Service's name and go with it; slices go by owner."""
-        namespace, _, name = key.partition("/")
-        try:
-            await self._client.delete(f"/api/v1/namespaces/{namespace}/endpoints/{name}")
-        except ApiError as error:
-            if error.status != 404:
-                raise
-
 
 def _endpoint_state(pod: Json) -> tuple[object, ...]:
     """Return the parts of a pod that endpoints depend on."""
     status = pod.get("status", {})
     ready = [c["status"] for c in status.get("conditions") or () if c["type"] == "Ready"]
-    return (
-        pod["metadata"].get("labels"),
-        "deletionTimestamp" in pod["metadata"],
-        status.get("podIP"),
-        status.get("podIPs"),
-        status.get("phase"),
-        ready,
-    )
+    leaving = "deletionTimestamp" in pod["metadata"]
+    fields = (status.get(field) for field in ("podIP", "podIPs", "phase"))
+    return (pod["metadata"].get("labels"), leaving, *fields, ready)

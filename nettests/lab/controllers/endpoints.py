@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
+from nettests.lab.client.informer import has_condition
 
 MANAGED_BY = "endpointslice-controller.k8s.io"
 MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
@@ -133,7 +134,7 @@ def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoi
         address = _address_of(status, family)
         if not address or status.get("phase") in _FINISHED or not selects_pod(service, pod):
             continue
-        serving = _is_ready(status)
+        serving = has_condition(pod, "Ready")
         terminating = "deletionTimestamp" in pod["metadata"]
         endpoints.append(
             _Endpoint(
@@ -157,11 +158,6 @@ def _address_of(status: Mapping[str, Json], family: str) -> str | None:
     return next((str(pod_ip["ip"]) for pod_ip in every if (":" in pod_ip["ip"]) is wanted), None)
 
 
-def _is_ready(status: Mapping[str, Json]) -> bool:
-    conditions: Sequence[Json] = status.get("conditions") or ()  # type: ignore[assignment]
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
-
-
 def _hostname(service: Json, pod: Json) -> str | None:
     hostname = pod["spec"].get("hostname")
     in_domain = pod["spec"].get("subdomain") == service["metadata"]["name"]
@@ -169,40 +165,27 @@ def _hostname(service: Json, pod: Json) -> str | None:
 
 
 def _slice_endpoint(endpoint: _Endpoint) -> Json:
-    result: Json = {
+    names = ("ready", "serving", "terminating")
+    return {
         "addresses": [endpoint.address],
-        "conditions": {
-            "ready": endpoint.ready,
-            "serving": endpoint.serving,
-            "terminating": endpoint.terminating,
-        },
+        "conditions": {name: getattr(endpoint, name) for name in names},
         "targetRef": _target(endpoint.pod),
         "nodeName": endpoint.pod["spec"]["nodeName"],
+        **({"hostname": endpoint.hostname} if endpoint.hostname else {}),
     }
-    if endpoint.hostname:
-        result["hostname"] = endpoint.hostname
-    return result
 
 
 def _address(endpoint: _Endpoint) -> Json:
-    result: Json = {
+    return {
         "ip": endpoint.address,
         "nodeName": endpoint.pod["spec"]["nodeName"],
         "targetRef": _target(endpoint.pod),
+        **({"hostname": endpoint.hostname} if endpoint.hostname else {}),
     }
-    if endpoint.hostname:
-        result["hostname"] = endpoint.hostname
-    return result
 
 
 def _target(pod: Json) -> Json:
-    metadata = pod["metadata"]
-    return {
-        "kind": "Pod",
-        "namespace": metadata["namespace"],
-        "name": metadata["name"],
-        "uid": metadata["uid"],
-    }
+    return {"kind": "Pod", **{key: pod["metadata"][key] for key in ("namespace", "name", "uid")}}
 
 
 def _ports(service: Json, pods: Sequence[Json], *, unnamed: bool) -> list[Json]:
@@ -227,9 +210,11 @@ def _target_port(port: Json, pods: Sequence[Json]) -> int | None:
     target = port.get("targetPort", port["port"])
     if isinstance(target, int):
         return target or int(port["port"])
-    for pod in pods:
-        for container in pod["spec"]["containers"]:
-            for container_port in container.get("ports") or ():
-                if container_port.get("name") == target:
-                    return int(container_port["containerPort"])
-    return None
+    named = (
+        int(container_port["containerPort"])
+        for pod in pods
+        for container in pod["spec"]["containers"]
+        for container_port in container.get("ports") or ()
+        if container_port.get("name") == target
+    )
+    return next(named, None)

@@ -82,7 +82,7 @@ class LoadBalancerController:
     async def _report(self, service: Json, address: Address) -> None:
         metadata = service["metadata"]
         entry: Json = {"ip": str(address)}
-        if _minor(self._profile.kubernetes_version) >= _MODE_SINCE:
+        if int(self._profile.kubernetes_version.split(".")[1]) >= _MODE_SINCE:
             entry["ipMode"] = "VIP"
         path = f"/api/v1/namespaces/{metadata['namespace']}/services/{metadata['name']}/status"
         await self._client.patch(path, {"status": {"loadBalancer": {"ingress": [entry]}}})
@@ -112,18 +112,14 @@ def _reported_address(service: Json) -> Address | None:
 def _nodes_of(service: Json, slices: Iterable[Json]) -> set[str]:
     metadata = service["metadata"]
     full_name = (metadata["namespace"], metadata["name"])
+
+    def owner(metadata: Json) -> tuple[str, str | None]:
+        return metadata["namespace"], (metadata.get("labels") or {}).get(SERVICE_LABEL)
+
     return {
         endpoint["nodeName"]
         for item in slices
-        if (
-            item["metadata"]["namespace"],
-            (item["metadata"].get("labels") or {}).get(SERVICE_LABEL),
-        )
-        == full_name
+        if owner(item["metadata"]) == full_name
         for endpoint in item.get("endpoints") or ()
         if (endpoint.get("conditions") or {}).get("ready", True) and endpoint.get("nodeName")
     }
-
-
-def _minor(version: str) -> int:
-    return int(version.split(".")[1])

@@ -1,16 +1,78 @@
-"""How a Deployment moves from the ReplicaSet of one template to the next. Pure.
+"""How a Deployment moves from the ReplicaSet of one template to the next, and what statuses say of refused Pods. Pure.
 
 Beside ``workloads``, which has the sets' Pods. As the Deployment controller does for ``RollingUpdate``: the new
 set grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, Pods that are not
 Ready first (``pkg/controller/deployment/rolling.go``). What a set says of its Pods may be old: one of the new set
 that is not known to be Ready holds an old one. No pauses, deadlines, revisions or roll-backs, and a set that is
-empty stays.
+empty stays. As ``pkg/controller/replicaset`` and ``pkg/controller/deployment`` do, a ReplicaSet has the condition
+``ReplicaFailure`` with the first refusal of the API server for as long as its Pods are refused, and its Deployment has
+the same one; ``workloads`` takes it for granted that what is to be made is made.
 """
 
+import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nettests.lab.client import Json
+from nettests.lab.controllers.workloads import owner_of, template_hash
+
+_HASH_LABEL = "pod-template-hash"
+_FAILURE = "ReplicaFailure"
+REFUSED = "FailedCreate"
+"""Reason of the condition, and of the event that each refusal is."""
+
+
+def replica_set_of(deployment: Json) -> Json:
+    """Return the ReplicaSet of the Deployment's present template."""
+    metadata, spec = deployment["metadata"], deployment["spec"]
+    template = copy.deepcopy(spec["template"])
+    digest = template_hash(template)
+    template.setdefault("metadata", {}).setdefault("labels", {})[_HASH_LABEL] = digest
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{metadata['name']}-{digest}",
+            "namespace": metadata["namespace"],
+            "labels": dict(template["metadata"]["labels"]),
+            "annotations": dict(metadata.get("annotations") or {}),
+            "ownerReferences": [owner_of(deployment, "Deployment")],
+        },
+        "spec": {
+            "replicas": spec.get("replicas", 1),
+            "selector": {
+                "matchLabels": {**spec["selector"].get("matchLabels", {}), _HASH_LABEL: digest}
+            },
+            "template": template,
+        },
+    }
+
+
+def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
+    """Return the Deployment's status from those of its ReplicaSets."""
+    current = replica_set_of(deployment)["metadata"]["name"]
+    current_sets = [item for item in replica_sets if item["metadata"]["name"] == current]
+    ready = _sum(replica_sets, "readyReplicas")
+    wanted = deployment["spec"].get("replicas", 1)
+    enough = ready >= wanted
+    return {
+        "observedGeneration": deployment["metadata"].get("generation", 1),
+        "replicas": _sum(replica_sets, "replicas"),
+        "updatedReplicas": _sum(current_sets, "replicas"),
+        "readyReplicas": ready,
+        "availableReplicas": ready,
+        "conditions": [
+            {
+                "type": "Available",
+                "status": str(enough),
+                "reason": f"MinimumReplicas{'Available' if enough else 'Unavailable'}",
+            }
+        ],
+    }
+
+
+def _sum(items: Iterable[Json], field: str) -> int:
+    return sum(int((item.get("status") or {}).get(field, 0)) for item in items)
 
 
 def scales(
@@ -29,7 +91,7 @@ def scales(
     room = wanted + surge - sum(replicas.values())
     scaled = {**replicas, current: min(wanted, replicas[current] + max(room, 0))}
     least = wanted - unavailable
-    ready = {item["metadata"]["name"]: _ready(item) for item in sets}
+    ready = {item["metadata"]["name"]: _sum([item], "readyReplicas") for item in sets}
     lacking = replicas[current] - ready.get(current, 0)
     may_go = sum(replicas.values()) - least - lacking
     for item in old:  # Pods that are not Ready go first
@@ -46,10 +108,6 @@ def scales(
     return scaled
 
 
-def _ready(item: Json) -> int:
-    return int((item.get("status") or {}).get("readyReplicas", 0))
-
-
 def _limits(deployment: Json, wanted: int) -> tuple[int, int]:
     """Return ``maxSurge``, rounded up, and ``maxUnavailable``, rounded down; not both are none."""
     stated = (deployment["spec"].get("strategy") or {}).get("rollingUpdate") or {}
@@ -61,3 +119,40 @@ def _limits(deployment: Json, wanted: int) -> tuple[int, int]:
 def _number(stated: int | str, wanted: int) -> float:
     text = str(stated)
     return wanted * int(text[:-1]) / 100 if text.endswith("%") else int(text)
+
+
+def replica_set_with_refusals(
+    replica_set: Json, status: Json, *, lacking: int, why: str, now: str
+) -> Json:
+    """Return the status with what was refused: ``lacking`` Pods are not made, ``why`` is empty where none was refused."""
+    old = _failure(replica_set)
+    if not why and old is None:
+        return status
+    new = {"type": _FAILURE, "status": "True", "lastTransitionTime": now, "reason": REFUSED}
+    replicas = status["replicas"] - lacking
+    return {
+        **status,
+        "replicas": replicas,
+        "fullyLabeledReplicas": replicas,
+        "conditions": [old or {**new, "message": why}] if why else [],
+    }
+
+
+def deployment_with_refusals(status: Json, current: str, replica_sets: Sequence[Json]) -> Json:
+    """Return the status with the failure of a ReplicaSet: of the present template's first, by its name ``current``."""
+    sets = sorted(replica_sets, key=lambda item: bool(item["metadata"]["name"] != current))
+    failure = next((condition for condition in map(_failure, sets) if condition is not None), None)
+    if failure is None:
+        return status
+    copied = {**failure, "lastUpdateTime": failure["lastTransitionTime"]}
+    return {**status, "conditions": [*status["conditions"], copied]}
+
+
+def daemon_set_with_refusals(status: Json, *, lacking: int) -> Json:
+    """Return the status without the nodes whose Pods were refused; it has no condition of them."""
+    return {**status, "currentNumberScheduled": status["currentNumberScheduled"] - lacking}
+
+
+def _failure(replica_set: Json) -> Json | None:
+    conditions = (replica_set.get("status") or {}).get("conditions") or ()
+    return next((condition for condition in conditions if condition["type"] == _FAILURE), None)

@@ -86,30 +86,19 @@ class Scheduler:
             return
         self._assumed[key] = {**pod, "spec": {**pod["spec"], "nodeName": decision.node}}
         try:
-            await self._bind(pod, decision.node)
+            binding = {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {name: pod["metadata"][name] for name in ("name", "namespace")},
+                "target": {"apiVersion": "v1", "kind": "Node", "name": decision.node},
+            }
+            await self._client.create(f"{_path(pod)}/binding", binding)
         except ApiError:
             self._assumed.pop(key, None)
             raise
         about = {"apiVersion": "v1", "kind": "Pod", **pod}
-        self._recorder.scheduler(
-            about,
-            "Normal",
-            "Scheduled",
-            f"Successfully assigned {key} to {decision.node}",
-            "Binding",
-        )
-
-    async def _bind(self, pod: Json, node: str) -> None:
-        metadata = pod["metadata"]
-        await self._client.create(
-            f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/binding",
-            {
-                "apiVersion": "v1",
-                "kind": "Binding",
-                "metadata": {"name": metadata["name"], "namespace": metadata["namespace"]},
-                "target": {"apiVersion": "v1", "kind": "Node", "name": node},
-            },
-        )
+        message = f"Successfully assigned {key} to {decision.node}"
+        self._recorder.scheduler(about, "Normal", "Scheduled", message, "Binding")
 
     async def _report(self, key: str, pod: Json, message: str) -> None:
         if self._reported.get(key) == message:
@@ -126,13 +115,15 @@ class Scheduler:
         }
         if self._minor >= _OBSERVED_GENERATION and "generation" in metadata:
             condition["observedGeneration"] = metadata["generation"]
-        await self._client.patch(
-            f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status",
-            {"status": {"conditions": [condition]}},
-            kind=STRATEGIC,
-        )
+        body = {"status": {"conditions": [condition]}}
+        await self._client.patch(f"{_path(pod)}/status", body, kind=STRATEGIC)
         about = {"apiVersion": "v1", "kind": "Pod", **pod}
         self._recorder.scheduler(about, "Warning", "FailedScheduling", message, "Scheduling")
+
+
+def _path(pod: Json) -> str:
+    metadata = pod["metadata"]
+    return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"
 
 
 def _waits(pod: Json) -> bool:

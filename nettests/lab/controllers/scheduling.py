@@ -92,15 +92,9 @@ def selects(pod: Json, node: Json) -> bool:
     selector = pod["spec"].get("nodeSelector") or {}
     if any(labels.get(key) != value for key, value in selector.items()):
         return False
-    required = (
-        pod["spec"]
-        .get("affinity", {})
-        .get("nodeAffinity", {})
-        .get("requiredDuringSchedulingIgnoredDuringExecution")
-    )
-    if not required:
-        return True
-    return any(_term_matches(term, node) for term in required["nodeSelectorTerms"])
+    affinity = pod["spec"].get("affinity", {}).get("nodeAffinity", {})
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    return not required or any(_term_matches(term, node) for term in required["nodeSelectorTerms"])
 
 
 def _term_matches(term: Json, node: Json) -> bool:
@@ -142,9 +136,8 @@ def tolerates(toleration: Json, taint: Json) -> bool:
 
 def _ports_taken(pod: Json, node: str, placed: Sequence[Json]) -> bool:
     wanted = _host_ports(pod)
-    if not wanted:
-        return False
-    return any(wanted & _host_ports(other) for other in placed if other["spec"]["nodeName"] == node)
+    here = (other for other in placed if wanted and other["spec"]["nodeName"] == node)
+    return any(wanted & _host_ports(other) for other in here)
 
 
 def _host_ports(pod: Json) -> set[tuple[str, int]]:
@@ -172,10 +165,7 @@ def _breaks_anti_affinity(
 ) -> bool:
     """Whether a required anti-affinity term selects a pod in the node's topology domain."""
     avoided = (pod["spec"].get("affinity") or {}).get("podAntiAffinity") or {}
-    labels = {
-        other_node["metadata"]["name"]: other_node["metadata"].get("labels", {})
-        for other_node in nodes
-    }
+    labels = {each["metadata"]["name"]: each["metadata"].get("labels", {}) for each in nodes}
     here = node["metadata"].get("labels", {})
     for term in avoided.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         key = term["topologyKey"]

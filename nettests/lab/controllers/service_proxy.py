@@ -2,17 +2,29 @@
 
 Endpoints come from EndpointSlices, or from objects of kind Endpoints where ``by_slices`` is off: those
 hold only what the endpoint controller found. This is what the container of a kube-proxy pod runs.
-Changes that come together are programmed together. What the rules look like is the data plane's business.
+Changes that come together are programmed together. Every proxy watches the API itself and has its own table; the same
+versions of a Service and its slices give the same ports on each node, so the proxies of one process share the ports as
+long as one of them uses them. What the rules look like is the data plane's business.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from weakref import WeakValueDictionary
 
-from nettests.lab.client import Client
-from nettests.lab.client.informer import Informer, work_after_changes
-from nettests.lab.controllers.shared_tables import NodeTable, SharedPorts
+from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer, key_of, work_after_changes
+from nettests.lab.controllers.service_table import (
+    as_slices,
+    node_addresses,
+    owner_of,
+    place_of,
+    service_ports,
+)
 from nettests.lab.interfaces import NodeNetwork
-from nettests.lab.topology import ServiceTable
+from nettests.lab.topology import Profile, ServicePort, ServiceTable
 
 _GATHER_A_NODE = 0.005
 _GATHER_AT_MOST = 1.0
@@ -21,6 +33,102 @@ _GATHER_AT_MOST = 1.0
 All proxies of a lab share one process, and each looks at its whole table after each change.
 """
 _TURN_SECONDS = 0.5
+_AT_ONCE = 3
+"""Nodes that are programmed at once: one on the worker thread, and two that are ready to follow."""
+
+Versions = tuple[tuple[str, str], ...]
+"""Uid and version of the objects that ports were computed from."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Ports:
+    """The ports of one Service, each with its place in a table."""
+
+    placed: tuple[tuple[tuple[str, int], ServicePort], ...]
+
+
+class SharedPorts:
+    """The ports of Services for all service proxies of one lab, and the turns in which nodes are programmed."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.turns = asyncio.Semaphore(_AT_ONCE)
+        """Acquired before a proxy reads its table, so that changes during the wait are programmed too."""
+        self._nodes = node_addresses(profile)
+        self._cached: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        """Return how many computed entries proxies use."""
+        return len(self._cached)
+
+    def of(self, service: Json, listed: Sequence[Json]) -> Ports:
+        """Return the ports of a Service; ``listed`` are its EndpointSlices, or its Endpoints."""
+        versions = tuple(map(_version, (service, *listed)))
+        cached = self._cached.get(versions)
+        if cached is None:
+            slices = (part for item in listed for part in _slices(item))
+            ports = service_ports(service, slices, self._nodes)
+            cached = Ports(tuple((place_of(port), port) for port in ports))
+            self._cached[versions] = cached
+        return cached
+
+
+class NodeTable:
+    """The Service table of one node, kept current with two informers: Services, and slices or Endpoints."""
+
+    def __init__(self, shared: SharedPorts, services: Informer, listed: Informer) -> None:
+        self._shared = shared
+        self._services = services
+        self._listed: dict[str, dict[str, Json]] = {}
+        """The EndpointSlices or Endpoints of each Service, by their own keys."""
+        self._ports: dict[str, Ports] = {}
+        self._changed: set[str] = set()
+        self._table: ServiceTable = ()
+        services.subscribe(lambda key, _old, _new: self._changed.add(key))
+        listed.subscribe(self._listed_changed)
+
+    def current(self) -> ServiceTable:
+        """Return the current table; unchanged ports are the same objects as before."""
+        if self._changed:
+            for key in self._changed:
+                self._read(key)
+            self._changed.clear()
+            placed = chain.from_iterable(ports.placed for ports in self._ports.values())
+            self._table = tuple(port for _, port in sorted(placed, key=itemgetter(0)))
+        return self._table
+
+    def _read(self, key: str) -> None:
+        service = self._services.objects.get(key)
+        if service is None:
+            self._ports.pop(key, None)
+        else:
+            self._ports[key] = self._shared.of(service, list(self._listed.get(key, {}).values()))
+
+    def _listed_changed(self, key: str, old: Json | None, new: Json | None) -> None:
+        before, after = _owner(old), _owner(new)
+        if before is not None and before != after:
+            listed = self._listed[before]
+            del listed[key]
+            if not listed:
+                del self._listed[before]
+            self._changed.add(before)
+        if new is not None and after is not None:
+            self._listed.setdefault(after, {})[key] = new
+            self._changed.add(after)
+
+
+def _owner(item: Json | None) -> str | None:
+    if item is None:
+        return None
+    return owner_of(item) if "addressType" in item else key_of(item)
+
+
+def _slices(item: Json) -> Iterable[Json]:
+    return (item,) if "addressType" in item else as_slices(item)
+
+
+def _version(item: Json) -> tuple[str, str]:
+    metadata = item["metadata"]
+    return metadata["uid"], metadata["resourceVersion"]
 
 
 def seconds_gathered(nodes: int) -> float:

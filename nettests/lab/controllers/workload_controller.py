@@ -1,6 +1,6 @@
 """The loop that makes pods of Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs and CronJobs and reports their status.
 
-``workloads``, ``rollouts``, ``stateful``, ``jobs`` and ``cron_jobs`` decide; this follows the API and writes. Keys are
+``workloads``, ``rollouts`` and ``jobs`` decide; this follows the API and writes. Keys are
 ``kind namespace/name``.
 """
 
@@ -14,23 +14,22 @@ import aiohttp
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder, timestamp
 from nettests.lab.client.informer import Handler, Informer, WorkQueue, key_of, work_beside
-from nettests.lab.controllers.cron_jobs import reconcile_cron_job
-from nettests.lab.controllers.jobs import reconcile_job
-from nettests.lab.controllers.refused_pods import (
-    REASON,
-    of_daemon_set,
-    of_deployment,
-    of_replica_set,
+from nettests.lab.controllers.jobs import reconcile_cron_job, reconcile_job
+from nettests.lab.controllers.rollouts import (
+    REFUSED,
+    daemon_set_with_refusals,
+    deployment_status,
+    deployment_with_refusals,
+    replica_set_of,
+    replica_set_with_refusals,
+    scales,
 )
-from nettests.lab.controllers.rollouts import scales
-from nettests.lab.controllers.stateful import reconcile_stateful_set
 from nettests.lab.controllers.workloads import (
     Changes,
-    deployment_status,
     owned_by,
     reconcile_daemon_set,
     reconcile_replica_set,
-    replica_set_of,
+    reconcile_stateful_set,
 )
 
 _LOG = logging.getLogger(__name__)
@@ -198,7 +197,9 @@ class WorkloadController:
             name = item["metadata"]["name"]
             if item["spec"].get("replicas") != replicas[name]:
                 await self._client.patch(f"{path}/{name}", {"spec": {"replicas": replicas[name]}})
-        status = of_deployment(deployment_status(deployment, owned_sets), current, owned_sets)
+        status = deployment_with_refusals(
+            deployment_status(deployment, owned_sets), current, owned_sets
+        )
         await self._report("deployments", deployment, status)
 
     def _scales(self, deployment: Json, owned_sets: list[Json]) -> dict[str, int]:
@@ -244,7 +245,7 @@ class WorkloadController:
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
         if kind == "replicasets":
-            status = of_replica_set(item, status, lacking=0, why="", now=timestamp())
+            status = replica_set_with_refusals(item, status, lacking=0, why="", now=timestamp())
         await self._report(kind, item, status)
 
     def _tell_refusal(self, kind: str, item: Json, pod: Json, error: ApiError) -> None:
@@ -259,17 +260,19 @@ class WorkloadController:
         if kind == "statefulsets":
             both = f"Pod {pod['metadata']['name']} in StatefulSet {item['metadata']['name']}"
             message = f"create {both} failed error: {error.message}"
-        self._recorders[kind].kubelet(about, "Warning", REASON, message)
+        self._recorders[kind].kubelet(about, "Warning", REFUSED, message)
 
     async def _report_refusal(
         self, kind: str, item: Json, status: Json, lacking: int, why: str
     ) -> None:
         """Report the status of a ReplicaSet or a DaemonSet without the Pods that were not made; others wait with theirs."""
         if kind == "replicasets":
-            reported = of_replica_set(item, status, lacking=lacking, why=why, now=timestamp())
+            reported = replica_set_with_refusals(
+                item, status, lacking=lacking, why=why, now=timestamp()
+            )
             await self._report(kind, item, reported)
         elif kind == "daemonsets":
-            await self._report(kind, item, of_daemon_set(status, lacking=lacking))
+            await self._report(kind, item, daemon_set_with_refusals(status, lacking=lacking))
 
     async def _report(self, kind: str, item: Json, status: Json) -> None:
         current = item.get("status") or {}

@@ -1,9 +1,10 @@
-"""What Deployments, ReplicaSets and DaemonSets want: objects to make, pods to remove, status. Pure.
+"""What ReplicaSets, DaemonSets and StatefulSets want: pods to make and to remove, status. Pure.
 
 As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's selector and
 tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are replaced one
-after the other, each once the others are Ready (``maxUnavailable: 1``, the default). How a Deployment moves from
-one ReplicaSet to the next is in ``rollouts``.
+after the other, each once the others are Ready (``maxUnavailable: 1``, the default). A StatefulSet's Pods keep their
+names, one after the other: ordinals from 0 on, ``OrderedReady``, no volumes and no rolling update; a Pod that went is
+recreated under its name when the old one is gone. Deployments are in ``rollouts``.
 """
 
 import copy
@@ -13,10 +14,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
+from nettests.lab.client.informer import has_condition
 from nettests.lab.controllers.scheduling import selects, tolerates
 
-HASH_LABEL = "pod-template-hash"
 HASH_OF_REVISION = "controller-revision-hash"
+_POD_NAME = "statefulset.kubernetes.io/pod-name"
+_POD_INDEX = "apps.kubernetes.io/pod-index"
 
 _DAEMON_TOLERATIONS: tuple[Json, ...] = (
     {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"},
@@ -51,55 +54,6 @@ def template_hash(template: Json) -> str:
     """Return a short name of a pod template's content."""
     text = json.dumps(template, sort_keys=True).encode()
     return hashlib.sha256(text).hexdigest()[:10]
-
-
-def replica_set_of(deployment: Json) -> Json:
-    """Return the ReplicaSet of the Deployment's present template."""
-    metadata, spec = deployment["metadata"], deployment["spec"]
-    template = copy.deepcopy(spec["template"])
-    digest = template_hash(template)
-    template.setdefault("metadata", {}).setdefault("labels", {})[HASH_LABEL] = digest
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "ReplicaSet",
-        "metadata": {
-            "name": f"{metadata['name']}-{digest}",
-            "namespace": metadata["namespace"],
-            "labels": dict(template["metadata"]["labels"]),
-            "annotations": dict(metadata.get("annotations") or {}),
-            "ownerReferences": [owner_of(deployment, "Deployment")],
-        },
-        "spec": {
-            "replicas": spec.get("replicas", 1),
-            "selector": {
-                "matchLabels": {**spec["selector"].get("matchLabels", {}), HASH_LABEL: digest}
-            },
-            "template": template,
-        },
-    }
-
-
-def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
-    """Return the Deployment's status from those of its ReplicaSets."""
-    current = replica_set_of(deployment)["metadata"]["name"]
-    current_sets = [item for item in replica_sets if item["metadata"]["name"] == current]
-    ready = _sum(replica_sets, "readyReplicas")
-    wanted = deployment["spec"].get("replicas", 1)
-    available = "True" if ready >= wanted else "False"
-    return {
-        "observedGeneration": deployment["metadata"].get("generation", 1),
-        "replicas": _sum(replica_sets, "replicas"),
-        "updatedReplicas": _sum(current_sets, "replicas"),
-        "readyReplicas": ready,
-        "availableReplicas": ready,
-        "conditions": [
-            {
-                "type": "Available",
-                "status": available,
-                "reason": f"MinimumReplicas{'Available' if ready >= wanted else 'Unavailable'}",
-            }
-        ],
-    }
 
 
 def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
@@ -209,6 +163,44 @@ def owner_of(owner: Json, kind: str) -> Json:
     }
 
 
+def reconcile_stateful_set(item: Json, pods: Iterable[Json], *, identity: bool = True) -> Changes:
+    """Return the next Pod to make or to remove; ``identity`` gives Pods host names and a subdomain."""
+    owned_pods = {pod["metadata"]["name"]: pod for pod in owned_by(item, pods)}
+    wanted = [f"{item['metadata']['name']}-{n}" for n in range(int(item["spec"]["replicas"]))]
+    waiting = next((name for name in wanted if not is_ready(owned_pods.get(name) or {})), None)
+    surplus = sorted(owned_pods.keys() - set(wanted), reverse=True)[:1]
+    create: tuple[Json, ...] = ()
+    if waiting is not None and waiting not in owned_pods:
+        create = (_member(item, waiting, identity=identity),)
+    ready = sum(1 for name in wanted if is_ready(owned_pods.get(name) or {}))
+    return Changes(
+        create=create,
+        delete=tuple(
+            owned_pods[n] for n in surplus if "deletionTimestamp" not in owned_pods[n]["metadata"]
+        ),
+        status={
+            "observedGeneration": item["metadata"].get("generation", 1),
+            "replicas": len(owned_pods) + len(create),
+            "readyReplicas": ready,
+            "availableReplicas": ready,
+            "currentReplicas": len(owned_pods) + len(create),
+            "updatedReplicas": len(owned_pods) + len(create),
+        },
+    )
+
+
+def _member(item: Json, name: str, *, identity: bool) -> Json:
+    pod = copy.deepcopy(pod_of(item, "StatefulSet", ""))
+    metadata = pod["metadata"]
+    del metadata["generateName"]
+    index = name.rpartition("-")[2]
+    labels = {**(metadata.get("labels") or {}), _POD_NAME: name, _POD_INDEX: index}
+    pod["metadata"] = {**metadata, "name": name, "labels": labels}
+    if identity:
+        pod["spec"] |= {"hostname": name, "subdomain": item["spec"].get("serviceName", "")}
+    return pod
+
+
 def _with_tolerations(template: Json) -> Json:
     changed = copy.deepcopy(template)
     spec = changed["spec"]
@@ -244,9 +236,4 @@ def _counts(pod: Json) -> bool:
 
 def is_ready(pod: Json) -> bool:
     """Whether the pod is Ready."""
-    conditions = pod.get("status", {}).get("conditions") or ()
-    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
-
-
-def _sum(items: Iterable[Json], field: str) -> int:
-    return sum(int(item.get("status", {}).get(field, 0)) for item in items)
+    return has_condition(pod, "Ready")

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 from nettests.lab.client import Client, Json
-from nettests.lab.client.informer import Informer
+from nettests.lab.client.informer import Informer, has_condition
 from nettests.lab.errors import StartError
 from nettests.lab.installers import plugin_objects
 from nettests.lab.topology import Profile, ServiceTable
@@ -79,14 +79,14 @@ class Readiness:
             await asyncio.sleep(_GATHER)
 
     def _missing_nodes(self) -> list[str]:
-        ready = {name for name, node in self._nodes.items() if _is(node, "Ready")}
+        ready = {name for name, node in self._nodes.items() if has_condition(node, "Ready")}
         return [f"node {n.name}" for n in self._profile.nodes if n.name not in ready]
 
     def _missing_pods(self) -> list[str]:
         """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
         system = {"kube-system", *plugin_objects.namespaces(self._profile)}
         system_pods = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
-        unready = [p["metadata"]["name"] for p in system_pods if not _is(p, "Ready")]
+        unready = [p["metadata"]["name"] for p in system_pods if not has_condition(p, "Ready")]
         proxy = self._profile.kube_proxy
         without = [n for n in self._profile.nodes if proxy.runs_no_pod(n.os)]
         daemons = [daemon.os for daemon in plugin_objects.daemons(self._profile)]
@@ -102,8 +102,3 @@ class Readiness:
         for pod in self._pods.values():
             if (pod["metadata"].get("labels") or {}).get("k8s-app") == "kube-dns":
                 self._dns_pod = (pod["metadata"]["uid"], pod["spec"]["nodeName"])
-
-
-def _is(item: Json, condition: str) -> bool:
-    conditions = item.get("status", {}).get("conditions") or ()
-    return any(c["type"] == condition and c["status"] == "True" for c in conditions)

@@ -23,7 +23,7 @@ from nettests.lab.controllers.endpoint_controller import EndpointController
 from nettests.lab.controllers.load_balancer_controller import LoadBalancerController
 from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
-from nettests.lab.controllers.shared_tables import SharedPorts
+from nettests.lab.controllers.service_proxy import SharedPorts
 from nettests.lab.controllers.workload_controller import Switches, WorkloadController
 from nettests.lab.dns.server import OutsideResolver
 from nettests.lab.dns.troubles import DnsTroubles

@@ -17,8 +17,7 @@ from aiohttp import web
 
 from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
-from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
-from nettests.lab.controllers.shared_tables import SharedPorts
+from nettests.lab.controllers.service_proxy import ServiceProxy, SharedPorts, seconds_gathered
 from nettests.lab.dns.server import ClusterDns, forward_to
 from nettests.lab.dns.troubles import DnsTroubles
 from nettests.lab.dns.view import DnsView

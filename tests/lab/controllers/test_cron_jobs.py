@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.controllers.cron_jobs import reconcile_cron_job
+from nettests.lab.controllers.jobs import reconcile_cron_job
 
 Json = dict[str, Any]
 

@@ -5,8 +5,7 @@ from typing import Any, cast
 
 from nettests.lab.client import Client
 from nettests.lab.client.informer import key_of
-from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
-from nettests.lab.controllers.shared_tables import SharedPorts
+from nettests.lab.controllers.service_proxy import ServiceProxy, SharedPorts, seconds_gathered
 from nettests.lab.interfaces import NodeNetwork
 from nettests.lab.topology import ServiceTable
 from tests.lab.controllers.test_shared_tables import PROFILE, service

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nettests.lab.controllers.stateful import reconcile_stateful_set
+from nettests.lab.controllers.workloads import reconcile_stateful_set
 
 Json = dict[str, Any]
 

@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.controllers.workloads import (
-    deployment_status,
-    reconcile_daemon_set,
-    reconcile_replica_set,
-    replica_set_of,
-)
+from nettests.lab.controllers.rollouts import deployment_status, replica_set_of
+from nettests.lab.controllers.workloads import reconcile_daemon_set, reconcile_replica_set
 from nettests.lab.faults.rollouts import settled
 
 Json = dict[str, Any]
