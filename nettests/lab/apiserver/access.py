@@ -10,15 +10,13 @@ import math
 import secrets
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.settings import Rule, User
 from nettests.lab.apiserver.status import ApiError, forbidden, unauthorized
 from nettests.lab.apiserver.store import Store
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 ANONYMOUS = User(name="system:anonymous", groups=("system:unauthenticated",))
 _MASTERS = "system:masters"

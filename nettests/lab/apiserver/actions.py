@@ -5,7 +5,6 @@ Reviews (``authorization.k8s.io``) answer: may I, may they, what may I, who am I
 
 import copy
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from aiohttp import web
 
@@ -17,8 +16,7 @@ from nettests.lab.apiserver.responses import json_value
 from nettests.lab.apiserver.schema import Decoder
 from nettests.lab.apiserver.settings import User
 from nettests.lab.apiserver.store import Record
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _TOKEN_SECONDS = 3600
 

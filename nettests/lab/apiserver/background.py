@@ -18,8 +18,7 @@ from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError
 from nettests.lab.apiserver.store import Record
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _LOG = logging.getLogger(__name__)
 _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")

@@ -16,8 +16,7 @@ from nettests.lab.apiserver import protobuf
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.schema import Decoder, type_name
 from nettests.lab.apiserver.status import ApiError, bad_request, unsupported_media
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _JSON = "application/json"
 _YAML = frozenset({"application/yaml", "application/apply-patch+yaml"})

@@ -17,8 +17,7 @@ from nettests.lab.apiserver.responses import json_text, json_value
 from nettests.lab.apiserver.store import Record
 from nettests.lab.apiserver.views import negotiate, render_list, render_one
 from nettests.lab.apiserver.watching import selection, watch
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _DEPRECATED = {
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"

@@ -8,11 +8,9 @@ add. The functions change the object that they are given; what it may not be is 
 
 import secrets
 from collections.abc import Mapping
-from typing import Any
 
 from nettests.lab.apiserver.windows import containers
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
 _TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105  a path, not a secret

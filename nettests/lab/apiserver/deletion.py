@@ -9,15 +9,13 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from nettests.lab.apiserver import resources, status
 from nettests.lab.apiserver.generic_registry import Objects, now
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import bad_request, conflict
 from nettests.lab.apiserver.store import Record
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 _DONE = frozenset({"Succeeded", "Failed"})

@@ -8,13 +8,11 @@ leaves all validation to the server. Pure.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, Version
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readiness", "shutdown")
 OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"

@@ -8,7 +8,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from aiohttp import web
 
@@ -26,9 +25,8 @@ from nettests.lab.apiserver.log import container_of, find_kubelet, is_running, r
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.settings import Ending
 from nettests.lab.apiserver.status import PlainError, internal, success
-from nettests.lab.interfaces import NotRunningError
+from nettests.lab.interfaces import Json, NotRunningError
 
-Json = dict[str, Any]
 Session = Callable[[Call, Json, Channels], Awaitable[None]]
 
 _STDIN, _STDOUT, _STDERR, _ERROR = 0, 1, 2, 3

@@ -6,12 +6,10 @@ afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
 
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
-from typing import Any
 
 from nettests.lab.apiserver.settings import ApiSettings, Network
 from nettests.lab.apiserver.status import FieldError, duplicate, invalid_value, not_supported
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _FAMILIES = ("IPv4", "IPv6")
 _POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")

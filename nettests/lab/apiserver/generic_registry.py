@@ -9,7 +9,6 @@ import copy
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 
 from nettests.lab.apiserver import quota, resources, status, validation
 from nettests.lab.apiserver.defaults import random_suffix
@@ -18,8 +17,7 @@ from nettests.lab.apiserver.pod_admission import Context
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.store import ExistsError, Record, Store
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _KEPT = [
     "uid",

@@ -21,8 +21,8 @@ from nettests.lab.apiserver import (
 from nettests.lab.apiserver.pod_admission import Context
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import FieldError, forbidden_value, required
+from nettests.lab.interfaces import Json
 
-Json = dict[str, Any]
 Rules = Callable[[Json, Json | None, Context], list[FieldError]]
 """Takes the new object, the stored one when it is updated, and what else counts."""
 

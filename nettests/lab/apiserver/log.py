@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from typing import Any
 
 from aiohttp import web
 
@@ -17,9 +16,8 @@ from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import api_headers
 from nettests.lab.apiserver.settings import ChannelRequest
 from nettests.lab.apiserver.status import ApiError, bad_request, internal
-from nettests.lab.interfaces import Kubelet, NotRunningError
+from nettests.lab.interfaces import Json, Kubelet, NotRunningError
 
-Json = dict[str, Any]
 Lines = Sequence[tuple[str, bytes]]
 
 _POLL_SECONDS = 0.2

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nettests.lab.apiserver.status import ApiError, bad_request
+from nettests.lab.interfaces import Json
 
-Json = dict[str, Any]
 Predicate = Callable[[Json], bool]
 
 # app in (a, b),tier!=x,!gone,size>3 →  "app" "in" "(" "a" "," "b" ")" "," "tier" "!=" …

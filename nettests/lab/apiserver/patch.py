@@ -17,8 +17,7 @@ import jsonpointer
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.schema import type_name, types
 from nettests.lab.apiserver.status import ApiError, bad_request
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"

@@ -8,15 +8,13 @@ Kubernetes 1.36. The functions change the pod that they are given; they may read
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.lab.apiserver import defaults, pod_security, pod_validation, quota, resources, windows
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError, FieldError, forbidden
 from nettests.lab.apiserver.store import Store
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 # (the release, 1.x, from which the gate is on by default; the field of the pod's spec)
 _POD = (

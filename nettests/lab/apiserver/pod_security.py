@@ -5,11 +5,9 @@ names the others. Pure; works on pods with defaults set, after validation, as a 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from nettests.lab.apiserver.windows import containers, host_process
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 SINCE = 23

@@ -23,8 +23,7 @@ from nettests.lab.apiserver.status import (
     required,
 )
 from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _ENUMERATIONS = (

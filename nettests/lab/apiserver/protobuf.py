@@ -12,8 +12,7 @@ from typing import Any
 
 from nettests.lab.apiserver.schema import types
 from nettests.lab.apiserver.status import ApiError
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"

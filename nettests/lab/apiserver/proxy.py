@@ -10,7 +10,6 @@ import random
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -21,8 +20,6 @@ from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import api_headers, phrase
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
 from nettests.lab.interfaces import Duplex
-
-Json = dict[str, Any]
 
 _DIAL_SECONDS = 30
 _TLS_SECONDS = 10

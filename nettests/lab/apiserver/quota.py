@@ -9,14 +9,12 @@ plugin for the types Container and Pod. Reads the store, writes nothing: ``backg
 import re
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
 
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import forbidden
 from nettests.lab.apiserver.store import Store
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 QUOTAS = "resourcequotas"
 _UNITS = {

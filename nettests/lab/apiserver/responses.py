@@ -3,13 +3,11 @@
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aiohttp import web
 
 from nettests.lab.apiserver.status import ApiError, PlainError
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 JSON = "application/json"
 _PLAIN = "text/plain; charset=utf-8"

@@ -11,8 +11,7 @@ from importlib import resources
 from typing import Any
 
 from nettests.lab.apiserver.status import ApiError, bad_request
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 _GO_TYPES = {"string": "string", "time": "string", "integer": "int64", "boolean": "bool"}
 _NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimestamp", "rules"})

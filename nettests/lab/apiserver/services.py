@@ -9,7 +9,6 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from ipaddress import ip_address, ip_network
-from typing import Any
 
 from nettests.lab.apiserver import families
 from nettests.lab.apiserver.settings import ApiSettings, Network
@@ -22,8 +21,8 @@ from nettests.lab.apiserver.status import (
     required,
 )
 from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
+from nettests.lab.interfaces import Json
 
-Json = dict[str, Any]
 _Ports = set[tuple[str, int]]
 """Ports of nodes by their protocol."""
 

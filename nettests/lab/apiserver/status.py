@@ -7,11 +7,9 @@ a 422 (``k8s.io/apimachinery/pkg/util/validation/field``). Nothing here knows of
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.lab.apiserver.resources import Resource
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 
 class ApiError(Exception):

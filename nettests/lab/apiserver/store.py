@@ -12,9 +12,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
+
 Name = tuple[str, str]
 """``(namespace, name)``; cluster-scoped objects have an empty namespace."""
 Pinned = tuple[str, str]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
+
 Cell = Callable[[Json], Any]
 """Works out one cell of an object."""
 

@@ -7,7 +7,6 @@ Services have modules of their own. Pure.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import (
@@ -17,8 +16,8 @@ from nettests.lab.apiserver.status import (
     not_supported,
     required,
 )
+from nettests.lab.interfaces import Json
 
-Json = dict[str, Any]
 NameCheck = Callable[[str], str | None]
 """Says what is wrong with a name, if anything is."""
 

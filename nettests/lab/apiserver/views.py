@@ -8,14 +8,12 @@ JSON only: a client that takes nothing but protobuf gets 406. Pure.
 import json
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any
 
 from nettests.lab.apiserver.resources import EVENTS, Resource
 from nettests.lab.apiserver.status import ApiError
 from nettests.lab.apiserver.store import Record
 from nettests.lab.apiserver.tables import table
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 # core/v1 field → events.k8s.io/v1 field
 _EVENT_FIELDS = {

@@ -11,7 +11,6 @@ import random
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from aiohttp import web
 
@@ -29,8 +28,8 @@ from nettests.lab.apiserver.responses import JSON, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, expired, forbidden_value, invalid
 from nettests.lab.apiserver.store import PINNED, Change, HistoryGoneError, Pinned, Record, Selects
 from nettests.lab.apiserver.views import Form, negotiate, render_event
+from nettests.lab.interfaces import Json
 
-Json = dict[str, Any]
 Send = Callable[[list[str]], Awaitable[None]]
 
 _LEAST_SECONDS = 1800

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nettests.lab.apiserver.patch import merged
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 Mutating = Callable[[Json], Json]
 """Takes a new Pod and returns it as the webhook wants it."""

@@ -2,15 +2,13 @@
 
 After ``validateWindows``, ``validateLinux`` and ``validateWindowsHostProcessPod`` of
 ``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; works on pods with defaults set,
-from which ``gated_fields`` took what this version of the API does not know.
+from which ``pod_admission`` took what this version of the API does not know.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from nettests.lab.apiserver.status import FieldError, forbidden_value, invalid_value, not_supported
-
-Json = dict[str, Any]
+from nettests.lab.interfaces import Json
 
 BY_POLICY = "disallowed by cluster policy"
 """Why an API server without ``--allow-privileged`` refuses a privileged container."""
