@@ -61,67 +61,49 @@ class NodeHns:
     """DNS servers and suffixes of pods' endpoints, by address."""
 
     def networks(self) -> list[Json]:
-        """Return the pod network."""
+        """Return the pod network, after what OVN-Kubernetes keeps beside its own over restarts."""
         cni, subnet = self.profile.cni, self.node.pod_cidr
         if cni.native:
             subnet = self.profile.cluster_cidr  # pods have addresses of the nodes' network
         overlay = cni.driver is Driver.OVERLAY
-        policies: list[Json] = []
-        if overlay:
-            policies = [*self._vxlan_port(), *self._remote_subnets()]
-        described: Json = {
-            "AddressPrefix": str(subnet),
-            "GatewayAddress": str(subnet[1]),
-            "Policies": [{"Type": "VSID", "VSID": cni.vni}] if overlay else [],
-        }
-        endpoints = len(self.pods())
-        return [
-            *self._base_network(),
-            {
-                "CurrentEndpointCount": endpoints,
-                "Extensions": [dict(each) for each in _EXTENSIONS],
-                "ID": self._network,
-                "IPv6": self._dual_stack,
-                "ManagementIP": str(self.node.address),
-                "Name": self._name,
-                "Policies": policies,
-                "State": _CREATED,
-                "Subnets": [described, *self._second_subnet()],
-                "TotalEndpoints": endpoints,
-                "Type": _TYPES[cni.driver],
-            },
-        ]
+        of_ovn = cni.plugin is Plugin.OVN_KUBERNETES
+        # OVN-Kubernetes states no UDP port where it is the usual one (overlay_windows.go)
+        port = [] if of_ovn else [{"Type": "VxlanPort", "Port": cni.vxlan_port}]
+        pods = self._network_of(
+            self._network,
+            self._name,
+            _TYPES[cni.driver],
+            _subnet(subnet, subnet[1], cni.vni if overlay else None),
+            *self._second_subnet(),
+            endpoints=len(self.pods()),
+        )
+        policies = [*port, *self._remote_subnets()] if overlay else []
+        extensions = [dict(each) for each in _EXTENSIONS]
+        shown = {**pods, "Extensions": extensions, "IPv6": self._dual_stack, "Policies": policies}
+        base = self._network_of(
+            _identity(self.node.name, "base-network"),
+            f"Base{HYBRID_OVERLAY}",
+            _TYPES[Driver.OVERLAY],
+            _subnet(_FIRST_PREFIX, _FIRST_PREFIX[2], cni.vni + 1),
+            endpoints=0,
+        )
+        return [*([base] if of_ovn else ()), shown]
 
-    def _vxlan_port(self) -> list[Json]:
-        """Return the policy that states the UDP port; OVN-Kubernetes writes none for the usual one (overlay_windows.go)."""
-        cni = self.profile.cni
-        if cni.plugin is Plugin.OVN_KUBERNETES:
-            return []
-        return [{"Type": "VxlanPort", "Port": cni.vxlan_port}]
-
-    def _base_network(self) -> list[Json]:
-        """Return the network that OVN-Kubernetes keeps over restarts, beside its own and with the next network id."""
-        if self.profile.cni.plugin is not Plugin.OVN_KUBERNETES:
-            return []
-        subnet = {
-            "AddressPrefix": str(_FIRST_PREFIX),
-            "GatewayAddress": str(_FIRST_PREFIX[2]),
-            "Policies": [{"Type": "VSID", "VSID": self.profile.cni.vni + 1}],
+    def _network_of(
+        self, identity: str, name: str, kind: str, *subnets: Json, endpoints: int
+    ) -> Json:
+        return {
+            "CurrentEndpointCount": endpoints,
+            "ID": identity,
+            "IPv6": False,
+            "ManagementIP": str(self.node.address),
+            "Name": name,
+            "Policies": [],
+            "State": _CREATED,
+            "Subnets": [*subnets],
+            "TotalEndpoints": endpoints,
+            "Type": kind,
         }
-        return [
-            {
-                "CurrentEndpointCount": 0,
-                "ID": _identity(self.node.name, "base-network"),
-                "IPv6": False,
-                "ManagementIP": str(self.node.address),
-                "Name": f"Base{HYBRID_OVERLAY}",
-                "Policies": [],
-                "State": _CREATED,
-                "Subnets": [subnet],
-                "TotalEndpoints": 0,
-                "Type": _TYPES[Driver.OVERLAY],
-            }
-        ]
 
     def endpoints(self) -> list[Json]:
         """Return the endpoints: of pods, and the remote ones that kube-proxy made for load balancers."""
@@ -138,19 +120,17 @@ class NodeHns:
             for uid, (first, *second) in pods.items()
         ]
         pod_addresses = {address for addresses in pods.values() for address in addresses}
-        return (
-            local
-            + self._host_endpoints()
-            + [
-                {
-                    **self._endpoint("Ethernet", address),
-                    "IsRemoteEndpoint": True,
-                    "Policies": self._provider(self._node_behind(address)),
-                    "State": _CREATED,
-                }
-                for address in sorted(self._referred() - pod_addresses, key=int)
-            ]
-        )
+        referred = {address for each in self._balancers() for address in each.backends}
+        remote = [
+            {
+                **self._endpoint("Ethernet", address),
+                "IsRemoteEndpoint": True,
+                "Policies": self._provider(self._node_behind(address)),
+                "State": _CREATED,
+            }
+            for address in sorted(referred - pod_addresses, key=int)
+        ]
+        return [*local, *self._host_endpoints(), *remote]
 
     def _host_endpoints(self) -> list[Json]:
         """Return the endpoint that a plugin makes for the host: kube-proxy's source VIP, or the bridge's, Calico's on l2bridge."""
@@ -185,8 +165,7 @@ class NodeHns:
     def _second_subnet(self) -> list[Json]:
         if self.node.ipv6 is None or not self._dual_stack:
             return []
-        subnet = self.node.ipv6.pod_cidr
-        return [{"AddressPrefix": str(subnet), "GatewayAddress": str(subnet[1]), "Policies": []}]
+        return [_subnet(self.node.ipv6.pod_cidr, self.node.ipv6.pod_cidr[1], None)]
 
     @property
     def _dual_stack(self) -> bool:
@@ -261,10 +240,8 @@ class NodeHns:
         for family in self.profile.by_family if self._dual_stack else (self.profile,):
             node_address = family.node(self.node.name).address
             prefixes.append(str(family.service_cidr))
-            without = {Plugin.AZURE, Plugin.OVN_KUBERNETES}
-            prefixes += (
-                [] if plugin in without else [f"{node_address}/{node_address.max_prefixlen}"]
-            )
+            if plugin not in {Plugin.AZURE, Plugin.OVN_KUBERNETES}:
+                prefixes.append(f"{node_address}/{node_address.max_prefixlen}")
         return prefixes
 
     def _provider(self, address: Address) -> list[Json]:
@@ -278,9 +255,6 @@ class NodeHns:
             if address in other.pod_cidr or address == other.address:
                 return other.address
         return self.node.address
-
-    def _referred(self) -> set[Address]:
-        return {address for balancer in self._balancers() for address in balancer.backends}
 
     def _balancers(self) -> tuple[LoadBalancer, ...]:
         """Return the policies that kube-proxy gave to HNS; Open vSwitch keeps its own."""
@@ -298,18 +272,14 @@ class NodeHns:
             "VIPs": [] if policy.kind == NODE_PORT else [str(policy.vip)],
         }
         return {
-            "ID": _identity(self.node.name, self._object_name(policy)),
+            # each family has load balancers of its own
+            "ID": _identity(self.node.name, policy.name + "/IPv6" * (policy.vip.version == 6)),
             "Policies": [elb],
             "References": [
                 f"/endpoints/{self._endpoint_id(address)}" for _, address in policy.references
             ],
             "State": _APPLIED,
         }
-
-    def _object_name(self, policy: LoadBalancer) -> str:
-        """Each family has load balancers of its own."""
-        second = "/IPv6" if policy.vip.version == 6 else ""
-        return f"{policy.name}{second}"
 
     def _endpoint_id(self, address: Address) -> str:
         """Return the id of the endpoint that has the address; a pod's is named after its first."""
@@ -321,6 +291,11 @@ class NodeHns:
 
 def _identity(node: str, name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{name}.{node}")).upper()
+
+
+def _subnet(prefix: Network, gateway: Address, vsid: int | None) -> Json:
+    policies = [] if vsid is None else [{"Type": "VSID", "VSID": vsid}]
+    return {"AddressPrefix": str(prefix), "GatewayAddress": str(gateway), "Policies": policies}
 
 
 def _dashed(mac: str) -> str:

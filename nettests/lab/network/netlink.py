@@ -1,7 +1,7 @@
 """Links, addresses, routes, neighbours and rules of one namespace, in the lab's own words.
 
-A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``batch``. All neighbours are permanent: nothing in the lab
-waits for ARP, and a Windows switch can own a MAC without owning the address.
+A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``batch``. All neighbours
+are permanent: nothing in the lab waits for ARP, and a Windows switch can own a MAC without owning the address.
 """
 
 import errno
@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address
 from socket import AF_INET, AF_INET6
 from typing import Any
 
@@ -72,9 +72,7 @@ class Netlink:
             self._indexes[name] = socket.if_nametoindex(name)
         return self._indexes[name]
 
-    def up(self, name: str) -> None:
-        """Bring a link up."""
-        kernel.raise_link(name)
+    up = staticmethod(kernel.raise_link)
 
     def veth(self, near: End, far: End, mtu: int) -> None:
         """Make a veth pair from here to another namespace; this end is brought up."""
@@ -95,14 +93,9 @@ class Netlink:
 
     def silence_port(self, port: str) -> None:
         """Turn off learning and flooding at a port of a bridge."""
-        self._routes.brport(
-            "set",
-            index=self._index(port),
-            IFLA_BRPORT_LEARNING=0,
-            IFLA_BRPORT_UNICAST_FLOOD=0,
-            IFLA_BRPORT_MCAST_FLOOD=0,
-            IFLA_BRPORT_BCAST_FLOOD=0,
-        )
+        names = ("LEARNING", "UNICAST_FLOOD", "MCAST_FLOOD", "BCAST_FLOOD")
+        off = {f"IFLA_BRPORT_{name}": 0 for name in names}
+        self._routes.brport("set", index=self._index(port), **off)
 
     def vxlan(self, device: Vxlan, into: NetworkNamespace | None = None) -> None:
         """Make a VXLAN device that never learns; ``into`` puts it in another namespace.
@@ -143,10 +136,6 @@ class Netlink:
         length = address.max_prefixlen
         self._routes.addr("del", index=self._index(name), address=str(address), prefixlen=length)
 
-    def neighbour(self, name: str, address: Address, mac: str) -> None:
-        """Fix the MAC of a neighbour for good."""
-        self.neighbours(name, [(address, mac)])
-
     def neighbours(self, name: str, macs: Iterable[tuple[Address, str]]) -> None:
         """Fix the MACs of many neighbours for good."""
         index = self._index(name)
@@ -181,13 +170,8 @@ class Netlink:
 
     def lead(self, destination: Network, link: str, via: Address) -> None:
         """Route ``destination`` to a neighbour on ``link``, replacing its route."""
-        self._routes.route(
-            "replace",
-            dst=str(destination),
-            oif=self._index(link),
-            gateway=str(via),
-            flags=["onlink"],
-        )
+        way = {"oif": self._index(link), "gateway": str(via), "flags": ["onlink"]}
+        self._routes.route("replace", dst=str(destination), **way)
 
     def forget(self, destination: Network) -> None:
         """Take out the route to ``destination``; it may have gone with its link."""
@@ -234,13 +218,7 @@ class Netlink:
         )
 
     def route_own_ports(
-        self,
-        address: Address,
-        protocol: int,
-        ports: tuple[int, int],
-        table: int,
-        *,
-        end: bool = False,
+        self, address: Address, protocol: int, ports: tuple[int, int], table: int, *, end: bool
     ) -> None:
         """Send what this namespace itself sends to its own ``ports`` through ``table``, or ``end`` that."""
         self._routes.rule(
@@ -276,11 +254,6 @@ def configure(namespace: NetworkNamespace) -> Iterator[Netlink]:
     """Open a namespace for configuration. On the worker thread only."""
     with kernel.inside_network(namespace.fd), IPRoute() as routes:
         yield Netlink(routes)
-
-
-def host(address: Address) -> Network:
-    """Return the network that holds an address alone."""
-    return ip_network(address)
 
 
 def anywhere(like: Address) -> Network:

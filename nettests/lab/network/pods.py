@@ -7,12 +7,12 @@ switch on Windows.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv6Address, IPv6Network
+from ipaddress import IPv6Address, IPv6Network, ip_network
 
 from nettests.lab.interfaces import PodNetwork, PortMapping
 from nettests.lab.network import addressing
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import End, Netlink, anywhere, await_carrier, configure, host
+from nettests.lab.network.netlink import End, Netlink, anywhere, await_carrier, configure
 from nettests.lab.topology import Address, Ipam, NodeSpec, Profile
 
 _UNASKED = int(IPv6Address("fd00:dead::"))
@@ -159,8 +159,8 @@ def _some(address: IPv6Address | None) -> tuple[IPv6Address, ...]:
 
 def lead_to(links: Netlink, port: str, address: Address, mac: str) -> None:
     """Make the near end of a routed link lead to what is at the far one."""
-    links.neighbour(port, address, mac)
-    links.route(host(address), port)
+    links.neighbours(port, [(address, mac)])
+    links.route(ip_network(address), port)
 
 
 def connect_to_gateway(
@@ -171,7 +171,7 @@ def connect_to_gateway(
         links.up("eth0")
         for address, gateway in ways:
             links.address("eth0", address)
-            links.neighbour("eth0", gateway, addressing.GATEWAY_MAC)
+            links.neighbours("eth0", [(gateway, addressing.GATEWAY_MAC)])
             links.route(anywhere(address), "eth0", via=gateway)
 
 

@@ -75,6 +75,8 @@ def ports_table(
         f"{ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
+    # hides the clients of packets whose destination is kept behind their node
+    hiding = f"meta mark & {PRESERVED:#x} != 0 meta l4proto {{ tcp, udp }} snat to {node_address}"
     chains = {
         "ports": Chain(
             hook="type filter hook prerouting priority -150",
@@ -85,22 +87,16 @@ def ports_table(
             hook="type nat hook postrouting priority 110",
             rules=(
                 *((outbound,) if features.outbound_nat else ()),
-                *(() if features.preserved_sources else (_disguise(node_address),)),
+                *(() if features.preserved_sources else (hiding,)),
             ),
         ),
     }
     if features.overlay:
-        chains |= _overlay_chains(
-            node_address, pods_elsewhere if features.host_encapsulates else ()
-        )
+        from_host = pods_elsewhere if features.host_encapsulates else ()
+        chains |= _overlay_chains(node_address, from_host)
     if features.tunnel:
         chains["tunnel"] = _tunnel_chain()
     return Table(name="vfp", family=ip, chains=chains)
-
-
-def _disguise(node_address: Address) -> str:
-    """Return what hides the clients of packets whose destination is kept behind their node."""
-    return f"meta mark & {PRESERVED:#x} != 0 meta l4proto {{ tcp, udp }} snat to {node_address}"
 
 
 def _untranslated(node_address: Address, service_cidr: Network, features: SwitchFeatures) -> Chain:
@@ -271,11 +267,9 @@ def _map_name(port: Port) -> str:
 def _preserved(ip: str, policies: Sequence[LoadBalancer]) -> Chain:
     """Mark what goes to a backend with its destination kept; the way there is a route."""
     kept = ", ".join(_frontend(policy) for policy in policies if policy.preserved)
-    mark = (
-        f"{ip} daddr . meta l4proto . th dport {{ {kept} }} "
-        f"meta mark set meta mark | {PRESERVED:#x}"
-    )
-    return Chain(hook="type filter hook prerouting priority -95", rules=(mark,))
+    mark = f"meta mark set meta mark | {PRESERVED:#x}"
+    rule = f"{ip} daddr . meta l4proto . th dport {{ {kept} }} {mark}"
+    return Chain(hook="type filter hook prerouting priority -95", rules=(rule,))
 
 
 def _frontend(policy: LoadBalancer) -> str:
@@ -284,9 +278,7 @@ def _frontend(policy: LoadBalancer) -> str:
 
 def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
     """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
-    empty = ", ".join(
-        f"{frontend.address} . {frontend.protocol} . {frontend.port}" for frontend in refused
-    )
+    empty = ", ".join(f"{each.address} . {each.protocol} . {each.port}" for each in refused)
     unserved = f"ct state new {ip} daddr . meta l4proto . th dport {{ {empty} }}"
     return Chain(
         hook="type filter hook forward priority -10",

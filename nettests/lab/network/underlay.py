@@ -6,11 +6,11 @@ balancers that it was told to deliver: other packets to them are dropped silentl
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_network
 
 from nettests.lab.network import addressing, nft
 from nettests.lab.network.namespace import FORWARDING, IPV6, NetworkNamespace, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure
 from nettests.lab.network.tables import Chain, Table, render
 from nettests.lab.topology import OS, Address, Profile
 
@@ -127,10 +127,10 @@ def deliver(
     """Route addresses of load balancers to nodes. On the worker thread only."""
     with configure(underlay.gateway) as gateway:
         for gone in before.keys() - wanted.keys():
-            gateway.forget(host(gone))
+            gateway.forget(ip_network(gone))
         for address, node in wanted.items():
             if before.get(address) != node:
-                gateway.lead(host(address), "eth0", node)
+                gateway.lead(ip_network(address), "eth0", node)
 
 
 def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
@@ -181,6 +181,6 @@ def _wire_outside(underlay: Underlay, profile: Profile) -> None:
         await_carrier(near)
     if profile.mechanism("cloud-metadata", 0):
         with configure(underlay.gateway) as gateway:
-            gateway.lead(host(METADATA), _OUTSIDE_BRIDGE, profile.outside_server)
+            gateway.lead(ip_network(METADATA), _OUTSIDE_BRIDGE, profile.outside_server)
         with configure(underlay.outside_server) as links:
             links.address("eth0", METADATA, 32)

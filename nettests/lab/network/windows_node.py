@@ -6,6 +6,7 @@ node's address belongs to the host; on the wire the switch answers for it with t
 MACs).
 """
 
+from ipaddress import ip_network
 from itertools import chain
 
 from nettests.lab.interfaces import Disk
@@ -13,7 +14,7 @@ from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
-from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure, host
+from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure
 from nettests.lab.network.node import Node
 from nettests.lab.network.outbound_nat import nat_exceptions, spared
 from nettests.lab.network.overlay import (
@@ -142,9 +143,9 @@ class WindowsServices:
             return
         with configure(self._switch) as links:
             for gone in self._kept.keys() - wanted.keys():
-                links.forget(host(gone))
+                links.forget(ip_network(gone))
             for address, backend in wanted.items():
-                links.lead(host(address), here[backend], backend)
+                links.lead(ip_network(address), here[backend], backend)
         self._kept = wanted
 
     def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[Address]:

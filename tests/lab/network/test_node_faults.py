@@ -228,7 +228,7 @@ def test_updates_of_endpoints_are_ignored(start_lab: StartLab, node: str, caller
     """A Service goes on with the backend that it had first; mended, with the one that it has."""
     lab = cluster(start_lab)
     second = lab.attach(WIN_B, "second")
-    lab.alter(node, "Frozen", Which())
+    lab.alter(node, "frozen", Which())
     lab.program(service(backend(B, WIN_B)))
     lab.program(service(backend(second, WIN_B)))
     assert lab.request(caller, VIP, 80).startswith("b sees")
@@ -241,7 +241,7 @@ def test_a_stopped_proxy_knows_nothing_new(start_lab: StartLab, node: str, calle
     """A Service that comes later has no rules on that node."""
     lab = cluster(start_lab)
     lab.program(service(backend(B, WIN_B)))
-    lab.alter(node, "Stopped", Which())
+    lab.alter(node, "stopped", Which())
     lab.program(
         service(backend(B, WIN_B)),
         service(backend(B, WIN_B), name="new", vip="10.96.7.8", node_port=None),

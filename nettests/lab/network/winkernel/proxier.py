@@ -7,15 +7,23 @@ Stateful, without side effects: the result depends on what HNS holds and on the 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from operator import attrgetter, is_
+from operator import attrgetter
 
 from nettests.lab.network import addressing
 from nettests.lab.network.hints import within_zone
 from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
-from nettests.lab.network.winkernel.held import Hns
-from nettests.lab.network.winkernel.listed import NONE, Listed, Name, Orphaned, by_service, name_of
+from nettests.lab.network.winkernel.held import (
+    NONE,
+    Hns,
+    Listed,
+    Name,
+    Orphaned,
+    by_service,
+    name_of,
+    same,
+)
 from nettests.lab.network.winkernel.load_balancer import (
     CLUSTER_IP,
     EXTERNAL_IP,
@@ -115,7 +123,7 @@ class Winkernel:
         names = {
             name
             for name in before.keys() | services.keys()
-            if not _same(before.get(name, ()), services.get(name, ()))
+            if not same(before.get(name, ()), services.get(name, ()))
         }
         unused: set[Address] = set()
         for name in names:
@@ -145,7 +153,7 @@ class Winkernel:
             info.service = service
             if renewed:
                 info.applied = False
-                if not self._keeps(service):
+                if not (self._features.keeps_balancers and service.keep_optimised):
                     self._delete_all(info)
                     unused |= info.remote
                     info.remote = frozenset()
@@ -176,11 +184,8 @@ class Winkernel:
         chosen = replace(
             chosen,
             backends=tuple(
-                (
-                    remote[endpoint.address] if endpoint.address in chosen.remote else number,
-                    endpoint,
-                )
-                for number, endpoint in chosen.backends
+                (remote[each.address] if each.address in chosen.remote else number, each)
+                for number, each in chosen.backends
             ),
         )
         self._borrowed |= {endpoint.address for endpoint in chosen.borrowed}
@@ -193,9 +198,6 @@ class Winkernel:
             unused -= {address for info in self._infos.values() for address in info.remote}
         for address in unused:
             del self._hns.remote[address]
-
-    def _keeps(self, service: ServicePort) -> bool:
-        return self._features.keeps_balancers and service.keep_optimised
 
     def _delete_all(self, info: _ServiceInfo) -> None:
         for number in info.ids.values():
@@ -238,7 +240,8 @@ class Winkernel:
                 return False
             existing[key] = number
             return True
-        if number is not None and self._keeps(info.service) and key not in existing:
+        keeps = self._features.keeps_balancers and info.service.keep_optimised
+        if number is not None and keeps and key not in existing:
             self._hns.delete(info.ids.pop(slot))
         if not (wanted.backends and available):
             return True
@@ -276,23 +279,20 @@ class _Planner:
     def balancers(self) -> Iterator[tuple[Slot, LoadBalancer, bool]]:
         """Yield slot, load balancer and whether it may be made now: ClusterIP first, then from outside in."""
         service, features, usable = self._service, self._features, self._chosen.available
-        yield (CLUSTER_IP, None), self._cluster_ip(), True
+        inner_local = service.internal_traffic_local and features.internal_traffic_local
+        source = Source.KEPT if features.dsr else self._rewritten
+        cluster_ip = self._make(CLUSTER_IP, None, set(), source, here=inner_local)
+        yield (CLUSTER_IP, None), cluster_ip, True
         here_only = self._preserved or self._outer_local
         if service.node_port is not None:
             flags = {Flag.VIP_EXTERNAL_IP, Flag.LOCAL_ROUTED_VIP}
             yield (NODE_PORT, None), self._outer(NODE_PORT, None, flags, here=here_only), usable
         for address in service.external_addresses if features.external_ips else ():
-            balancer = self._outer(
-                EXTERNAL_IP, address, {Flag.VIP_EXTERNAL_IP}, here=self._outer_local
-            )
+            flags, here = {Flag.VIP_EXTERNAL_IP}, self._outer_local
+            balancer = self._outer(EXTERNAL_IP, address, flags, here=here)
             yield (EXTERNAL_IP, address), balancer, usable
         for address in service.ingress_addresses if features.load_balancer_addresses else ():
             yield (INGRESS, address), self._ingress(address, here=here_only), True
-
-    def _cluster_ip(self) -> LoadBalancer:
-        local = self._service.internal_traffic_local and self._features.internal_traffic_local
-        source = Source.KEPT if self._features.dsr else self._rewritten
-        return self._make(CLUSTER_IP, None, set(), source, here=local)
 
     def _outer(
         self, kind: str, address: Address | None, flags: set[Flag], *, here: bool
@@ -310,17 +310,13 @@ class _Planner:
         balancer = self._make(INGRESS, address, flags, source, here=here)
         return replace(balancer, allowed=allowed, preserved=self._preserved)
 
-    @property
-    def _outer_ports(self) -> tuple[Port, ...]:
-        host_port = (Port.HOST,) if self._features.local_routed_vip else ()
-        return (Port.UPLINK, Port.POD, *host_port)
-
     def _make(
         self, kind: str, address: Address | None, flags: set[Flag], source: Source, *, here: bool
     ) -> LoadBalancer:
         service, features, host = self._service, self._features, self._host
         backends = self._chosen.local if here else self._chosen.backends
         node_port = kind == NODE_PORT
+        outer_ports = (Port.UPLINK, Port.POD, *((Port.HOST,) if features.local_routed_vip else ()))
         by_client = service.client_ip_affinity and features.session_affinity
         named = host.address if self._chosen.outside and host.source_vip else host.source_vip
         implied = (
@@ -331,7 +327,7 @@ class _Planner:
         return LoadBalancer(
             service=service.key,
             kind=kind,
-            ports=(Port.POD,) if kind == CLUSTER_IP else self._outer_ports,
+            ports=(Port.POD,) if kind == CLUSTER_IP else outer_ports,
             vip=host.address if node_port else address or service.cluster_ip,
             protocol=service.protocol.lower(),
             external_port=(service.node_port or 0) if node_port else service.port,
@@ -347,10 +343,6 @@ class _Planner:
             by_client=by_client,
             forgets=service.affinity_timeout if by_client and features.affinity_timeout else None,
         )
-
-
-def _same(before: Sequence[ServicePort], after: Sequence[ServicePort]) -> bool:
-    return len(before) == len(after) and all(map(is_, before, after))
 
 
 def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
