@@ -35,19 +35,12 @@ def short_lived(name: str, server: str, ca: bytes, folder: Path) -> str:
 
 def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
     context = f"lab-{name}"
+    cluster = {"server": server, "certificate-authority-data": base64.b64encode(ca).decode()}
     return _yaml(
         {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [
-                {
-                    "name": context,
-                    "cluster": {
-                        "server": server,
-                        "certificate-authority-data": base64.b64encode(ca).decode(),
-                    },
-                }
-            ],
+            "clusters": [{"name": context, "cluster": cluster}],
             "users": [{"name": context, "user": user}],
             "contexts": [{"name": context, "context": {"cluster": context, "user": context}}],
             "current-context": context,
@@ -123,19 +116,16 @@ def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
         return {}
+    loopback = {"loopbackDSR": profile.cni.loopback_dsr}
     sdnbridge = profile.cni.plugin is Plugin.SDNBRIDGE
     made_there = sdnbridge or (profile.cni.plugin is Plugin.AZURE and profile.cni.native)
     return {
         **({"plugin": profile.cni.plugin.value} if sdnbridge else {}),
         **({"driver": profile.cni.driver.value} if made_there else {}),
         "natExceptions": [str(network) for network in nat_exceptions],
-        **({} if profile.cni.plugin is Plugin.FLANNEL else _loopback(profile)),
+        # only Flannel's plugin has it in a ConfigMap
+        **({} if profile.cni.plugin is Plugin.FLANNEL else loopback),
     }
-
-
-def _loopback(profile: Profile) -> Json:
-    """Return the loopback option, which only Flannel's plugin has in a ConfigMap."""
-    return {"loopbackDSR": profile.cni.loopback_dsr}
 
 
 def _of_hosts(profile: Profile) -> Json:

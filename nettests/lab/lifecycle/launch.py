@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -109,7 +109,7 @@ def _start(
         )
     )
     with os.fdopen(reading, encoding="utf-8") as lines:
-        for message in _messages(lines):
+        for message in map(json.loads, lines):
             if "ready" in message:
                 daemon.returncode = 0  # it keeps running; nobody waits for it
                 return
@@ -132,23 +132,15 @@ def _spawn(
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with folder.opened() as descriptor:
         log = os.open(folder.log.name, flags, 0o600, dir_fd=descriptor)
-    command = [
-        sys.executable,
-        "-m",
-        processes.DAEMON,
-        str(folder.path),
-        profile,
-        json.dumps(
-            {
-                "windows_ping": options.windows_ping,
-                "mechanisms": dict(options.mechanisms),
-                "settings": options.settings,
-                "while": _identified(options.while_pid),
-                "user": user,
-            }
-        ),
-        str(writing),
-    ]
+    chosen = {
+        "windows_ping": options.windows_ping,
+        "mechanisms": dict(options.mechanisms),
+        "settings": options.settings,
+        "while": _identified(options.while_pid),
+        "user": user,
+    }
+    arguments = [str(folder.path), profile, json.dumps(chosen), str(writing)]
+    command = [sys.executable, "-m", processes.DAEMON, *arguments]
     try:
         return subprocess.Popen(
             command,
@@ -169,11 +161,6 @@ def _identified(pid: int | None) -> Json | None:
         return asdict(processes.identify(pid))
     except ProcessLookupError as error:
         raise StartError(f"There is no process {pid} for whose time the lab could run.") from error
-
-
-def _messages(lines: Iterator[str]) -> Iterator[Json]:
-    for line in lines:
-        yield json.loads(line)
 
 
 def _failure(message: Json) -> StartError:

@@ -13,6 +13,8 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import chain
 
 from aiohttp import web
 
@@ -52,9 +54,17 @@ from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy
 from nettests.lab.outside.host import OutsideServer
 from nettests.lab.programs import run as run_program
-from nettests.lab.topology import NodeSpec, Profile, ServiceTable
+from nettests.lab.topology import NodeSpec, Profile
 
 _LOG = logging.getLogger(__name__)
+_API_MECHANISMS = (
+    "windows_pod_rules",
+    "windows_container_rules",
+    "host_process_rules",
+    "windows_pod_security",
+    "runtime_classes",
+)
+"""Settings of the API server that are mechanisms of the same name."""
 
 Tell = Callable[[str], None]
 """Called with a phase's name when it is done."""
@@ -111,10 +121,14 @@ class Lab:
         self._shared = SharedPorts(profile)
         self._fabric: LabFabric | None = None
         self._workloads = Switches(
-            identity=bool(profile.mechanism("pod-identity", 1)),
-            rolling=bool(profile.mechanism("rolling-updates", 1)),
-            counted=bool(profile.mechanism("finished-pods", 1)),
+            identity=self._on("pod-identity"),
+            rolling=self._on("rolling-updates"),
+            counted=self._on("finished-pods"),
         )
+
+    def _on(self, mechanism: str) -> bool:
+        """Whether a mechanism is on that is on unless somebody switched it off."""
+        return bool(self._profile.mechanism(mechanism, 1))
 
     async def run(self, ready: Callable[[], None]) -> None:
         """Build everything, call ``ready`` when every node is Ready, then keep running."""
@@ -150,16 +164,13 @@ class Lab:
         plane = next(node for node in profile.nodes if node.control_plane)
         host = fabric.nodes[plane.name].host
         port = self._sockets.api.getsockname()[1]
+        switched: Json = {name: self._on(name.replace("_", "-")) for name in _API_MECHANISMS}
         app = apiserver.create_app(
             store=self._store,
             kubelets=self._registry,
             dialer=NodeDialer(host),
             settings=apiserver.ApiSettings(
-                windows_pod_rules=bool(profile.mechanism("windows-pod-rules", 1)),
-                windows_container_rules=bool(profile.mechanism("windows-container-rules", 1)),
-                host_process_rules=bool(profile.mechanism("host-process-rules", 1)),
-                windows_pod_security=bool(profile.mechanism("windows-pod-security", 1)),
-                runtime_classes=bool(profile.mechanism("runtime-classes", 1)),
+                **switched,
                 tokens={
                     user_token: apiserver.administrator(),
                     self._inner_token: apiserver.component("lab"),
@@ -203,34 +214,20 @@ class Lab:
     def _start_components(
         self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
     ) -> None:
-        version = minor(self._profile.kubernetes_version)
-        apart = bool(self._profile.mechanism("anti-affinity", 1))
-        group.create_task(
-            self._component(
-                "kube-scheduler", lambda client: Scheduler(client, version, apart=apart).run()
-            )
-        )
-        group.create_task(
-            self._component("endpoint-controller", lambda c: EndpointController(c).run())
-        )
-        group.create_task(
-            self._component(
-                "workload-controller", lambda c: WorkloadController(c, self._workloads).run()
-            )
-        )
-        if self._profile.mechanism("load-balancer-controller", 1):
-            group.create_task(
-                self._component(
-                    "load-balancer-controller",
-                    lambda c: LoadBalancerController(c, self._profile, fabric.announce).run(),
-                )
-            )
+        version, apart = minor(self._profile.kubernetes_version), self._on("anti-affinity")
+        components: dict[str, Callable[[Client], Awaitable[None]]] = {
+            "kube-scheduler": lambda c: Scheduler(c, version, apart=apart).run(),
+            "endpoint-controller": lambda c: EndpointController(c).run(),
+            "workload-controller": lambda c: WorkloadController(c, self._workloads).run(),
+        }
+        if self._on("load-balancer-controller"):
+            components["load-balancer-controller"] = lambda c: LoadBalancerController(
+                c, self._profile, fabric.announce
+            ).run()
         if nodes := nodes_with_policies(self._profile):
-            group.create_task(
-                self._component(
-                    "policy-agent", lambda c: PolicyAgent(c, nodes, fabric.enforce).run()
-                )
-            )
+            components["policy-agent"] = lambda c: PolicyAgent(c, nodes, fabric.enforce).run()
+        for name, run in components.items():
+            group.create_task(self._component(name, run))
         for spec in self._profile.nodes:
             group.create_task(self._node(fabric, spec, issued))
 
@@ -243,14 +240,11 @@ class Lab:
     ) -> None:
         network = fabric.nodes[spec.name]
 
-        def programmed(table: ServiceTable) -> None:
-            self._readiness.programmed(spec.name, table)
-
         system = SystemPrograms(
             profile=self._profile,
             network=network,
             clients=self._client,
-            programmed=programmed,
+            programmed=partial(self._readiness.programmed, spec.name),
             dns_troubles=self._dns_troubles,
             shared=self._shared,
         )
@@ -287,34 +281,24 @@ class Lab:
                         raise
 
     def _write_documents(self, ca: bytes, token: str) -> None:
-        api = self._sockets.api.getsockname()[1]
-        proxy = self._sockets.proxy.getsockname()[1]
-        self._write(
-            self._folder.kubeconfig.name,
-            documents.kubeconfig(self._folder.name, f"https://127.0.0.1:{api}", ca, token),
+        folder, sockets = self._folder, self._sockets
+        api, proxy, udp_proxy = (
+            sock.getsockname()[1] for sock in (sockets.api, sockets.proxy, sockets.udp_proxy)
         )
-        self._write(
-            self._folder.short_lived.name,
-            documents.short_lived(
-                self._folder.name, f"https://127.0.0.1:{api}", ca, self._folder.path
-            ),
+        server, who = f"https://127.0.0.1:{api}", f"{USER}:{self._proxy_token}@127.0.0.1"
+        cluster_profile = documents.cluster_profile(
+            self._profile,
+            f"http://{who}:{proxy}",
+            f"socks5://{who}:{udp_proxy}",
+            mtu=pod_mtu(self._profile),
+            nat_exceptions=[*chain.from_iterable(map(nat_exceptions, self._profile.by_family))],
         )
-        udp_proxy = self._sockets.udp_proxy.getsockname()[1]
-        who = f"{USER}:{self._proxy_token}@127.0.0.1"
-        self._write(
-            self._folder.cluster_profile.name,
-            documents.cluster_profile(
-                self._profile,
-                f"http://{who}:{proxy}",
-                f"socks5://{who}:{udp_proxy}",
-                mtu=pod_mtu(self._profile),
-                nat_exceptions=[
-                    nat_exception
-                    for family in self._profile.by_family
-                    for nat_exception in nat_exceptions(family)
-                ],
-            ),
-        )
+        for path, text in (
+            (folder.kubeconfig, documents.kubeconfig(folder.name, server, ca, token)),
+            (folder.short_lived, documents.short_lived(folder.name, server, ca, folder.path)),
+            (folder.cluster_profile, cluster_profile),
+        ):
+            self._write(path.name, text)
 
     def _make_faults(self, fabric: LabFabric) -> Faults:
         if self._access is None:
@@ -357,12 +341,9 @@ class Lab:
             case "fault-clear":
                 return {"cleared": await self._faults.clear(request.get("fault"))}
             case "fault-list":
-                return {
-                    "faults": [
-                        {"number": f.number, "fault": f.name, "options": f.options}
-                        for f in self._faults.list()
-                    ]
-                }
+                rows = ((f.number, f.name, f.options) for f in self._faults.list())
+                names = ("number", "fault", "options")
+                return {"faults": [dict(zip(names, row, strict=True)) for row in rows]}
             case unknown:
                 return {"error": f"unknown request: {unknown}"}
 

@@ -140,11 +140,8 @@ def _paths(folder: Path | None) -> Iterator[Path]:
 def _folder() -> Path:
     """Return ``manifests/lab`` of the checkout, else the copy inside the installed package."""
     package = Path(str(files("nettests")))
-    for folder in (
-        package.parent / "manifests" / "lab",
-        package / "_bundled" / "manifests" / "lab",
-    ):
-        if folder.is_dir():
+    for root in (package.parent, package / "_bundled"):
+        if (folder := root / "manifests" / "lab").is_dir():
             return folder
     raise ProfileError(
         "The lab profiles are missing from this installation.", hint="Install nettests again."
@@ -201,15 +198,12 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
     nodes = document["nodes"]
     names = [node["name"] for node in nodes]
     twins = sorted({name for name in names if names.count(name) > 1})
+    where = f"{file}:{_line(document, ('nodes',))}"
     if twins:
-        raise ProfileError(
-            f'{file}:{_line(document, ("nodes",))}: two nodes are called "{twins[0]}".'
-        )
+        raise ProfileError(f'{where}: two nodes are called "{twins[0]}".')
     planes = [n for n in nodes if n.get("controlPlane") and n["os"] == "linux"]
     if len(planes) != 1:
-        raise ProfileError(
-            f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
-        )
+        raise ProfileError(f"{where}: exactly one Linux node must have controlPlane: true.")
     if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in _ROUTED:
         raise ProfileError(
             f"{file}:{_line(document, ('ipFamilies',))}: two families need a network of routes.",
@@ -274,19 +268,14 @@ def _build(document: Mapping[str, Any]) -> Profile:
 
 def _of_ipv6_alone(profile: Profile) -> Profile:
     """Return the profile with its second IP family only."""
-    nodes = [(node, _second(index, IPV6_NETWORKS)) for index, node in enumerate(profile.nodes, 1)]
-    return replace(
-        profile,
-        nodes=tuple(
-            replace(node, address=second.address, pod_cidr=second.pod_cidr)
-            for node, second in nodes
-            if second
-        ),
-        node_network=IPV6_NETWORKS.node_network,
-        cluster_cidr=IPV6_NETWORKS.cluster_cidr,
-        service_cidr=IPV6_NETWORKS.service_cidr,
-        dns_address=IPV6_NETWORKS.service_cidr[10],
+    nodes = tuple(
+        replace(node, ipv6=_second(index, IPV6_NETWORKS))
+        for index, node in enumerate(profile.nodes, start=1)
     )
+    _, second = replace(profile, nodes=nodes, ipv6=IPV6_NETWORKS).by_family
+    alone = tuple(replace(node, ipv6=None) for node in second.nodes)
+    dns = IPV6_NETWORKS.service_cidr[10]
+    return replace(second, nodes=alone, ipv6=None, dns_address=dns)
 
 
 def _cni(cni: Mapping[str, Any]) -> Cni:
