@@ -107,10 +107,6 @@ def details(resource: Resource, name: str, kind: str = "") -> Json:
     return {**({"name": name} if name else {}), **group, "kind": kind or resource.plural}
 
 
-def _subject(resource: Resource, name: str) -> str:
-    return f'{resource.qualified} "{name}"' if name else resource.qualified
-
-
 def not_found(resource: Resource, name: str) -> ApiError:
     """No object of that name."""
     message = f'{resource.qualified} "{name}" not found'
@@ -137,7 +133,8 @@ def stale(resource: Resource, name: str) -> ApiError:
 
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Json] = ()) -> ApiError:
     """Authorisation or admission says no."""
-    message = f"{_subject(resource, name)} is forbidden: {why}"
+    subject = f'{resource.qualified} "{name}"' if name else resource.qualified
+    message = f"{subject} is forbidden: {why}"
     about = details(resource, name) | ({"causes": list(causes)} if causes else {})
     return ApiError(403, "Forbidden", message, about)
 

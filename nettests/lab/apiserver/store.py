@@ -76,6 +76,7 @@ class Change:
     previous: Record | None
 
 
+Watchers = dict[Pinned | None, set["Subscription"]]
 Selects = Callable[[Record], bool]
 """Whether a subscription wants a record."""
 
@@ -84,9 +85,8 @@ Selects = Callable[[Record], bool]
 class _Collection:
     records: dict[Name, Record] = field(default_factory=dict)
     history: list[Change] = field(default_factory=list)
-    watchers: set["Subscription"] = field(default_factory=set)
-    pinned: dict[Pinned, set["Subscription"]] = field(default_factory=dict)
-    """Subscriptions to objects that have, or had, one value at a path."""
+    watchers: "Watchers" = field(default_factory=dict)
+    """Subscriptions to objects that have, or had, one value at a path; those to all under ``None``."""
     oldest: int = 0
 
 
@@ -97,7 +97,7 @@ class Store:
         self.version = _FIRST_VERSION
         self._history = history
         self._collections: dict[str, _Collection] = {}
-        self._watchers: set[Subscription] = set()
+        self._watchers: Watchers = {}
         self.departures = 0
         """Counts writes that removed an object or marked it for removal."""
 
@@ -152,10 +152,7 @@ class Store:
         objects with that value at that path: of the hundreds of kubelets that watch the Pods of their node, one is
         woken by a Pod, and the others cost nothing.
         """
-        collection = self._of(key)
-        if pinned is None:
-            return Subscription(collection.watchers, selects)
-        return _PinnedSubscription(collection.pinned, pinned, selects)
+        return Subscription(self._of(key).watchers, selects, pinned)
 
     def subscribe_all(self) -> "Subscription":
         """Return a subscription that is woken by every later write."""
@@ -188,7 +185,8 @@ class Store:
             del collection.history[:dropped]
         if kind == "DELETED" or "deletionTimestamp" in body["metadata"]:
             self.departures += 1
-        for watcher in (*collection.watchers, *self._watchers, *_concerned(collection, change)):
+        every = (*self._watchers.get(None, ()), *_concerned(collection.watchers, change))
+        for watcher in every:
             watcher.tell(change)
         return record
 
@@ -199,33 +197,39 @@ class Store:
         return collection
 
 
-def _concerned(collection: _Collection, change: Change) -> set["Subscription"]:
-    subscriptions: set[Subscription] = set()
-    if collection.pinned:
+def _concerned(watchers: Watchers, change: Change) -> set["Subscription"]:
+    subscriptions = set(watchers.get(None, ()))
+    if len(watchers) > bool(subscriptions):
         for record in filter(None, (change.record, change.previous)):
             for path in PINNED:
                 outer, inner = path.split(".")
                 value = (record.body.get(outer) or {}).get(inner) or ""
-                subscriptions |= collection.pinned.get((path, str(value)), set())
+                subscriptions |= watchers.get((path, str(value)), set())
     return subscriptions
 
 
 class Subscription:
     """Waits for writes to one collection; a context manager that ends with its watch."""
 
-    def __init__(self, watchers: set["Subscription"], selects: Selects | None = None) -> None:
+    def __init__(
+        self, watchers: Watchers, selects: Selects | None = None, pinned: Pinned | None = None
+    ) -> None:
         self._watchers = watchers
+        self._pinned = pinned
         self._selects = selects
         self._event = asyncio.Event()
         self.first = 0
         """Version of the first write since the last waiting: of those before, none was of interest."""
 
     def __enter__(self) -> "Subscription":
-        self._watchers.add(self)
+        self._watchers.setdefault(self._pinned, set()).add(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._watchers.discard(self)
+        alike = self._watchers[self._pinned]
+        alike.discard(self)
+        if not alike:
+            del self._watchers[self._pinned]
 
     def tell(self, change: Change) -> None:
         """Wake the waiting task, if the change is of interest."""
@@ -240,7 +244,7 @@ class Subscription:
     @property
     def company(self) -> int:
         """How many are woken by the same writes, this one included; some of them may select less."""
-        return len(self._watchers)
+        return len(self._watchers[self._pinned])
 
     @property
     def pending(self) -> bool:
@@ -256,23 +260,3 @@ class Subscription:
             return False
         self._event.clear()
         return True
-
-
-class _PinnedSubscription(Subscription):
-    """A subscription that is stored with others to the same value."""
-
-    def __init__(
-        self, pinned: dict[Pinned, set[Subscription]], value: Pinned, selects: Selects | None
-    ) -> None:
-        super().__init__(set(), selects)
-        self._pinned = pinned
-        self._value = value
-
-    def __enter__(self) -> Subscription:
-        self._watchers = self._pinned.setdefault(self._value, set())
-        return super().__enter__()
-
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
-        if not self._watchers:
-            self._pinned.pop(self._value, None)

@@ -77,10 +77,6 @@ def _count(*paths: str) -> Cell:
     return lambda item: sum(len(at(path, ())(item)) for path in paths)
 
 
-def _joined(path: str) -> Cell:
-    return lambda item: ",".join(at(path, ())(item))
-
-
 def _pairs(path: str) -> Cell:
     """Return the cell of labels: ``app=web,tier=x``."""
     labels = at(path, {})
@@ -289,7 +285,9 @@ _COLUMNS: Mapping[str, Sequence[_Column]] = {
     "endpointslices.discovery.k8s.io": _columns(
         {"AddressType": at("addressType"), "Ports": _slice_ports, "Endpoints": _slice_endpoints}
     ),
-    "servicecidrs.networking.k8s.io": _columns({"CIDRs": _joined("spec.cidrs")}),
+    "servicecidrs.networking.k8s.io": _columns(
+        {"CIDRs": lambda item: ",".join(at("spec.cidrs", ())(item))}
+    ),
     "namespaces": _columns({"Status": at("status.phase")}),
     "configmaps": _columns({"Data": _count("data", "binaryData")}),
     "secrets": _columns({"Type": at("type"), "Data": _count("data")}),

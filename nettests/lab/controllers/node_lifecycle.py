@@ -19,7 +19,8 @@ async def mark_lost(client: Client, name: str) -> None:
     node = await client.get(f"{_NODES}/{name}")
     conditions = [_unknown(condition, now) for condition in node["status"]["conditions"]]
     await client.patch(f"{_NODES}/{name}/status", {"status": {"conditions": conditions}})
-    taints = [*_others(node), *_taints(now)]
+    taint = {"key": UNREACHABLE, "timeAdded": now}
+    taints = [*_others(node), {**taint, "effect": "NoSchedule"}, {**taint, "effect": "NoExecute"}]
     await client.patch(f"{_NODES}/{name}", {"spec": {"taints": taints}})
     pods = await client.get("/api/v1/pods", fieldSelector=f"spec.nodeName={name}")
     for pod in pods["items"]:
@@ -46,13 +47,6 @@ def _unready(condition: Json, now: str) -> Json:
     if condition["type"] != "Ready" or condition["status"] == "False":
         return condition
     return {**condition, "status": "False", "lastTransitionTime": now}
-
-
-def _taints(now: str) -> list[Json]:
-    return [
-        {"key": UNREACHABLE, "effect": effect, "timeAdded": now}
-        for effect in ("NoSchedule", "NoExecute")
-    ]
 
 
 def _others(node: Json) -> list[Json]:

@@ -37,7 +37,12 @@ def place(
 
     Anti-affinity counts only with ``apart``.
     """
-    placed = [other for other in pods if other["spec"].get("nodeName") and not _finished(other)]
+    ended = {"Succeeded", "Failed"}
+    placed = [
+        other
+        for other in pods
+        if other["spec"].get("nodeName") and other.get("status", {}).get("phase") not in ended
+    ]
     load = Counter(str(other["spec"]["nodeName"]) for other in placed)
     refused: Counter[str] = Counter()
     fitting = []
@@ -186,7 +191,3 @@ def selected(selector: Json, pod: Json) -> bool:
     return all(labels.get(key) == value for key, value in exact) and all(
         _rule_matches(labels, rule) for rule in rules
     )
-
-
-def _finished(pod: Json) -> bool:
-    return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}

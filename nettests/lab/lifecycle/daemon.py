@@ -17,7 +17,6 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -125,7 +124,9 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
-        lab = Lab(folder, profile, sockets, _phase_reporter(report), report.file)
+        lab = Lab(
+            folder, profile, sockets, lambda phase: report.send({"phase": phase}), report.file
+        )
         asyncio.run(_supervise(lab, report, guard))
 
 
@@ -179,10 +180,6 @@ async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
         if descriptor >= 0:
             loop.add_reader(descriptor, gone, descriptor)
     await task
-
-
-def _phase_reporter(report: Report) -> Callable[[str], None]:
-    return lambda phase: report.send({"phase": phase})
 
 
 def _allow_many_files() -> None:

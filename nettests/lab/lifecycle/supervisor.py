@@ -332,7 +332,7 @@ class Lab:
             raise RuntimeError("the control socket is served before the lab is built")
         match request["do"]:
             case "status":
-                return {"phases": self._phases, **_flat(self._fabric.describe())}
+                return {"phases": self._phases, **self._fabric.describe()}
             case "token":
                 return self._token(int(request["seconds"]))
             case "fault-inject":
@@ -350,17 +350,6 @@ class Lab:
     def _done(self, phase: str) -> None:
         self._phases[phase] = round(time.monotonic() - self._started, 3)
         self._tell(phase)
-
-
-def _flat(described: Json) -> Json:
-    """Return process id and namespace descriptors by name: ``win-1/switch``, ``win-1/host``."""
-    namespaces = dict(described["namespaces"])
-    for node, parts in described["nodes"].items():
-        namespaces[f"{node}/host"] = parts["host"]
-        if parts["switch"] is not None:
-            namespaces[f"{node}/switch"] = parts["switch"]
-        namespaces |= {f"{node}/pod/{uid}": fd for uid, fd in parts["pods"].items()}
-    return {"pid": described["pid"], "namespaces": namespaces}
 
 
 async def _drop(_text: bytes) -> None:

@@ -70,16 +70,18 @@ class LabFabric:
         await self._worker.run(lambda: self._faults.clear(fault))
 
     def describe(self) -> dict[str, Any]:
-        """Return process id and descriptors of all namespaces, for ``nsenter``.
+        """Return process id and descriptors of all namespaces by name, ``win-1/switch``, for ``nsenter``.
 
         ``nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD``.
         """
-        outer = {namespace.name: namespace.fd for namespace in self._underlay.namespaces()}
-        return {
-            "pid": os.getpid(),
-            "namespaces": outer,
-            "nodes": {name: _describe_node(node) for name, node in self.nodes.items()},
-        }
+        namespaces = {namespace.name: namespace.fd for namespace in self._underlay.namespaces()}
+        for name, node in self.nodes.items():
+            namespaces[f"{name}/host"] = node.host.fd
+            if node.switch is not None:
+                namespaces[f"{name}/switch"] = node.switch.fd
+            pods = node.pod_namespaces().items()
+            namespaces |= {f"{name}/pod/{uid}": namespace.fd for uid, namespace in pods}
+        return {"pid": os.getpid(), "namespaces": namespaces}
 
     async def close(self) -> None:
         """Release every namespace; the kernel then removes links, rules and flows."""
@@ -92,14 +94,6 @@ class LabFabric:
         for node in self.nodes.values():
             node.close()
         self._underlay.close()
-
-
-def _describe_node(node: Node) -> dict[str, Any]:
-    return {
-        "host": node.host.fd,
-        "switch": None if node.switch is None else node.switch.fd,
-        "pods": {uid: namespace.fd for uid, namespace in node.pod_namespaces().items()},
-    }
 
 
 async def create_fabric(profile: Profile) -> LabFabric:

@@ -4,6 +4,8 @@ Pods hang on routed links of the host's namespace; other nodes' pods are reached
 (host-gw) or through ``flannel.1`` (vxlan).
 """
 
+from functools import partial
+
 from nettests.lab.network import addressing, conntrack, nft
 from nettests.lab.network.host_ports import HostPorts, portmap_table
 from nettests.lab.network.namespace import (
@@ -113,15 +115,14 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
         switch=None,
         source_vip=None,
         pods=pods,
-        host_ports=[_host_ports(family.node(node.name), host) for family in profile.by_family],
+        host_ports=[
+            HostPorts(host, partial(portmap_table, node_address=address), like=address)
+            for address in (family.node(node.name).address for family in profile.by_family)
+        ],
         program=program,
         worker=worker,
         forgetting=forgetting,
     )
-
-
-def _host_ports(node: NodeSpec, host: NetworkNamespace) -> HostPorts:
-    return HostPorts(host, lambda mapped: portmap_table(mapped, node.address), like=node.address)
 
 
 def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overlay: bool) -> None:

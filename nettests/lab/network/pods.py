@@ -50,6 +50,10 @@ class _Pod:
     port: str
     mappings: tuple[PortMapping, ...]
 
+    @property
+    def addresses(self) -> tuple[Address, ...]:
+        return (self.address,) if self.ipv6 is None else (self.address, self.ipv6)
+
 
 class Pods:
     """The pods of one node. Methods run on the worker thread."""
@@ -86,24 +90,20 @@ class Pods:
 
     def addresses(self) -> Mapping[str, tuple[Address, ...]]:
         """Return the pods' addresses by pod ``uid``, the primary family's first."""
-        return {uid: (pod.address, *_some(pod.ipv6)) for uid, pod in self._pods.items()}
+        return {uid: pod.addresses for uid, pod in self._pods.items()}
 
     def mappings(self) -> tuple[tuple[Address, PortMapping], ...]:
         """Return the host ports of all pods, each with the addresses of its pod."""
         return tuple(
             (address, mapping)
             for pod in self._pods.values()
-            for address in (pod.address, *_some(pod.ipv6))
+            for address in pod.addresses
             for mapping in pod.mappings
         )
 
     def ports(self) -> Mapping[Address, str]:
         """Return the link that leads to each of the pods' addresses."""
-        return {
-            address: pod.port
-            for pod in self._pods.values()
-            for address in (pod.address, *_some(pod.ipv6))
-        }
+        return {address: pod.port for pod in self._pods.values() for address in pod.addresses}
 
     def close(self) -> None:
         """Let go of all namespaces."""
@@ -153,10 +153,6 @@ class Pods:
         return ways
 
 
-def _some(address: IPv6Address | None) -> tuple[IPv6Address, ...]:
-    return () if address is None else (address,)
-
-
 def lead_to(links: Netlink, port: str, address: Address, mac: str) -> None:
     """Make the near end of a routed link lead to what is at the far one."""
     links.neighbours(port, [(address, mac)])
@@ -177,17 +173,18 @@ def connect_to_gateway(
 
 def ipv6_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
     """Return where pods of ``node`` have their second address; ``None`` in a cluster of one family."""
-    if node.ipv6 is None:
-        return None
-    offset = int(addressing.pod_gateway(node, profile.cni)) - int(node.pod_cidr.network_address)
-    return IPv6Range(network=node.ipv6.pod_cidr, gateway=node.ipv6.pod_cidr[offset])
+    return None if node.ipv6 is None else _range(node, profile, node.ipv6.pod_cidr)
 
 
 def unasked_range(node: NodeSpec, profile: Profile) -> IPv6Range:
     """Return where pods of ``node`` have an IPv6 address in a cluster that has no such family."""
     second = IPv6Network((_UNASKED + (int(node.pod_cidr.network_address) << 64), 64))
+    return _range(node, profile, second)
+
+
+def _range(node: NodeSpec, profile: Profile, network: IPv6Network) -> IPv6Range:
     offset = int(addressing.pod_gateway(node, profile.cni)) - int(node.pod_cidr.network_address)
-    return IPv6Range(network=second, gateway=second[offset])
+    return IPv6Range(network=network, gateway=network[offset])
 
 
 def other_nodes(nodes: Iterable[NodeSpec], excluded: NodeSpec) -> list[NodeSpec]:

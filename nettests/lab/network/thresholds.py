@@ -159,7 +159,12 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
     has, since = partial(_switched_on, profile), partial(_has, profile=profile)
-    external, internal = _external_local(release, profile), since(INTERNAL_TRAFFIC_LOCAL)
+    external = release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
+    plugin, internal = profile.cni.plugin, since(INTERNAL_TRAFFIC_LOCAL)
+    maps_own_ports = plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD
+    limit = 1024 if switched or release >= MANY_BACKENDS else 64
+    preserves = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
+    both = plugin in DUAL_STACK_PLUGINS and release >= DUAL_STACK_CAPABLE and minor >= DUAL_STACK
     return SwitchFeatures(
         overlay=switched or profile.cni.driver is Driver.OVERLAY,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
@@ -174,10 +179,10 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES) and not portals,
         empty_node_ports=has("empty-node-ports", switched),
-        port_mappings=has("port-mappings", profile.cni.plugin is not Plugin.ANTREA),
+        port_mappings=has("port-mappings", plugin is not Plugin.ANTREA),
         port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
-        local_port_mappings=has("local-port-mappings", _maps_own_ports(node, profile)),
-        backend_limit=profile.mechanism("backend-limit", _limit(release, switched=switched)),
+        local_port_mappings=has("local-port-mappings", maps_own_ports),
+        backend_limit=profile.mechanism("backend-limit", limit),
         one_internal_port=has("one-internal-port", not switched),
         last_internal_port=minor >= LAST_INTERNAL_PORT,
         host_network_backends=has("host-network-backends", switched),
@@ -187,7 +192,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         load_balancer_addresses=has("load-balancer-addresses", usual=True),
         external_ips=has("external-ips", usual=True),
         source_ranges=has("source-ranges", switched),
-        preserve_destination=has("preserve-destination", _preserves(release, switched=switched)),
+        preserve_destination=has("preserve-destination", preserves),
         preserved_sources=has("preserved-sources", usual=True),
         terminating_fallback=has("terminating-fallback", switched or since(FALLBACK)),
         skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
@@ -200,7 +205,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         host_encapsulates=has("host-encapsulates", switched),
         stealth=has("stealth", profile.options.windows_firewall),
         user_mode=portals,
-        dual_stack=has("dual-stack", _both_families(node, profile)),
+        dual_stack=has("dual-stack", both),
         required_families=has("required-families", since(REQUIRED_FAMILIES)),
         topology_hints=has("topology-hints", switched),
         family_in_key=has("family-in-key", since(FAMILY_IN_KEY)),
@@ -209,32 +214,6 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
 
 def _switched_on(profile: Profile, name: str, usual: bool) -> bool:  # noqa: FBT001
     return bool(profile.mechanism(name, usual))
-
-
-def _external_local(release: tuple[int, int], profile: Profile) -> bool:
-    minor = _minor(profile.kubernetes_version)
-    return release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
-
-
-def _maps_own_ports(node: NodeSpec, profile: Profile) -> bool:
-    newer = node.windows_release[0] >= LOCAL_PORT_MAPPING_BUILD
-    return profile.cni.plugin is Plugin.AZURE and newer
-
-
-def _limit(release: tuple[int, int], *, switched: bool) -> int:
-    return 1024 if switched or release >= MANY_BACKENDS else 64
-
-
-def _preserves(release: tuple[int, int], *, switched: bool) -> bool:
-    return not switched and release[0] >= PRESERVE_DESTINATION_BUILD
-
-
-def _both_families(node: NodeSpec, profile: Profile) -> bool:
-    return (
-        profile.cni.plugin in DUAL_STACK_PLUGINS
-        and node.windows_release >= DUAL_STACK_CAPABLE
-        and _minor(profile.kubernetes_version) >= DUAL_STACK
-    )
 
 
 def _minor(version: str) -> tuple[int, int]:

@@ -152,14 +152,9 @@ class WindowsServices:
         """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
         if not self._features.loopback_dsr:
             return []
-        direct = (policy for policy in policies if policy.source is Source.KEPT)
-        local = {
-            backend
-            for policy in direct
-            for backend in policy.backends
-            if backend in self._node.pod_cidr
-        }
-        return sorted(local, key=int)
+        direct = (policy.backends for policy in policies if policy.source is Source.KEPT)
+        backends = set(chain.from_iterable(direct))
+        return sorted((each for each in backends if each in self._node.pod_cidr), key=int)
 
 
 class HostAddresses:
@@ -194,7 +189,18 @@ def build_windows_node(
     switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
     underlay.plug(switch, Port.UPLINK, node.address)
     _wire(node, profile, machine, switch)
-    pods = Pods(_pod_ports(node, profile, switch))
+    pods = Pods(
+        PodPorts(
+            node=node,
+            attached_to=switch,
+            gateway=addressing.pod_gateway(node, profile.cni),
+            ipv6=_second_range(node, profile),
+            gateway_on_port=False,
+            mtu=pod_mtu(profile),
+            settings={**settings, **_TTL},
+            ipam=profile.cni.ipam,
+        )
+    )
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
     held, rewriting = Hns(), Rewriting()
     services = [
@@ -225,9 +231,7 @@ def build_windows_node(
         hns=NodeHns(
             node=node,
             profile=profile,
-            exceptions=[
-                nat_exception for family in families for nat_exception in nat_exceptions(family)
-            ],
+            exceptions=[*chain.from_iterable(map(nat_exceptions, families))],
             pods=pods.addresses,
             policies=lambda: tuple(policy for each in services for policy in each.policies),
             dns=disk.endpoint_dns,
@@ -248,8 +252,11 @@ def _wire(
         _build_overlay(node, profile, machine, switch)
     if profile.cni.backend == GENEVE:
         nft.load(machine.fd, render(geneve_table()))
-    if features.tunnel:
-        _build_tunnel(node, profile, switch)
+    if features.tunnel:  # what pods send goes to the fabric, which knows where every pod is
+        with configure(switch) as links:
+            links.blackhole(node.pod_cidr)
+            links.route(ANY, Port.UPLINK, via=gateway_of(profile), table=_FABRIC_TABLE)
+            links.route_marked(TO_FABRIC, _FABRIC_TABLE)
     if features.user_mode:
         with configure(switch) as links:
             links.route(profile.service_cidr, Port.HOST, via=node.address)
@@ -271,7 +278,15 @@ def _build_family(
             _route_own(links, node, *_NODE_PORTS)
     if features.stealth:
         nft.load(machine.fd, render(stealth_table(node.address)))
-    nft.load(switch.fd, _ports_ruleset(node, family, features))
+    lasting = ports_table(
+        node_address=node.address,
+        pod_cidr=node.pod_cidr,
+        service_cidr=family.service_cidr,
+        exceptions=spared(family),
+        features=features,
+        pods_elsewhere=[other.pod_cidr for other in other_nodes(family.nodes, node)],
+    )
+    nft.load(switch.fd, render(lasting))
     if features.flow_ageing:
         nft.load(switch.fd, render(ageing_table(node.pod_cidr)))
 
@@ -289,14 +304,6 @@ def _connect_host(
     ways = ((address, addressing.point_to_point(address)) for address in addresses)
     connect_to_gateway(machine, ways)
     await_carrier(near)
-
-
-def _build_tunnel(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> None:
-    """L2tunnel: what pods send goes to the fabric, which knows where every pod is."""
-    with configure(switch) as links:
-        links.blackhole(node.pod_cidr)
-        links.route(ANY, Port.UPLINK, via=gateway_of(profile), table=_FABRIC_TABLE)
-        links.route_marked(TO_FABRIC, _FABRIC_TABLE)
 
 
 def _build_overlay(
@@ -336,9 +343,8 @@ def _host_ports(
         routed.clear()
         routed.update(wanted)
 
-    if local:
-        return HostPorts(switch, rendered, route, like=node.address)
-    return HostPorts(switch, rendered, like=node.address)
+    routed_too = (route,) if local else ()
+    return HostPorts(switch, rendered, *routed_too, like=node.address)
 
 
 def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
@@ -357,18 +363,6 @@ def _route_own(links: Netlink, node: NodeSpec, first: int, last: int, *, end: bo
         links.route_own_ports(node.address, protocol, (first, last), _SWITCH_TABLE, end=end)
 
 
-def _ports_ruleset(node: NodeSpec, profile: Profile, features: SwitchFeatures) -> str:
-    table = ports_table(
-        node_address=node.address,
-        pod_cidr=node.pod_cidr,
-        service_cidr=profile.service_cidr,
-        exceptions=spared(profile),
-        features=features,
-        pods_elsewhere=[other.pod_cidr for other in other_nodes(profile.nodes, node)],
-    )
-    return render(table)
-
-
 def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
     """Return the range of pods' second addresses: in dual-stack clusters, or where the plugin assigns them anyway.
 
@@ -377,16 +371,3 @@ def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
     if switch_features(node, profile).dual_stack:
         return ipv6_range(node, profile)
     return unasked_range(node, profile) if profile.mechanism("unasked-ipv6", 0) else None
-
-
-def _pod_ports(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> PodPorts:
-    return PodPorts(
-        node=node,
-        attached_to=switch,
-        gateway=addressing.pod_gateway(node, profile.cni),
-        ipv6=_second_range(node, profile),
-        gateway_on_port=False,
-        mtu=pod_mtu(profile),
-        settings={**settings_for(profile), **_TTL},
-        ipam=profile.cni.ipam,
-    )

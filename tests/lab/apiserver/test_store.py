@@ -183,7 +183,7 @@ def test_a_subscription_that_ended_leaves_nothing() -> None:
     store = Store()
     one = store.subscribe("pods", pinned=("metadata.name", "p"))
     other = store.subscribe("pods", pinned=("metadata.name", "p"))
-    held = store._of("pods").pinned
+    held = store._of("pods").watchers
     with one:
         with other:
             assert len(held) == 1

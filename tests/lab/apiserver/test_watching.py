@@ -188,7 +188,7 @@ def test_a_watch_of_one_object_outlives_what_the_history_forgets_of_others(
             query = {"fieldSelector": "metadata.name=quiet"}
             waiting = asyncio.create_task(_take(client, 1, CONFIG_MAPS, version, **query))
             async with asyncio.timeout(10):
-                while not running.store._of("configmaps").pinned.get(("metadata.name", "quiet")):
+                while not running.store._of("configmaps").watchers.get(("metadata.name", "quiet")):
                     await asyncio.sleep(0.01)
             for number in range(20):
                 await writer.patch(f"{CONFIG_MAPS}/busy", {"data": {"k": str(number)}})

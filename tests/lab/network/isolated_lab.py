@@ -340,11 +340,11 @@ class IsolatedLab:
 
     async def inodes(self) -> list[int]:
         """Return the inode of every namespace of the lab."""
-        described = self._fabric.describe()
-        fds = list(described["namespaces"].values())
-        for node in described["nodes"].values():
-            fds += [node["host"], *node["pods"].values(), *filter(None, [node["switch"]])]
-        return [os.fstat(fd).st_ino for fd in fds]
+        return [os.fstat(fd).st_ino for fd in self._fabric.describe()["namespaces"].values()]
+
+    async def nodes(self) -> list[str]:
+        """Return the names of the nodes."""
+        return list(self._fabric.nodes)
 
     async def work_done(self) -> tuple[int, int]:
         """Return how many netlink requests and nft runs there were so far."""

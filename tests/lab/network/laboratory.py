@@ -175,6 +175,10 @@ class Laboratory:
         """Return what ``LabFabric.describe`` does."""
         return dict(self._call("describe"))
 
+    def nodes(self) -> list[str]:
+        """Return the names of the nodes."""
+        return list(self._call("nodes"))
+
     def inodes(self) -> list[int]:
         """Return the inodes of the lab's namespaces."""
         return list(self._call("inodes"))

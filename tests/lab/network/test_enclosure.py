@@ -120,8 +120,8 @@ def test_description_is_enough_to_enter(start_lab: StartLab) -> None:
     lab.attach_bare(WIN_A, "pod")
     described = lab.describe()
     assert described["pid"] == lab.child.pid
-    fd = described["nodes"][WIN_A]["pods"]["pod"]
+    fd = described["namespaces"][f"{WIN_A}/pod/pod"]
     held = Path(f"/proc/{described['pid']}/fd/{fd}")
     assert str(held.readlink()).startswith("net:[")
-    assert described["nodes"][LINUX]["switch"] is None
-    assert NODE_ADDRESS.keys() == described["nodes"].keys()
+    assert f"{LINUX}/switch" not in described["namespaces"]
+    assert {f"{node}/host" for node in NODE_ADDRESS} <= described["namespaces"].keys()

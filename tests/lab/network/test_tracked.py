@@ -34,7 +34,7 @@ def test_a_translated_flow_is_remembered_in_both_directions(start_lab: StartLab)
 def test_flows_of_the_other_ip_version_are_told_apart(start_lab: StartLab) -> None:
     """An IPv6 flow is listed among those of version 6 alone."""
     lab = start_lab(load("win2022-l2bridge-dualstack"))
-    here, there = list(lab.describe()["nodes"])[:2]
+    here, there = lab.nodes()[:2]
     first, second = lab.attach_dual(here, "client")[1], lab.attach_dual(there, "server")[1]
     assert first
     assert second
@@ -66,7 +66,7 @@ def test_a_table_of_many_messages_is_read_to_its_end(start_lab: StartLab) -> Non
 def test_flows_to_other_destinations_are_passed_over(start_lab: StartLab) -> None:
     """Of both IP versions only those that were begun to an address in question are read."""
     lab = start_lab(load("win2022-l2bridge-dualstack"))
-    here, there = list(lab.describe()["nodes"])[:2]
+    here, there = lab.nodes()[:2]
     lab.attach_bare(here, "client")
     lab.program()
     lab.send("client", "203.0.113.9", range(2000, 2003))
