@@ -221,7 +221,7 @@ def test_many_watches_are_told_of_writes_that_come_together_at_once(
                 asyncio.create_task(_take(client, 20, CONFIG_MAPS, version)) for _ in range(60)
             ]
             async with asyncio.timeout(10):
-                while len(store._of("configmaps").watchers) < len(tasks):
+                while len(store._of("configmaps").watchers.get(None, ())) < len(tasks):
                     await asyncio.sleep(0.01)
             names = [f"m{number}" for number in range(20)]
             for one in names:
