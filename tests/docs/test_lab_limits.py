@@ -22,7 +22,7 @@ def test_no_package_is_left_out() -> None:
 
 def test_code_that_claims_name_exists() -> None:
     """A claim that names code, as ``module:symbol``, names what the lab has."""
-    # sample: `controllers.stateful:reconcile_stateful_set`
+    # sample: `controllers.workloads:reconcile_stateful_set`
     named = re.findall(r"`([a-z_]+(?:\.[a-z_]+)+):(\w+)`", document())
     assert named != []
     missing = [

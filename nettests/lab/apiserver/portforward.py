@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from aiohttp import WSMsgType, web
 
 from nettests.lab.apiserver import spdy
-from nettests.lab.apiserver.backend import go_text
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.channels import (
     FORWARD_PROTOCOLS,
@@ -25,6 +24,7 @@ from nettests.lab.apiserver.channels import (
     require_upgrade,
 )
 from nettests.lab.apiserver.log import find_kubelet, reach
+from nettests.lab.apiserver.proxy import go_text
 from nettests.lab.apiserver.spdy import Frame, Kind
 from nettests.lab.apiserver.status import PlainError
 from nettests.lab.interfaces import Duplex, Kubelet, NotRunningError

@@ -1,25 +1,120 @@
-"""Pod, Service and node proxy: one real connection from the control plane's node per request.
+"""Pod, Service and node proxy: one real connection from the control plane's node per request, by h11.
 
 Names are ``[scheme:]name[:port]``. Headers are rewritten as the API server's ``UpgradeAwareHandler``
 does: credentials are dropped, ``X-Forwarded-…`` added, redirects to the backend's own paths brought
-under the proxy's path. Links inside HTML are left alone and upgrades (WebSocket) are refused.
+under the proxy's path. Links inside HTML are left alone and upgrades (WebSocket) are refused. The request's body is
+sent whole; the answer's is passed on as it comes, and nothing is kept alive. Errors are in the words of Go's ``net``
+package, as clients of a real API server read them.
 """
 
 import asyncio
+import errno
 import random
 import ssl
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import h11
 from aiohttp import web
 
-from nettests.lab.apiserver import backend, resources
+from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import api_headers, phrase
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
 from nettests.lab.interfaces import Duplex
+
+_CHUNK = 65536
+
+_Headers = list[tuple[str, str]]
+_TEXTS = {
+    errno.ECONNREFUSED: "connect: connection refused",
+    errno.EHOSTUNREACH: "connect: no route to host",
+    errno.ENETUNREACH: "connect: network is unreachable",
+    errno.ECONNRESET: "read: connection reset by peer",
+    errno.ETIMEDOUT: "i/o timeout",
+}
+
+
+def go_text(error: OSError) -> str:
+    """Return what Go says of a failed connect or read."""
+    number = errno.ETIMEDOUT if isinstance(error, TimeoutError) else error.errno
+    return _TEXTS.get(number or 0, str(error.strerror or error).lower())
+
+
+class _BrokenError(Exception):
+    """The other side did not answer with HTTP; the text is Go's."""
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The head of an answer, and its body as it comes."""
+
+    code: int
+    reason: str
+    headers: _Headers
+    connection: h11.Connection
+    stream: Duplex
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """Yield the body; ``_BrokenError`` when it breaks off."""
+        while True:
+            event = await _next(self.connection, self.stream)
+            if isinstance(event, h11.Data):
+                yield bytes(event.data)
+            elif isinstance(event, h11.EndOfMessage):
+                return
+
+
+async def _send(
+    stream: Duplex, *, method: str, target: str, headers: _Headers, body: bytes
+) -> _Answer:
+    """Send a request and read the head of the answer."""
+    connection = h11.Connection(h11.CLIENT)
+    sized = [*headers, ("Content-Length", str(len(body)))] if body else headers
+    parts: list[h11.Event] = [h11.Request(method=method, target=target, headers=sized)]
+    parts += [h11.Data(data=body)] if body else []
+    data = b"".join(connection.send(part) or b"" for part in (*parts, h11.EndOfMessage()))
+    try:
+        stream.writer.write(data)
+        await stream.writer.drain()
+    except ConnectionError as error:
+        raise _BrokenError("write: broken pipe") from error
+    while True:
+        event = await _next(connection, stream)
+        if isinstance(event, h11.Response):
+            return _Answer(
+                code=event.status_code,
+                reason=event.reason.decode("latin-1"),
+                headers=[
+                    (name.decode("latin-1"), value.decode("latin-1"))
+                    for name, value in event.headers.raw_items()
+                ],
+                connection=connection,
+                stream=stream,
+            )
+
+
+async def _next(connection: h11.Connection, stream: Duplex) -> h11.Event:
+    while True:
+        try:
+            event = connection.next_event()
+        except h11.RemoteProtocolError as error:
+            text = str(error)
+            cut_off = "closed connection" in text
+            raise _BrokenError("EOF" if cut_off else f"malformed HTTP response: {text}") from error
+        if event is not h11.NEED_DATA:
+            if isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
+                raise _BrokenError("EOF")
+            assert not isinstance(event, type)
+            return event
+        try:
+            connection.receive_data(await stream.reader.read(_CHUNK))
+        except (ConnectionError, asyncio.IncompleteReadError) as error:
+            raise _BrokenError("read: connection reset by peer") from error
+
 
 _DIAL_SECONDS = 30
 _TLS_SECONDS = 10
@@ -183,9 +278,7 @@ async def _dial(call: Call, target: _Target) -> Duplex:
         async with asyncio.timeout(_DIAL_SECONDS):
             stream = await call.server.dialer.dial(target.address, target.port)
     except OSError as error:
-        raise _unreachable(
-            f"dial tcp {target.address}:{target.port}: {backend.go_text(error)}"
-        ) from error
+        raise _unreachable(f"dial tcp {target.address}:{target.port}: {go_text(error)}") from error
     if target.tls:
         await _start_tls(stream)
     return stream
@@ -207,7 +300,7 @@ async def _exchange(call: Call, stream: Duplex, target: _Target) -> web.StreamRe
     query = call.http.rel_url.raw_query_string
     rest = call.request.rest
     try:
-        answer = await backend.request(
+        answer = await _send(
             stream,
             method=call.http.method,
             target=f"{rest}?{query}" if query else rest,
@@ -215,11 +308,11 @@ async def _exchange(call: Call, stream: Duplex, target: _Target) -> web.StreamRe
             body=await call.http.read(),
         )
         return await _pass_on(call, answer)
-    except backend.BrokenError as error:
+    except _BrokenError as error:
         raise _unreachable(str(error)) from error
 
 
-def _request_headers(call: Call, target: _Target) -> backend.Headers:
+def _request_headers(call: Call, target: _Target) -> _Headers:
     headers = [
         (name, value) for name, value in call.http.headers.items() if name.lower() not in _HOP
     ]
@@ -233,7 +326,7 @@ def _request_headers(call: Call, target: _Target) -> backend.Headers:
     return [("Host", f"{target.address}:{target.port}"), *headers]
 
 
-async def _pass_on(call: Call, answer: backend.Answer) -> web.StreamResponse:
+async def _pass_on(call: Call, answer: _Answer) -> web.StreamResponse:
     reason = phrase(answer.code) or answer.reason
     response = web.StreamResponse(status=answer.code, reason=reason, headers=api_headers())
     for name, value in answer.headers:
@@ -246,7 +339,7 @@ async def _pass_on(call: Call, answer: backend.Answer) -> web.StreamResponse:
     response.headers.setdefault("Content-Type", "application/octet-stream")
     await response.prepare(call.http)
     # the head is out: a body that breaks off can only break off here too
-    with suppress(backend.BrokenError):
+    with suppress(_BrokenError):
         async for chunk in answer.body():
             await response.write(chunk)
         await response.write_eof()

@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from nettests.lab.cli.group import JSON, NAME, lab
-from nettests.lab.cli.noted import running
+from nettests.lab.cli.group import JSON, NAME, lab, running
 from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.folders import control
 

@@ -1,14 +1,21 @@
-"""The files with which others use a lab: its kubeconfigs and its cluster profile. Pure."""
+"""The files with which others use a lab, its kubeconfigs and its cluster profile, and the certificates that they trust.
+
+Certificates are from an authority made for one lab alone (trustme); nothing else trusts it.
+"""
 
 import base64
 import io
+import ssl
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import trustme
 from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
+from nettests.lab.installers.system_objects import control_plane_address
 from nettests.lab.kubeconfig import exec_plugin
 from nettests.lab.network.switch_rules import IDLE_SECONDS
 from nettests.lab.topology import OS, Network, Plugin, Profile
@@ -142,3 +149,42 @@ def _yaml(document: Json) -> str:
     writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     writer.dump(document, text)
     return text.getvalue()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificates:
+    """The authority's certificate (PEM) and server contexts of the API and of each kubelet."""
+
+    ca: bytes
+    api: ssl.SSLContext
+    kubelets: dict[str, ssl.SSLContext]
+
+
+def issue_certificates(profile: Profile) -> Certificates:
+    """Make an authority and issue all certificates of a lab."""
+    authority = trustme.CA(organization_name="nettests lab")
+    api = _server_context(
+        authority,
+        "127.0.0.1",
+        "localhost",
+        "kubernetes",
+        "kubernetes.default",
+        "kubernetes.default.svc",
+        f"kubernetes.default.svc.{profile.cluster_domain}",
+        str(profile.service_cidr[1]),
+        control_plane_address(profile),
+    )
+    return Certificates(
+        ca=authority.cert_pem.bytes(),
+        api=api,
+        kubelets={
+            node.name: _server_context(authority, node.name, str(node.address))
+            for node in profile.nodes
+        },
+    )
+
+
+def _server_context(authority: trustme.CA, *names: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*names).configure_cert(context)
+    return context

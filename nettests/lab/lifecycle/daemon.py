@@ -27,7 +27,7 @@ from nettests.lab.folders.processes import Identity
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle.supervisor import Lab, Sockets
 from nettests.lab.network import enter_isolated_namespaces, kernel, nft
-from nettests.lab.network.rights import give_up
+from nettests.lab.network.isolation import give_up
 from nettests.lab.topology import Profile, profiles
 
 _COLLECTED = (10_000, 50, 200)

@@ -91,7 +91,7 @@ def end(folder: LabFolder) -> bool:
 def _start(
     folder: LabFolder, profile: str, options: Options, tell: Callable[[Phase], None]
 ) -> None:
-    from nettests.lab.network.rights import unprivileged  # noqa: PLC0415  # slow, as above
+    from nettests.lab.network.isolation import unprivileged  # noqa: PLC0415  # slow, as above
 
     began = time.monotonic()
     user = unprivileged()

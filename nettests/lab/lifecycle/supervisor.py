@@ -37,11 +37,11 @@ from nettests.lab.folders.state import LabFolder
 from nettests.lab.installers.plugin_objects import nodes_with_policies
 from nettests.lab.installers.system_objects import API_PORT, control_plane_address, objects
 from nettests.lab.interfaces import Process
-from nettests.lab.kubeconfig import certificates, documents
+from nettests.lab.kubeconfig import documents
 from nettests.lab.lifecycle.readiness import Readiness
 from nettests.lab.network import create_fabric
+from nettests.lab.network.addressing import nat_exceptions
 from nettests.lab.network.fabric import LabFabric
-from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.agent import NodeAgent
 from nettests.lab.node.dial import NodeDialer, listen
@@ -135,7 +135,7 @@ class Lab:
         fabric = await create_fabric(self._profile)
         self._fabric = fabric
         self._done("network")
-        issued = certificates.make(self._profile)
+        issued = documents.issue_certificates(self._profile)
         self._done("certificates")
         user_token = secrets.token_urlsafe(32)
         runner = await self._serve_api(fabric, issued, user_token)
@@ -158,7 +158,7 @@ class Lab:
             await fabric.close()
 
     async def _serve_api(
-        self, fabric: LabFabric, issued: certificates.Certificates, user_token: str
+        self, fabric: LabFabric, issued: documents.Certificates, user_token: str
     ) -> web.AppRunner:
         profile = self._profile
         plane = next(node for node in profile.nodes if node.control_plane)
@@ -212,7 +212,7 @@ class Lab:
         group.create_task(relay.run())
 
     def _start_components(
-        self, group: asyncio.TaskGroup, fabric: LabFabric, issued: certificates.Certificates
+        self, group: asyncio.TaskGroup, fabric: LabFabric, issued: documents.Certificates
     ) -> None:
         version, apart = minor(self._profile.kubernetes_version), self._on("anti-affinity")
         components: dict[str, Callable[[Client], Awaitable[None]]] = {
@@ -236,7 +236,7 @@ class Lab:
             await run(client)
 
     async def _node(
-        self, fabric: LabFabric, spec: NodeSpec, issued: certificates.Certificates
+        self, fabric: LabFabric, spec: NodeSpec, issued: documents.Certificates
     ) -> None:
         network = fabric.nodes[spec.name]
 

@@ -4,9 +4,15 @@ Flannel's plan, unless the plugin says otherwise: Linux pods' gateway is ``.1`` 
 ``.0`` (``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on
 overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source-vip``
 (sig-windows-tools, flannel ``kube-proxy`` start script).
+
+Of the exceptions of OutBoundNAT, those that a plugin configures, and those that the switch always makes. Plugins differ
+in what they write. Flannel's, Calico's and Microsoft's own except Pods and Services, and nodes where the network below
+knows Pods. OpenShift's windows-machine-config-operator excepts Services alone (cni-conf-template.json), AKS Pods alone on
+its overlay (AgentBaker, azurecnifunc.ps1), Amazon's plugin the VPC and Services (vpc-bridge, bridge_windows.go). Pods
+reach each other with all of them, so the switch spares Pods and Services whatever is written.
 """
 
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 
 from nettests.lab.errors import LabError
 from nettests.lab.topology import OS, Address, Cni, Driver, Ipam, Network, NodeSpec, Plugin, Profile
@@ -155,3 +161,36 @@ def pod_addresses(node: NodeSpec, ipam: Ipam = Ipam.HOST_LOCAL) -> AddressPool:
     if node.os is OS.LINUX:
         return AddressPool(node.pod_cidr, 2)
     return AddressPool(node.pod_cidr, 3, _SCATTERED if ipam is Ipam.HNS else 1)
+
+
+_WORLD = IPv4Network("0.0.0.0/0")
+
+
+def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
+    """Return the exceptions that the plugin writes; nodes are among them where they can route back to pods."""
+    nodes = profile.mechanism("excepted-nodes", knows_pods(profile))
+    cluster_networks = (*_own_networks(profile), *((profile.node_network,) * nodes))
+    stated = (*profile.cni.nat_exceptions, *((_WORLD,) * profile.mechanism("excepted-world", 0)))
+    return (
+        *cluster_networks,
+        *(network for network in stated if network.version == profile.cluster_cidr.version),
+    )
+
+
+def spared(profile: Profile) -> tuple[Network, ...]:
+    """Return what is not translated: the exceptions, and what never leaves the cluster."""
+    within = (profile.cluster_cidr, profile.service_cidr)
+    return tuple(dict.fromkeys((*nat_exceptions(profile), *within)))
+
+
+def knows_pods(profile: Profile) -> bool:
+    """Whether addresses of pods are known outside the cluster's nodes: on no overlay, Azure's without tunnels included."""
+    return not profile.cni.encapsulates and profile.cni.backend != "overlay"
+
+
+def _own_networks(profile: Profile) -> tuple[Network, ...]:
+    if profile.cni.plugin is Plugin.OVN_KUBERNETES:
+        return (profile.service_cidr,)
+    if profile.cni.plugin is Plugin.AZURE and not profile.cni.native:
+        return (profile.cluster_cidr,)
+    return profile.cluster_cidr, profile.service_cidr

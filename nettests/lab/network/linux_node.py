@@ -24,9 +24,8 @@ from nettests.lab.network.overlay import (
     pod_mtu,
     vxlan_device,
 )
-from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
-from nettests.lab.network.services import carried
+from nettests.lab.network.services import PerObject, carried
 from nettests.lab.network.tables import Chain, Table, render, word
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
 from nettests.lab.topology import (

@@ -1,22 +1,175 @@
-"""Load a ruleset into a namespace in one transaction: by the lab's helper, which keeps nft's library, or by ``nft``.
+"""Load a ruleset into a namespace in one transaction: by a helper that keeps nft's library, or by the program ``nft``.
 
-The program is found here in any case, and run where there is no helper or the user names a program; it is the only one
-that the lab starts. The rules themselves are rendered by pure modules beside it.
+A sweep over hundreds of nodes loads thousands of small changes, and half of the time of each went into starting a
+program: loading libraries, and reading the tables of names in ``/etc/iproute2``. The helper is forked from the lab
+while that has one thread, enters the namespace whose descriptor comes with a ruleset, and does the same with the
+same texts. It is no thread of the lab: the library waits by ``select``, which knows no descriptor above 1023 and
+ends the process where it meets one, and a lab has thousands. The program is found here in any case, and run where the
+library is missing or the user names a program; it is the only one that the lab starts. The rules themselves are
+rendered by pure modules beside it.
 """
 
+import ctypes
 import os
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from nettests.lab.errors import StartError
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import kernel, tables
-from nettests.lab.network.libnftables import Helper, HelperLostError, RefusedError, start_helper
+
+_NAME = "libnftables.so.1"
+_TEXT, _CONTEXT, _FLAGS, _NUMBER = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int
+# libnftables(3): result and arguments of what is called.
+_CALLS: dict[str, tuple[Any, list[Any]]] = {
+    "nft_ctx_new": (_CONTEXT, [_FLAGS]),
+    "nft_ctx_free": (None, [_CONTEXT]),
+    "nft_ctx_buffer_output": (_NUMBER, [_CONTEXT]),
+    "nft_ctx_buffer_error": (_NUMBER, [_CONTEXT]),
+    "nft_ctx_get_output_buffer": (_TEXT, [_CONTEXT]),
+    "nft_ctx_get_error_buffer": (_TEXT, [_CONTEXT]),
+    "nft_run_cmd_from_buffer": (_NUMBER, [_CONTEXT, _TEXT]),
+}
+_HEAD = struct.Struct("=?Q")
+"""Before a text: whether it is a refusal, and its length."""
+
+
+class _RefusedError(Exception):
+    """The kernel, or the library, refused a ruleset; the text is the library's."""
+
+
+class _HelperLostError(Exception):
+    """The helper no longer answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Helper:
+    """The lab's end of the helper; for one thread at a time. It ends when this end is closed, or the lab is gone."""
+
+    channel: socket.socket
+
+    def run(self, namespace: int, ruleset: str) -> str:
+        """Apply a ruleset in the namespace of a descriptor; return what ``nft`` would print."""
+        try:
+            _send(self.channel, ruleset, namespace=namespace)
+            refused, output = _receive(self.channel)
+        except OSError as error:
+            raise _HelperLostError(str(error)) from error
+        if refused:
+            raise _RefusedError(output)
+        return output
+
+
+def _start_helper() -> _Helper | None:
+    """Fork the helper, where there is a library; only a process with one thread may."""
+    if find_library() is None:
+        return None
+    ours, theirs = socket.socketpair()
+    if os.fork() != 0:
+        theirs.close()
+        return _Helper(ours)
+    try:
+        _keep_only(theirs.fileno())
+        _serve(theirs)
+    finally:
+        os._exit(0)
+
+
+def _keep_only(kept: int) -> None:
+    for opened in tuple(Path("/proc/self/fd").iterdir()):
+        if (descriptor := int(opened.name)) not in {1, 2, kept}:
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+def _serve(channel: socket.socket) -> None:
+    """Load what comes until the other end is closed; between rulesets no namespace is held."""
+    library = find_library()
+    assert library is not None
+    while True:
+        try:
+            head, descriptors, _, _ = socket.recv_fds(channel, _HEAD.size, 1, socket.MSG_WAITALL)
+            text = _read(channel, _HEAD.unpack(head)[1])
+        except (OSError, struct.error):
+            return
+        namespace = descriptors[0]
+        try:
+            with kernel.inside_network(namespace):
+                output, refused = run(library, text), False
+        except _RefusedError as error:
+            output, refused = str(error), True
+        finally:
+            os.close(namespace)
+        _send(channel, output, refused=refused)
+
+
+def _send(
+    channel: socket.socket, text: str, *, refused: bool = False, namespace: int | None = None
+) -> None:
+    data = text.encode()
+    head = _HEAD.pack(refused, len(data))
+    socket.send_fds(channel, [head], [] if namespace is None else [namespace])
+    channel.sendall(data)
+
+
+def _receive(channel: socket.socket) -> tuple[bool, str]:
+    head = channel.recv(_HEAD.size, socket.MSG_WAITALL)
+    if len(head) < _HEAD.size:
+        raise ConnectionResetError("the helper for rules has ended")
+    refused, length = _HEAD.unpack(head)
+    return refused, _read(channel, length)
+
+
+def _read(channel: socket.socket, length: int) -> str:
+    data = channel.recv(length, socket.MSG_WAITALL) if length else b""
+    if len(data) < length:
+        raise ConnectionResetError("the other end of the helper for rules is gone")
+    return data.decode(errors="replace")
+
+
+def run(library: ctypes.CDLL, ruleset: str) -> str:
+    """Apply a ruleset in the calling thread's network namespace; return what ``nft`` would print.
+
+    A context holds a socket in the namespace, which would keep it: it goes with the call.
+    """
+    context = library.nft_ctx_new(0)
+    if not context:
+        raise _RefusedError("libnftables made no context")
+    try:
+        library.nft_ctx_buffer_output(context)
+        library.nft_ctx_buffer_error(context)
+        if library.nft_run_cmd_from_buffer(context, ruleset.encode()):
+            raise _RefusedError(_decoded(library.nft_ctx_get_error_buffer(context)))
+        return _decoded(library.nft_ctx_get_output_buffer(context))
+    finally:
+        library.nft_ctx_free(context)
+
+
+def _decoded(text: bytes | None) -> str:
+    return (text or b"").decode(errors="replace").strip()
+
+
+@cache
+def find_library() -> ctypes.CDLL | None:
+    """Return the library, if this machine has it where programs look for libraries."""
+    try:
+        loaded = ctypes.CDLL(_NAME)
+        for name, (result, arguments) in _CALLS.items():
+            call = getattr(loaded, name)
+            call.restype, call.argtypes = result, arguments
+    except (OSError, AttributeError):  # it is missing, or is another than its name says
+        return None
+    return loaded
+
 
 NFT_VARIABLE = "NETTESTS_NFT"
 _SYSTEM_DIRECTORIES = ("/usr/sbin", "/sbin")
@@ -56,7 +209,7 @@ def find_nft() -> str:
 class _Held:
     """The helper of this process, if one was started."""
 
-    helper: Helper | None = None
+    helper: _Helper | None = None
 
 
 _HELD = _Held()
@@ -65,7 +218,7 @@ _HELD = _Held()
 def keep_helper() -> None:
     """Have rulesets loaded by a helper from now on, unless the user names a program; for a process with one thread."""
     if not os.environ.get(NFT_VARIABLE):
-        _HELD.helper = start_helper()
+        _HELD.helper = _start_helper()
 
 
 def load(fd: int, ruleset: str) -> str:
@@ -76,9 +229,9 @@ def load(fd: int, ruleset: str) -> str:
     if (helper := _HELD.helper) is not None:
         try:
             return helper.run(fd, ruleset)
-        except RefusedError as refused:
+        except _RefusedError as refused:
             raise NftError(f"nft refused a ruleset: {refused}") from refused
-        except HelperLostError:
+        except _HelperLostError:
             _HELD.helper = (
                 None  # an unfinished ruleset is loaded again, or is refused because it exists
             )

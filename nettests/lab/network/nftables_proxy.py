@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nettests.lab.network.hints import within_zone
+from nettests.lab.network.services import within_zone
 from nettests.lab.network.tables import Chain, Lookup, Table, place, word
 from nettests.lab.topology import Backend, Network, NodeSpec, ServicePort, ServiceTable
 

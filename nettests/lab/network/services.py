@@ -1,6 +1,16 @@
-"""Service tables as the rules of a node need them. Pure; shared by both systems."""
+"""Service tables as the rules of a node need them. Pure; shared by both systems.
 
-from nettests.lab.topology import ServiceTable
+Topology hints say which backends a node's proxy keeps, after kube-proxy's ``CategorizeEndpoints``: they count where the
+node has a zone, every backend has hints, and one of them is for that zone. Services with a policy Local are left
+unchanged. ``PerObject`` is for the rules of a node: of hundreds of Service ports a few change at a time, and an
+unchanged one is the same object.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from nettests.lab.topology import ServicePort, ServiceTable
 
 PROTOCOLS = frozenset({"TCP", "UDP"})
 """What is load-balanced; SCTP is not supported on Windows, where HNS shows an object of it, and not emulated on Linux."""
@@ -20,3 +30,40 @@ def services_of(table: ServiceTable) -> set[tuple[str, str]]:
 def carried(table: ServiceTable) -> ServiceTable:
     """Return the Service ports of the protocols that rules are made for."""
     return tuple(service for service in table if service.protocol in PROTOCOLS)
+
+
+def within_zone(table: ServiceTable, zone: str) -> ServiceTable:
+    """Return the Service ports as a proxy that honours hints has them in ``zone``."""
+    return tuple(_in_zone(port, zone) for port in table) if zone else table
+
+
+def _in_zone(port: ServicePort, zone: str) -> ServicePort:
+    local = port.external_traffic_local or port.internal_traffic_local
+    near = tuple(backend for backend in port.backends if zone in backend.zones)
+    hinted = port.topology_aware and all(backend.zones for backend in port.backends)
+    return replace(port, endpoints=near) if hinted and near and not local else port
+
+
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+
+
+class PerObject(Generic[Value, Result]):
+    """Remembers what ``make`` returned, for the values of the last call and no others."""
+
+    def __init__(self, make: Callable[[Value], Result]) -> None:
+        self._make = make
+        self._kept: dict[int, tuple[Value, Result]] = {}
+
+    def __call__(self, values: Iterable[Value]) -> list[Result]:
+        """Return what is made of each value, in order."""
+        before = self._kept
+        kept: dict[int, tuple[Value, Result]] = {}
+        results = []
+        for value in values:
+            # The value is kept with its result, so that no other object can get its id.
+            pair = before.get(id(value)) or kept.get(id(value)) or (value, self._make(value))
+            kept[id(value)] = pair
+            results.append(pair[1])
+        self._kept = kept
+        return results

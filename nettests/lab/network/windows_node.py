@@ -11,19 +11,18 @@ from itertools import chain
 
 from nettests.lab.interfaces import Disk
 from nettests.lab.network import addressing, conntrack, nft
+from nettests.lab.network.addressing import nat_exceptions, spared
 from nettests.lab.network.hns import NodeHns
 from nettests.lab.network.host_ports import HostPorts, Mapped, port_mappings_table
 from nettests.lab.network.namespace import FORWARDING, NetworkNamespace, Worker, make_namespace
 from nettests.lab.network.netlink import ANY, End, Netlink, anywhere, await_carrier, configure
 from nettests.lab.network.node import Node
-from nettests.lab.network.outbound_nat import nat_exceptions, spared
 from nettests.lab.network.overlay import (
     connect_pod_networks,
     geneve_table,
     pod_mtu,
     vxlan_device,
 )
-from nettests.lab.network.per_object import PerObject
 from nettests.lab.network.pods import (
     IPv6Range,
     PodPorts,
@@ -34,7 +33,7 @@ from nettests.lab.network.pods import (
     other_nodes,
     unasked_range,
 )
-from nettests.lab.network.services import carried
+from nettests.lab.network.services import PerObject, carried
 from nettests.lab.network.switch_rules import (
     ENCAPSULATE,
     TO_FABRIC,

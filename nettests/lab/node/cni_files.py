@@ -12,7 +12,7 @@ from nettests.lab.client import Json
 from nettests.lab.installers import flannel
 from nettests.lab.installers.hns_network import HYBRID_OVERLAY, network_name
 from nettests.lab.network import addressing
-from nettests.lab.network.outbound_nat import nat_exceptions
+from nettests.lab.network.addressing import nat_exceptions
 from nettests.lab.topology import Driver, Ipam, NodeSpec, Plugin, Profile
 
 SUBNET_FILE = "C:\\run\\flannel\\subnet.env"

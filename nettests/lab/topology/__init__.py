@@ -27,8 +27,7 @@ from nettests.lab.topology.cluster import (
     ServiceTable,
     of_family,
 )
-from nettests.lab.topology.shim import Shim, shim_of
-from nettests.lab.topology.windows_settings import WindowsSettings
+from nettests.lab.topology.windows_settings import Shim, WindowsSettings, shim_of
 
 __all__ = [
     "GENEVE",

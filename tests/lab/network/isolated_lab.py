@@ -23,11 +23,11 @@ from nettests.lab.interfaces import Namespace, PortMapping
 from nettests.lab.network import (
     LabFabric,
     alterations,
+    conntrack,
     create_fabric,
     enter_isolated_namespaces,
     kernel,
     nft,
-    tracked,
 )
 from nettests.lab.network.alterations import Which
 from nettests.lab.network.namespace import NetworkNamespace
@@ -261,10 +261,10 @@ class IsolatedLab:
 
     async def remembered(
         self, where: str, version: int, destinations: Sequence[bytes]
-    ) -> list[tracked.Flow]:
-        def read() -> list[tracked.Flow]:
+    ) -> list[conntrack.Flow]:
+        def read() -> list[conntrack.Flow]:
             with kernel.inside_network(self._namespace(where).fd):
-                return list(tracked.flows(version, destinations or None))
+                return list(conntrack.flows_of(version, destinations or None))
 
         return await asyncio.to_thread(read)
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from nettests.lab.interfaces import PortMapping
 from nettests.lab.network.alterations import Which
+from nettests.lab.network.conntrack import Flow
 from nettests.lab.network.packets import Packets
-from nettests.lab.network.tracked import Flow
 from nettests.lab.topology import Profile, ServicePort
 from tests.lab.network.requests_of_pods import Ask
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.controllers.service_table import service_table
-from nettests.lab.network.hints import within_zone
+from nettests.lab.network.services import within_zone
 from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import ServicePort
 from tests.lab.network.clusters import WIN_A, WIN_B, backend, profile, service

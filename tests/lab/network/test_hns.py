@@ -6,8 +6,8 @@ from ipaddress import IPv4Address, IPv4Network
 import pytest
 
 from nettests.lab.interfaces import Json
+from nettests.lab.network.addressing import nat_exceptions
 from nettests.lab.network.hns import NodeHns
-from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import Driver, Plugin, Profile, ServicePort, profiles
 from tests.lab.network.clusters import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.lab.network.libnftables import find_library
+from nettests.lab.network.nft import find_library
 
 RULES = """add table ip web
 add map ip web choices { type ipv4_addr . inet_proto . inet_service : verdict; }

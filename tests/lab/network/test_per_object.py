@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from nettests.lab.network.per_object import PerObject
+from nettests.lab.network.services import PerObject
 
 
 class Value:

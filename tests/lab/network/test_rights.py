@@ -11,7 +11,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root has rights 
 GIVEN_UP = """
 import os, pathlib, subprocess, sys
 from nettests.lab.network import enter_isolated_namespaces, find_nft
-from nettests.lab.network.rights import give_up, unprivileged
+from nettests.lab.network.isolation import give_up, unprivileged
 nft = find_nft()
 enter_isolated_namespaces()
 assert give_up(unprivileged()) == "", "it was not given up"
@@ -69,7 +69,7 @@ def test_a_program_that_others_may_not_read_is_read_all_the_same(tmp_path: Path)
     code = (
         "import early\n"
         "from nettests.lab.network import enter_isolated_namespaces\n"
-        "from nettests.lab.network.rights import give_up, unprivileged\n"
+        "from nettests.lab.network.isolation import give_up, unprivileged\n"
         "enter_isolated_namespaces()\n"
         "assert give_up(unprivileged()) == ''\n"
         "import late; print(late.WORD)\n"

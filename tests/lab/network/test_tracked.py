@@ -3,7 +3,7 @@
 import socket
 from ipaddress import ip_address
 
-from nettests.lab.network.tracked import Direction, Flow
+from nettests.lab.network.conntrack import Direction, Flow
 from nettests.lab.topology.profiles import load
 from tests.lab.network.clusters import LINUX, VIP, WIN_A, backend, profile, service
 from tests.lab.network.conftest import StartLab

@@ -18,7 +18,7 @@ from nettests.cluster.snapshot import Snapshot
 from nettests.lab.installers import system_objects
 from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
-from nettests.lab.network.outbound_nat import nat_exceptions
+from nettests.lab.network.addressing import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.components import configuration, kube_proxy_line
 from nettests.lab.node.registration import node_object, node_status

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 
 from nettests.lab.network import addressing
-from nettests.lab.network.hints import within_zone
-from nettests.lab.network.per_object import PerObject
+from nettests.lab.network.services import PerObject, within_zone
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
 from nettests.lab.network.winkernel.held import (
