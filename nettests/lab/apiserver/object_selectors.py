@@ -36,13 +36,9 @@ class Requirement:
             case "absent":
                 return value is None
             case "in":
-                return value is not None and value in self.values
+                return value in self.values
             case "notin":
-                return value is None or value not in self.values
-            case _:
-                return self._compares(value)
-
-    def _compares(self, value: str | None) -> bool:
+                return value not in self.values
         if value is None or not value.lstrip("-").isdigit():
             return False
         bound = int(next(iter(self.values)))
@@ -87,10 +83,8 @@ class _Parser:
         value = "" if self._peek() in {"", ","} else self._next()
         if value in _SYMBOLS:
             raise _bad(f"found '{value}', expected: identifier")
-        names = {"=": "in", "==": "in", "!=": "notin"}
-        return Requirement(
-            key=key, operator=names.get(operator, operator), values=frozenset({value})
-        )
+        name = {"=": "in", "==": "in", "!=": "notin"}.get(operator, operator)
+        return Requirement(key=key, operator=name, values=frozenset({value}))
 
     def _set(self) -> frozenset[str]:
         if (opening := self._next()) != "(":
@@ -127,36 +121,17 @@ def matches_labels(requirements: tuple[Requirement, ...], item: Json) -> bool:
     return all(requirement.matches(labels) for requirement in requirements)
 
 
-_FIELDS: Mapping[str, tuple[str, ...]] = {
-    "pods": (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.podIPs",
-        "status.nominatedNodeName",
-    ),
-    "events": (
-        "involvedObject.kind",
-        "involvedObject.namespace",
-        "involvedObject.name",
-        "involvedObject.uid",
-        "involvedObject.apiVersion",
-        "involvedObject.resourceVersion",
-        "involvedObject.fieldPath",
-        "reason",
-        "reportingComponent",
-        "source",
-        "type",
-    ),
-    "namespaces": ("status.phase",),
-    "nodes": ("spec.unschedulable",),
-    "secrets": ("type",),
-    "services": ("spec.clusterIP", "spec.type"),
-    "replicasets.apps": ("status.replicas",),
+_FIELDS: Mapping[str, str] = {
+    "pods": "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
+    "spec.hostNetwork status.phase status.podIP status.podIPs status.nominatedNodeName",
+    "events": "involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid "
+    "involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath "
+    "reason reportingComponent source type",
+    "namespaces": "status.phase",
+    "nodes": "spec.unschedulable",
+    "secrets": "type",
+    "services": "spec.clusterIP spec.type",
+    "replicasets.apps": "status.replicas",
 }
 
 
@@ -187,24 +162,18 @@ def parse_fields(text: str, key: str) -> Predicate | None:
 
 def stated_field(text: str, key: str, paths: Collection[str]) -> tuple[str, str] | None:
     """Return the first of ``paths`` at which ``fieldSelector`` wants one value, and that value."""
-    stated = (
-        (name, value)
-        for name, value, negated in _clauses(text, key)
-        if not negated and name in paths
-    )
-    return next(stated, None)
+    clauses = _clauses(text, key)
+    return next(((name, to) for name, to, no in clauses if not no and name in paths), None)
 
 
 def _clauses(text: str, key: str) -> list[tuple[str, str, bool]]:
     clauses: list[tuple[str, str, bool]] = []
     for part in filter(None, text.split(",")):
-        name, separator, value = part.partition("!=")
-        negated = bool(separator)
-        if not negated:
-            name, separator, value = part.partition("=")
+        negated = "!=" in part
+        name, separator, value = part.partition("!=" if negated else "=")
         if not separator:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
-        allowed = ("metadata.name", "metadata.namespace", *_FIELDS.get(key, ()))
+        allowed = ("metadata.name", "metadata.namespace", *_FIELDS.get(key, "").split())
         if name not in allowed:
             raise bad_request(f"field label not supported: {name}")
         clauses.append((name, value.removeprefix("="), negated))

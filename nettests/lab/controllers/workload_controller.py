@@ -157,26 +157,26 @@ class WorkloadController:
     async def _reconcile(self, kind: str, key: str) -> None:
         item = self._sets[kind].objects.get(key)
         if item is None or "deletionTimestamp" in item["metadata"]:
-            return
+            return None
         if kind in self._switches.stopped:
             asyncio.get_running_loop().call_later(_RETRY, self._queue.add, f"{kind} {key}")
-            return
-        if kind == "deployments":
-            await self._deployment(item)
-            return
-        if kind == "cronjobs":
-            await self._cron_job(key, item)
-            return
+            return None
         pods = list(self._pods.in_namespace(item["metadata"]["namespace"]))
-        if kind == "daemonsets":
-            changes = reconcile_daemon_set(item, self._nodes.objects.values(), pods)
-        elif kind == "statefulsets":
-            changes = reconcile_stateful_set(item, pods, identity=self._switches.identity)
-        elif kind == "jobs":
-            changes = reconcile_job(item, pods, timestamp(), counted=self._switches.counted)
-        else:
-            changes = reconcile_replica_set(item, pods)
-        await self._apply(kind, item, changes)
+        switches, nodes = self._switches, self._nodes.objects.values()
+        match kind:
+            case "deployments":
+                return await self._deployment(item)
+            case "cronjobs":
+                return await self._cron_job(key, item)
+            case "daemonsets":
+                changes = reconcile_daemon_set(item, nodes, pods)
+            case "statefulsets":
+                changes = reconcile_stateful_set(item, pods, identity=switches.identity)
+            case "jobs":
+                changes = reconcile_job(item, pods, timestamp(), counted=switches.counted)
+            case _:
+                changes = reconcile_replica_set(item, pods)
+        return await self._apply(kind, item, changes)
 
     async def _deployment(self, deployment: Json) -> None:
         namespace = deployment["metadata"]["namespace"]
@@ -279,9 +279,8 @@ class WorkloadController:
         if all(current.get(field, 0) == value for field, value in status.items()):
             return
         metadata = item["metadata"]
-        group = _GROUPS.get(kind, _APPS)
-        path = f"{group}/namespaces/{metadata['namespace']}/{kind}/{metadata['name']}/status"
-        await self._client.patch(path, {"status": status})
+        path = f"{_GROUPS.get(kind, _APPS)}/namespaces/{metadata['namespace']}/{kind}"
+        await self._client.patch(f"{path}/{metadata['name']}/status", {"status": status})
 
 
 def _refused(error: Exception) -> bool:

@@ -131,21 +131,22 @@ def _read(setting: Path) -> str:
         return ""
 
 
+_APPARMOR, _CLONE = "apparmor_restrict_unprivileged_userns", "unprivileged_userns_clone"
 _SETTINGS = (
     (
-        "kernel/apparmor_restrict_unprivileged_userns",
+        f"kernel/{_APPARMOR}",
         "1",
         (
             "Ubuntu's AppArmor takes all rights from unprivileged user namespaces: run as root, or "
-            "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`."
+            f"`sudo sysctl kernel.{_APPARMOR}=0`."
         ),
     ),
     (
-        "kernel/unprivileged_userns_clone",
+        f"kernel/{_CLONE}",
         "0",
         (
             "The kernel allows user namespaces to root only: run as root, or "
-            "`sudo sysctl kernel.unprivileged_userns_clone=1`."
+            f"`sudo sysctl kernel.{_CLONE}=1`."
         ),
     ),
     (

@@ -153,67 +153,78 @@ class SwitchFeatures:
     """kube-proxy does not take a NodePort's load balancer of one family for that of the other."""
 
 
+_USUAL = [
+    "port_mappings_ipv6",
+    "load_balancer_addresses",
+    "external_ips",
+    "preserved_sources",
+    "own_node_route",
+    "outbound_nat",
+]
+"""What every switch has, unless somebody switched it off."""
+_OF_OPEN_VSWITCH = [
+    "affinity_timeout",
+    "empty_node_ports",
+    "host_network_backends",
+    "source_ranges",
+    "terminating_everywhere",
+    "outbound_icmp",
+    "host_encapsulates",
+    "topology_hints",
+]
+
+
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     """Return the mechanisms that ``node``'s build and settings switch on; Open vSwitch serves pods and host alike."""
-    release, proxy = node.windows_release, profile.kube_proxy
+    release, proxy, plugin = node.windows_release, profile.kube_proxy, profile.cni.plugin
     minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
-    has, since = partial(_switched_on, profile), partial(_has, profile=profile)
+    overlay = switched or profile.cni.driver is Driver.OVERLAY
+    since = partial(_has, profile=profile)
     external = release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
-    plugin, internal = profile.cni.plugin, since(INTERNAL_TRAFFIC_LOCAL)
-    maps_own_ports = plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD
-    limit = 1024 if switched or release >= MANY_BACKENDS else 64
-    preserves = not switched and release[0] >= PRESERVE_DESTINATION_BUILD
     both = plugin in DUAL_STACK_PLUGINS and release >= DUAL_STACK_CAPABLE and minor >= DUAL_STACK
+    usual = {
+        **dict.fromkeys(_USUAL, True),
+        **dict.fromkeys(_OF_OPEN_VSWITCH, switched),
+        "dsr": switched or proxy.dsr,
+        "loopback_dsr": switched or profile.cni.loopback_dsr,
+        "session_affinity": switched or release[0] >= SESSION_AFFINITY_BUILD,
+        "external_traffic_local": switched or external,
+        "internal_traffic_local": switched or since(INTERNAL_TRAFFIC_LOCAL),
+        "host_rules": switched or (proxy.dsr and release >= HOST_RULES),
+        "port_mappings": plugin is not Plugin.ANTREA,
+        "local_port_mappings": plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
+        "one_internal_port": not switched,
+        "flow_ageing": not switched,
+        "refuse_unserved": False,
+        "preserve_destination": not switched and release[0] >= PRESERVE_DESTINATION_BUILD,
+        "terminating_fallback": switched or since(FALLBACK),
+        "stealth": profile.options.windows_firewall,
+        "dual_stack": both,
+        "required_families": since(REQUIRED_FAMILIES),
+        "family_in_key": since(FAMILY_IN_KEY),
+    }
+
+    def has(name: str, usual: int) -> bool:
+        return bool(profile.mechanism(name.replace("_", "-"), usual))
+
+    limit = 1024 if switched or release >= MANY_BACKENDS else 64
+    keeps = not switched and minor >= KEEPS_BALANCERS
     return SwitchFeatures(
-        overlay=switched or profile.cni.driver is Driver.OVERLAY,
+        **{name: has(name, value) for name, value in usual.items()},
+        overlay=overlay,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
-        dsr=has("dsr", switched or proxy.dsr),
-        source_vip=has("bridge-source-vip", switched or profile.cni.driver is Driver.OVERLAY),
-        loopback_dsr=has("loopback-dsr", switched or profile.cni.loopback_dsr),
-        session_affinity=has("session-affinity", switched or release[0] >= SESSION_AFFINITY_BUILD),
-        affinity_timeout=has("affinity-timeout", switched),
+        source_vip=has("bridge-source-vip", overlay),
         ingress_dsr=not switched and proxy.dsr and minor < INGRESS_WITHOUT_DSR,
-        external_traffic_local=has("external-traffic-local", switched or external),
-        internal_traffic_local=has("internal-traffic-local", switched or internal),
-        host_rules=has("host-rules", switched or (proxy.dsr and release >= HOST_RULES)),
         local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES) and not portals,
-        empty_node_ports=has("empty-node-ports", switched),
-        port_mappings=has("port-mappings", plugin is not Plugin.ANTREA),
-        port_mappings_ipv6=has("port-mappings-ipv6", usual=True),
-        local_port_mappings=has("local-port-mappings", maps_own_ports),
         backend_limit=profile.mechanism("backend-limit", limit),
-        one_internal_port=has("one-internal-port", not switched),
         last_internal_port=minor >= LAST_INTERNAL_PORT,
-        host_network_backends=has("host-network-backends", switched),
-        flow_ageing=has("flow-ageing", not switched),
-        refuse_unserved=has("refuse-unserved", usual=False),
         refuse_empty=switched,
-        load_balancer_addresses=has("load-balancer-addresses", usual=True),
-        external_ips=has("external-ips", usual=True),
-        source_ranges=has("source-ranges", switched),
-        preserve_destination=has("preserve-destination", preserves),
-        preserved_sources=has("preserved-sources", usual=True),
-        terminating_fallback=has("terminating-fallback", switched or since(FALLBACK)),
         skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
-        keeps_balancers=not switched and minor >= KEEPS_BALANCERS,
-        modifies=not switched and minor >= KEEPS_BALANCERS and release[0] >= MODIFIES_BUILD,
-        terminating_everywhere=has("terminating-everywhere", switched),
-        own_node_route=has("own-node-route", usual=True),
-        outbound_nat=has("outbound-nat", usual=True),
-        outbound_icmp=has("outbound-icmp", switched),
-        host_encapsulates=has("host-encapsulates", switched),
-        stealth=has("stealth", profile.options.windows_firewall),
+        keeps_balancers=keeps,
+        modifies=keeps and release[0] >= MODIFIES_BUILD,
         user_mode=portals,
-        dual_stack=has("dual-stack", both),
-        required_families=has("required-families", since(REQUIRED_FAMILIES)),
-        topology_hints=has("topology-hints", switched),
-        family_in_key=has("family-in-key", since(FAMILY_IN_KEY)),
     )
-
-
-def _switched_on(profile: Profile, name: str, usual: bool) -> bool:  # noqa: FBT001
-    return bool(profile.mechanism(name, usual))
 
 
 def _minor(version: str) -> tuple[int, int]:
