@@ -4,7 +4,6 @@
 and its aiohttp request.
 """
 
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -32,7 +31,6 @@ class Server:
     kubelets: KubeletRegistry
     dialer: Dialer
     settings: ApiSettings
-    started: float = field(default_factory=time.monotonic)
     requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """How often each verb, resource and subresource was requested."""
     watches: set[int] = field(default_factory=set)

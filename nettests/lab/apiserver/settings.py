@@ -6,7 +6,7 @@ Pure values, except ``Faults``, which the supervisor changes while the server ru
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Network, IPv6Network
 
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.webhooks import Mutating, Validating
@@ -14,7 +14,6 @@ from nettests.lab.apiserver.webhooks import Mutating, Validating
 Network = IPv4Network | IPv6Network
 
 _SERVICE_CIDR = IPv4Network("10.96.0.0/16")
-_DNS_ADDRESS = IPv4Address("10.96.0.10")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +130,6 @@ class ApiSettings:
     service_cidr: Network = _SERVICE_CIDR
     second_service_cidr: Network | None = None
     """Of the other family; ``None`` in a cluster of one."""
-    dns_address: IPv4Address | IPv6Address = _DNS_ADDRESS
-    cluster_domain: str = "cluster.local"
     node_ports: range = range(30000, 32768)
     server_address: str = "127.0.0.1:6443"
     ca_certificate: str = ""

@@ -35,10 +35,6 @@ class MissingError(Exception):
     """No object of that name is stored."""
 
 
-class StaleError(Exception):
-    """The object changed since the version that the write was based on."""
-
-
 class HistoryGoneError(Exception):
     """The history no longer holds what happened after the version requested."""
 
@@ -123,14 +119,12 @@ class Store:
             raise ExistsError(name)
         return self._write(collection, "ADDED", body, None)
 
-    def update(self, key: str, body: Json, *, expected: int | None = None) -> Record:
-        """Replace an object; ``StaleError`` when it is not at version ``expected`` any more."""
+    def update(self, key: str, body: Json) -> Record:
+        """Replace an object."""
         collection = self._of(key)
         previous = collection.records.get(Record(body, 0).name)
         if previous is None:
             raise MissingError(Record(body, 0).name)
-        if expected is not None and previous.version != expected:
-            raise StaleError(previous.version)
         return self._write(collection, "MODIFIED", body, previous)
 
     def delete(self, key: str, namespace: str, name: str) -> Record:

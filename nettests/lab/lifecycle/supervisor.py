@@ -178,8 +178,6 @@ class Lab:
                 version=apiserver.Version(git=profile.kubernetes_version),
                 service_cidr=profile.service_cidr,
                 second_service_cidr=profile.ipv6.service_cidr if profile.ipv6 else None,
-                dns_address=profile.dns_address,
-                cluster_domain=profile.cluster_domain,
                 server_address=f"127.0.0.1:{port}",
                 ca_certificate=issued.ca.decode(),
                 faults=self._api_faults,

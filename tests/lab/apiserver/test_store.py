@@ -12,7 +12,6 @@ from nettests.lab.apiserver.store import (
     HistoryGoneError,
     MissingError,
     Record,
-    StaleError,
     Store,
     Subscription,
 )
@@ -47,15 +46,6 @@ def test_names_are_unique_within_a_collection_and_namespace() -> None:
     store.create("services", _item("p"))
     with pytest.raises(ExistsError):
         store.create("pods", _item("p"))
-
-
-def test_an_update_from_an_older_version_is_refused() -> None:
-    """A writer that expects a version which is no longer current gets ``StaleError``."""
-    store = Store()
-    first = store.create("pods", _item("p"))
-    store.update("pods", _item("p", x=1), expected=first.version)
-    with pytest.raises(StaleError):
-        store.update("pods", _item("p", x=2), expected=first.version)
 
 
 def test_what_is_not_there_can_be_neither_updated_nor_deleted() -> None:
