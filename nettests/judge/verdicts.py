@@ -5,7 +5,7 @@ the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -182,10 +182,14 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
     """Record what the documents leave open; if a bug is the reason, say whether it shows."""
     if expectation.expected is not None:
         return None
-    if not expectation.known_bugs:
-        return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
     shown = showing(expectation, observation)
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
+    if not shown and not _allowed(expectation, observation):
+        ruling = _failed(check, observation)
+        why = f"the documents leave the outcome open, but not for this; {ruling.why}"
+        return ruling if ruling.verdict is Verdict.UNKNOWN else replace(ruling, why=why)
+    if not expectation.known_bugs:
+        return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
     if not shown:
         return _Ruling(Verdict.RECORDED, f"left open by a known bug that does not show: {names}")
     ruling = _failed(check, observation)
@@ -193,6 +197,15 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
         return ruling
     why = f"a known bug shows: {names} ({shown[0].summary})"
     return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
+
+
+def _allowed(expectation: Expectation, observation: Observation) -> bool:
+    """Whether an open outcome is one that the documents allow for: none allows that no connection at all succeeds
+    where they name a number beyond which connections fail.
+    """
+    if observation.flows is not None and not observation.flows.connected:
+        return False
+    return not expectation.among or observation.outcome in expectation.among
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:
