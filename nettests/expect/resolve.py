@@ -208,8 +208,8 @@ def _among(
         elif entry.when_present is None or None in others:
             return ()
         else:
-            possible = (claim, entry.when_present.applied(claim), *filter(None, others))
-            allowed += (each for one in possible for each in one.outcomes)
+            for expected in (claim, entry.when_present.applied(claim), *filter(None, others)):
+                allowed += expected.outcomes
     return _distinct(allowed)
 
 

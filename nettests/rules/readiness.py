@@ -81,4 +81,4 @@ def lacking_agents(daemon_sets: list[Object]) -> list[str]:
 
 def _is_ready(node: Object) -> bool:
     conditions = (node.get("status") or {}).get("conditions") or []
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
+    return {"type": "Ready", "status": "True"} in conditions

@@ -121,9 +121,7 @@ def _collect(
     evidence = replace(
         evidence,
         ports={name: dict(_held_ports(pods)) for name, pods in of_others.items()},
-        unready={
-            name: len(pods) for name, all_pods in of_others.items() if (pods := _unready(all_pods))
-        },
+        unready={name: number for name, pods in of_others.items() if (number := _unready(pods))},
         lacking_agents=tuple(lacking_agents(_listed(connection, "/apis/apps/v1/daemonsets"))),
     )
     return Preflight(findings=findings(evidence), missing=missing)
@@ -239,13 +237,10 @@ def _others(connection: Connection, node: str) -> list[Object]:
     return [pod for pod in listed if RUN_LABEL not in (pod["metadata"].get("labels") or {})]
 
 
-def _unready(pods: Sequence[Object]) -> list[str]:
-    """Return the Pods that hold an address of their own, if none of them is Ready."""
-    own = set(of_own_network(pods))
-    of_network = [
-        pod for pod in pods if f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" in own
-    ]
-    return [] if any(serves(pod) for pod in of_network) else sorted(own)
+def _unready(pods: Sequence[Object]) -> int:
+    """Return how many Pods are in the pod network, or 0 if one of them is Ready."""
+    of_network = [pod for pod in pods if any(of_own_network([pod]))]
+    return 0 if any(map(serves, of_network)) else len(of_network)
 
 
 def _held_ports(pods: Sequence[Object]) -> Iterator[tuple[int, str]]:

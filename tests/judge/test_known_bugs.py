@@ -41,7 +41,7 @@ def test_an_open_outcome_is_one_of_those_that_documents_leave_open(
     open_ = replace(expects(None, bugs=bugs), among=(Outcome.CONNECTED, Outcome.TIMED_OUT))
     told = judge(check(), open_, observed(outcome, outcome))
     assert told.verdict is due
-    assert ("leave the outcome open, but not for this" in told.message) is (due is Verdict.FAIL)
+    assert ("leave it open, but not for this" in told.message) is (due is Verdict.FAIL)
     unproven = observed(Outcome.REFUSED, controls=())
     assert judge(check(), open_, unproven).verdict is Verdict.UNKNOWN
 
