@@ -5,17 +5,15 @@ was seen of those that the documents allow.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 
 from nettests.baseline.entries import AcceptedOn, Baseline, Entry
 from nettests.baseline.separating import CheckInRun, separated
-from nettests.compare import RecordedRun
-from nettests.compare.checks import seen
-from nettests.compare.cluster_names import cluster_of
-from nettests.compare.recorded import RecordedCheck, Seen
+from nettests.compare.changes import seen
+from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen, cluster_of
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.digest import facts_digest
@@ -84,7 +82,7 @@ def _accepted(
         verdict=check.standing,
         seen=held(check),
         members={
-            label: word for _, check in showing for label, word in deviating_members(check).items()
+            label: word for _, check in showing for label, word in check.deviating_members.items()
         },
         facts=separation.facts,
         run=run.run.run_id,
@@ -112,7 +110,7 @@ def covers(entry: Entry, check: RecordedCheck) -> bool:
     """Whether the entry of a node, or of a flow, is about everything that deviates in a check."""
     if entry.flow:
         return fnmatchcase(check.flow, entry.flow)
-    deviating = deviating_members(check) or (f"{check.source.node} {check.target.node}",)
+    deviating = tuple(check.deviating_members) or (f"{check.source.node} {check.target.node}",)
     return all(entry.node in _WORDS.findall(label) for label in deviating)
 
 
@@ -146,12 +144,3 @@ def accepted_on(run: RecordedRun) -> AcceptedOn:
 def held(check: RecordedCheck) -> Seen:
     """Return what an entry compares of a check; nothing if its attempts disagreed."""
     return Seen() if check.standing is Verdict.FLAKY else seen(check)
-
-
-def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:
-    """Return the members that deviate, with their verdicts."""
-    return {
-        member.member: member.verdict
-        for member in check.members.deviating
-        if member.verdict in DEVIATING
-    }

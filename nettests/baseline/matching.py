@@ -9,14 +9,12 @@ from nettests.baseline.accepting import (
     accepted_on,
     covers,
     deviating_checks,
-    deviating_members,
     held,
 )
 from nettests.baseline.entries import SEEN, Baseline, Entry, name_of, short
 from nettests.baseline.separating import fact_of
-from nettests.compare import RecordedRun
 from nettests.compare.former_ids import is_former, successors
-from nettests.compare.recorded import RecordedCheck
+from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.text import plural
@@ -221,7 +219,7 @@ def _difference(entry: Entry, check: RecordedCheck) -> str | None:
         before, now = getattr(entry.seen, key), getattr(held(check), key)
         if before != now:
             return f"{key}: {before or 'none'} → {now or 'none'}"
-    for member, verdict in deviating_members(check).items():
+    for member, verdict in check.deviating_members.items():
         if entry.members.get(member) is not verdict:
             return f"member {member}: {verdict.value}"
     return None

@@ -8,10 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from nettests.compare import RecordedRun
-from nettests.compare.dependencies import CONDITIONED, Dependency, dependencies, value_of
-from nettests.compare.known_facts import KUBERNETES, OF_CLUSTER, OF_NODE, PLUGIN
-from nettests.compare.recorded import RecordedCheck
+from nettests.compare.facts import (
+    CONDITIONED,
+    KUBERNETES,
+    OF_CLUSTER,
+    OF_NODE,
+    PLUGIN,
+    Dependency,
+    dependencies,
+    value_of,
+)
+from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.report.summary import UNKNOWN
 
 CheckInRun = tuple[RecordedRun, RecordedCheck]

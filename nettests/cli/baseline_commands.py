@@ -34,8 +34,9 @@ from nettests.cli import completion
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
-from nettests.compare import RecordedRun, read_results
-from nettests.compare.items import named
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import RecordedRun
+from nettests.compare.sections import named
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
 from nettests.plan.choice import near

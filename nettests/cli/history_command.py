@@ -15,7 +15,8 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.output_options import json_option
-from nettests.compare import Section, read_results
+from nettests.compare.reading import read_results
+from nettests.compare.sections import Section
 from nettests.errors import PathError
 from nettests.history import (
     ClusterHistory,

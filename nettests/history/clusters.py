@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from nettests.compare import RecordedRun
-from nettests.compare.cluster_names import cluster_of
+from nettests.compare.recorded import RecordedRun, cluster_of
 
 ONE = "all runs, taken for one cluster"
 _NEVER = datetime.min.replace(tzinfo=UTC)

@@ -7,8 +7,8 @@ planned it. A run of other flows says nothing, and neither does a run that could
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from nettests.compare import RecordedRun
 from nettests.compare.fact_changes import choice_of
+from nettests.compare.recorded import RecordedRun
 from nettests.history.levels import Course, State
 from nettests.model.words import Verdict
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nettests.compare.checks import CheckChange
+from nettests.compare.changes import CheckChange
 from nettests.history.clusters import ReadRun
 from nettests.history.levels import Course, State
 from nettests.history.sentences import headline

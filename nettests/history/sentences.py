@@ -6,9 +6,8 @@ The JSON document is made from the history itself; each renderer decides how man
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from nettests.compare.checks import CheckChange
-from nettests.compare.explanation import Explained
-from nettests.compare.items import Item, Section, named
+from nettests.compare.changes import CheckChange, Explained
+from nettests.compare.sections import Item, Section, named
 from nettests.history.clusters import LeftOutRun, ReadRun
 from nettests.history.levels import Course, State
 from nettests.history.trends import ClusterHistory, Turn

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from nettests.compare.checks import CheckChange, check_changes
-from nettests.compare.fact_changes import FactChange, fact_changes
-from nettests.compare.incidents import key_of
-from nettests.compare.nodes import join_nodes
+from nettests.compare.changes import CheckChange, check_changes
+from nettests.compare.difference import key_of
+from nettests.compare.fact_changes import FactChange, fact_changes, join_nodes
 from nettests.compare.recorded import RecordedCheck
 from nettests.history.clusters import LeftOutRun, ReadRun, RunsOfCluster, clusters
 from nettests.history.departed import departed

@@ -13,7 +13,7 @@ from nettests.baseline import (
     read_baseline,
     render_baseline,
 )
-from nettests.compare import RecordedRun
+from nettests.compare.recorded import RecordedRun
 from nettests.report.digest import facts_digest
 from tests.baseline.runs import FACTS, OTHER, TODAY, entries, run
 

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.baseline import Accepted, Baseline, Fit, accepted, fittings
 from nettests.baseline.entries import name_of
-from nettests.compare import RecordedRun
+from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import Outcome, Verdict

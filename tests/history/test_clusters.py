@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nettests.compare.cluster_names import cluster_of
+from nettests.compare.recorded import cluster_of
 from nettests.history import history_of
 from nettests.history.clusters import ONE, ReadRun, clusters
 from tests.history.story import altered, night, nights

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.compare import read_results
+from nettests.compare.reading import read_results
 from nettests.history import History, LeftOutRun, ReadRun, document, history_of
 from nettests.history.levels import Colour, State
 from nettests.report import Results, build_results, render_json

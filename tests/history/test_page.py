@@ -6,7 +6,7 @@ from functools import cache
 
 from lxml import html
 
-from nettests.compare import read_results
+from nettests.compare.reading import read_results
 from nettests.history import LeftOutRun, ReadRun, history_of, render_page
 from nettests.history.history_page import SHOWN
 from nettests.history.levels import State
