@@ -6,9 +6,8 @@ import pytest
 
 from nettests.compare.changes import Explained
 from nettests.compare.recorded import Member, RecordedCheck
-from nettests.history import ReadRun, history_of
 from nettests.history.levels import Colour, State
-from nettests.history.trends import CheckTrend, ClusterHistory
+from nettests.history.trends import CheckTrend, ClusterHistory, ReadRun, history_of
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
 from tests.compare.runs import quiet_run
