@@ -1,12 +1,13 @@
 """The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated, every error with its line.
 
 First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows whether the claims
-hold. Suites and packages are only names here: ``session.vendor_files`` finds them.
+hold. Flows, suites and packages are only names here: ``session.vendor_files`` finds them. ``lint`` compares claims with
+the existing flows, too.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 from nettests.errors import ManifestError
 from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version
+from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.visible import visible
 from nettests.resources import manifests_path
@@ -238,3 +240,40 @@ def _builds(document: Document, path: tuple[str | int, ...], text: str) -> Build
     except ValueError as error:
         hint = 'a build with any patch level is "20348", a range ">=17763.1432 <17764"'
         raise document.error(path, str(error), hint=hint) from error
+
+
+def claim_mistakes(
+    profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
+) -> Iterator[ManifestError]:
+    """Yield an error for each claimed flow that no suite declares, and for each of the vendor's ``own_flows`` unclaimed.
+
+    A flow of one's own without a level would be run and count for nothing.
+    """
+    flow_names = sorted(flows)
+    for feature in profile.features:
+        for flow in feature.flows:
+            if flow not in flows:
+                yield ManifestError(
+                    f"{profile.file}:{feature.line}: {feature.name} claims the flow {flow}, which no suite declares",
+                    hint=nearest(
+                        flow, flow_names, otherwise="nettests catalogue --json lists all flows"
+                    ),
+                )
+    claimed = {flow for feature in profile.features for flow in feature.flows}
+    for flow in sorted({*own_flows} - claimed):
+        yield ManifestError(
+            f"{profile.file}: the flow {flow} of the vendor's own suites belongs to no feature",
+            hint="name it in a feature, an unsupported one where it is not claimed",
+        )
+
+
+def require_known_claims(
+    profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
+) -> None:
+    """Raise the mistakes of a profile, all at once: ``ManifestError``."""
+    mistakes = list(claim_mistakes(profile, flows, own_flows))
+    if mistakes:
+        hints = dict.fromkeys(mistake.hint for mistake in mistakes if mistake.hint)
+        raise ManifestError(
+            "\n".join(mistake.message for mistake in mistakes), hint="; ".join(hints)
+        )

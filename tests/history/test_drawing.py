@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nettests.history.drawing import (
     HEIGHT,
     NARROWEST,
+    STRIP,
     WIDE,
     WIDEST,
     Columns,
@@ -21,7 +22,6 @@ from nettests.history.drawing import (
     ticks,
     worst,
 )
-from nettests.history.drawing import HEIGHT as STRIP
 from nettests.history.trends import ClusterHistory, ReadRun, history_of
 from nettests.model.words import Verdict
 from tests.history.story import NIGHTS, altered, nights, whole
