@@ -4,7 +4,8 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 
-from nettests.baseline import Baseline, Entry, accepted
+from nettests.baseline.accepting import accepted
+from nettests.baseline.entries import Baseline, Entry
 from nettests.compare.recorded import Member, RecordedCheck, RecordedRun
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.versions import WindowsBuild

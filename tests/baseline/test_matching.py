@@ -6,18 +6,9 @@ from typing import Any
 
 import pytest
 
-from nettests.baseline import (
-    Baseline,
-    BaselineComparison,
-    Entry,
-    Fit,
-    accepted,
-    compared,
-    counted,
-    fittings,
-    read_baseline,
-    render_baseline,
-)
+from nettests.baseline.accepting import accepted
+from nettests.baseline.entries import Baseline, Entry, read_baseline, render_baseline
+from nettests.baseline.matching import BaselineComparison, Fit, compared, counted, fittings
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.errors import ManifestError
 from nettests.judge.exit_status import of_run

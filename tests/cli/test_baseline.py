@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from nettests.baseline import read_baseline
+from nettests.baseline.entries import read_baseline
 from nettests.cli import main
 from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts

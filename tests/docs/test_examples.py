@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.baseline import read_baseline
+from nettests.baseline.entries import read_baseline
 from nettests.cluster.profile_file import parse_profile
 from nettests.conformance.vendor_profile import read_vendor_profile
 from nettests.expect import read_manifest, resolve
