@@ -15,7 +15,7 @@ from itertools import combinations
 
 from nettests.baseline.entries import ENDS, AcceptedOn, Baseline, Entry
 from nettests.compare.changes import NOT_JUDGED, seen
-from nettests.compare.facts import (
+from nettests.compare.known_facts import (
     CONDITIONED,
     KUBERNETES,
     OF_CLUSTER,

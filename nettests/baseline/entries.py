@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 from typing import Any
 
-from nettests.compare.facts import OF_CLUSTER, OF_NODE, Dependency
+from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, Dependency
 from nettests.compare.recorded import Seen
 from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version

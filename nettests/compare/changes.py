@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from nettests.compare.fact_changes import PAIR, JoinedNodes, manifest_changes
-from nettests.compare.facts import Cause, Ends, causes, dependencies, of_limitation
+from nettests.compare.known_facts import Cause, Ends, causes, dependencies, of_limitation
 from nettests.compare.recorded import End, Member, Members, RecordedCheck, RecordedRun, Seen
 from nettests.model.check_id import EXTERNAL, parts_of
 from nettests.model.verdict import ACCEPTED, DEVIATING

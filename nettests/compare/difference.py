@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from nettests.compare.changes import NOT_JUDGED, CheckChange, Kind, check_changes
 from nettests.compare.fact_changes import FactChange, JoinedNodes, fact_changes, join_nodes
-from nettests.compare.facts import Cause
+from nettests.compare.known_facts import Cause
 from nettests.compare.paces import PaceChange, pace_changes
 from nettests.compare.recorded import RecordedCheck, RecordedRun, host_of, is_this_machine
 from nettests.model.check_id import LEFT_OUT, SAMPLED, parts_of

@@ -236,8 +236,8 @@ def render_since(difference: Difference, names: tuple[str, str], address: str = 
     they explain stay folded.
     """
     explains = any(len(incident.checks_after) > 1 for incident in difference.incidents)
-    known = {check.id for check in difference.checks}
-    known |= {check.id for check in difference.only_after}
+    ids = {check.id for check in difference.checks}
+    ids |= {check.id for check in difference.only_after}
     text = render(
         "since.html.j2",
         headline=headline(difference),
@@ -247,7 +247,7 @@ def render_since(difference: Difference, names: tuple[str, str], address: str = 
         warnings=difference.warnings,
         sections=sections(difference),
         open=[title for title in OPEN if title != FOLDED or not explains],
-        known=known,
+        known=ids,
         shown=SHOWN,
     )
     return Markup(text)  # noqa: S704 - escaped by the template
@@ -279,5 +279,5 @@ RUN_KEYS = (
 
 def _run(which: Compared) -> dict[str, Any]:
     counts = {verdict.value: count for verdict, count in which.counts.items()}
-    own = {key: getattr(which.run, key) for key in RUN_KEYS}
-    return {"name": which.name, **own, "counts": counts}
+    values = {key: getattr(which.run, key) for key in RUN_KEYS}
+    return {"name": which.name, **values, "counts": counts}

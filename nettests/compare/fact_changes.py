@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from nettests.compare.facts import OF_CLUSTER, OF_NODE, text_of
+from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, text_of
 from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, NodeFacts
 

@@ -32,10 +32,10 @@ def scope_rows(profile: VendorProfile, facts: ClusterFacts) -> tuple[ScopeRow, .
         ScopeRow(
             subject=subject,
             claimed=", ".join(claimed),
-            found=_each(found) or "no Windows node",
+            found=_each(seen) or "no Windows node",
             holds=next(each for each in _WORST if each in (truths or [Truth.NO])),
         )
-        for subject, claimed, found, truths in rows
+        for subject, claimed, seen, truths in rows
         if claimed
     )
 

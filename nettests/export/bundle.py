@@ -218,8 +218,8 @@ def texts_of(records: Iterable[Record]) -> Iterator[str]:
 def _free(record: Record) -> tuple[str, ...]:
     """Return the texts of a record that somebody else wrote."""
     match record:
-        case Answer(raw=said) | Calibrated(calibration=said) | Reading(reading=said):
-            return (" ".join(said.command), said.stdout, said.stderr, said.error or "")
+        case Answer(raw=raw) | Calibrated(calibration=raw) | Reading(reading=raw):
+            return (" ".join(raw.command), raw.stdout, raw.stderr, raw.error or "")
         case Event():
             return (record.text,)
         case Done():

@@ -17,7 +17,7 @@ from nettests.compare.difference import (
     skipped_because,
 )
 from nettests.compare.fact_changes import FactChange, fact_changes, join_nodes
-from nettests.compare.facts import Cause, Dependency, entries_in, unknown_in
+from nettests.compare.known_facts import Cause, Dependency, entries_in, unknown_in
 from nettests.compare.recorded import RecordedRun
 from nettests.expect import Manifest
 from nettests.forecast.keys import Change, settling

@@ -14,7 +14,7 @@ from ipaddress import ip_network
 from operator import attrgetter
 from typing import Any
 
-from nettests.compare.facts import (
+from nettests.compare.known_facts import (
     BACKEND,
     DRIVER,
     KUBE_PROXY,
@@ -223,13 +223,14 @@ def _key(
     )
 
 
-def _of(os: OS) -> tuple[Key, ...]:
-    """Return the keys of the nodes of one system: Linux and Windows have the same."""
+def _of(os: OS) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
+    """Return the keys of the nodes of one system, and those of its kube-proxy: Linux and Windows have the same."""
     proxy, of = f"kubeProxy.{os.value}", (os,)
     modes, stated = _word("kubeProxy", os.value, "mode"), f"kube_proxy_{os.value}"
     return (
         _key(f"{os.value}.kubelet", "kubelet", "kubelet", _version, of),
         _key(f"{os.value}.runtime", ("runtime", RUNTIME_VERSION), "runtime", _runtime, of),
+    ), (
         _key(f"{proxy}.version", KUBE_PROXY, "kube_proxy.version", _version, of, stated=f"{stated}.version"),
         _key(f"{proxy}.mode", MODE, "kube_proxy.mode", modes, of, stated=f"{stated}.mode"),
     )  # fmt: skip
@@ -247,13 +248,15 @@ _TABLE = (
     _key("cni.loopbackDSR", LOOPBACK_DSR, "cni.loopback_dsr", _on_off, stated="cni_loopback_dsr"),
     _key("cni.driver", DRIVER, "cni_driver", _word("cni", "driver"), WINDOWS, stated="cni_driver"),
     _key("kubelet", "kubelet", "kubelet", _version, EVERY),
-    _key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
-    *_of(OS.LINUX),
-    *_of(OS.WINDOWS),
+    *_of(OS.LINUX)[0],
+    *_of(OS.WINDOWS)[0],
     _key("windows.build", "build", "build", _build, WINDOWS),
     _key("windows.hostProcess", "HostProcess", "host_process", _on_off, WINDOWS),
     _key("windowsFirewall", "firewall", "firewall", _on_off, WINDOWS, stated="windows_firewall"),
     _key("windows.dnsSuffixes", "DNS suffixes", "dns_suffixes", _suffixes, WINDOWS),
+    _key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
+    *_of(OS.LINUX)[1],
+    *_of(OS.WINDOWS)[1],
     _key("kubeProxy.dsr", *_DSR),
     _key("kubeProxy.windows.dsr", *_DSR, stated="kube_proxy_windows.dsr"),
     _key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),

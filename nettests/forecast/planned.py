@@ -9,7 +9,7 @@ names, and for the newest. If they differ, the check is undecided until the patc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from nettests.compare.facts import AND
+from nettests.compare.known_facts import AND
 from nettests.compare.recorded import End, Expecting, Member, RecordedCheck, RecordedRun, Seen
 from nettests.expect import Manifest
 from nettests.expect.manifest import Condition

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from nettests.compare.difference import difference
 from nettests.compare.difference_text import document as difference_document
-from nettests.compare.facts import Cause
+from nettests.compare.known_facts import Cause
 from nettests.compare.sections import SHOWN, Section, render_markdown
 from nettests.errors import PathError
 from nettests.forecast.changing import changed

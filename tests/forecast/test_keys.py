@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nettests.compare.facts import (
+from nettests.compare.known_facts import (
     BACKEND,
     CONDITIONED,
     KUBERNETES,

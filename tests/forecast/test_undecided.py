@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare.facts import entries_in, unknown_in
+from nettests.compare.known_facts import entries_in, unknown_in
 from nettests.forecast.forecast import Coming, Forecast, Undecided
 from nettests.forecast.keys import read_change
 from nettests.forecast.planned import at_any_patch
