@@ -9,14 +9,17 @@ from collections.abc import Iterator, Sequence
 
 import dns.message
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
-from nettests.lab.dns.resolution import (
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import (
+    PORT,
     Failure,
+    NoAnswerError,
     ResolutionError,
     Resolved,
+    Silence,
     from_hosts,
     from_literal,
+    query_servers,
 )
 from nettests.lab.interfaces import Machine, ResolverConfig
 
@@ -84,7 +87,7 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
     for server in servers * ATTEMPTS:
         try:
             answer = await query_servers(
-                machine.namespace, server, records.question(name, kind), limit=SECONDS
+                machine.namespace, server, exchange.question(name, kind), limit=SECONDS
             )
         except NoAnswerError as silence:
             last = _no_answer(silence, name)
@@ -102,10 +105,10 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
 def _read(
     answer: dns.message.Message, name: str, kind: str, server: str
 ) -> Resolved | ResolutionError:
-    resolved = records.addresses(answer, kind)
+    resolved = exchange.addresses(answer, kind)
     if resolved:
         return resolved
-    return ResolutionError(records.failure(answer), name, server=f"{server}:{PORT}")
+    return ResolutionError(exchange.failure(answer), name, server=f"{server}:{PORT}")
 
 
 def _no_answer(silence: NoAnswerError, name: str) -> ResolutionError:

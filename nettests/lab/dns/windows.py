@@ -13,14 +13,17 @@ from collections.abc import Iterator
 
 import dns.message
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
-from nettests.lab.dns.resolution import (
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import (
+    PORT,
     Failure,
+    NoAnswerError,
     ResolutionError,
     Resolved,
+    Silence,
     from_hosts,
     from_literal,
+    query_servers,
 )
 from nettests.lab.interfaces import Machine, ResolverConfig
 
@@ -57,13 +60,13 @@ async def resolve(machine: Machine, name: str) -> Resolved:
             raise ResolutionError(
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
-        ipv4 = records.addresses(answer)
+        ipv4 = exchange.addresses(answer)
         ipv6 = await _ipv6(machine, candidate)
         if ipv4 or ipv6:
             both = [result for result in (ipv4, ipv6) if result]
             addresses = tuple(address for result in both for address in result.addresses)
             return dataclasses.replace(both[0], addresses=addresses)
-        last = ResolutionError(records.failure(answer), name)
+        last = ResolutionError(exchange.failure(answer), name)
     assert last is not None
     raise last
 
@@ -73,7 +76,7 @@ async def _ipv6(machine: Machine, name: str) -> Resolved | None:
     if not any(":" in address for address in machine.addresses):
         return None
     with contextlib.suppress(ResolutionError):
-        return records.addresses(await query(machine, name, "AAAA"), "AAAA")
+        return exchange.addresses(await query(machine, name, "AAAA"), "AAAA")
     return None
 
 
@@ -89,7 +92,7 @@ async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Mes
             break
         server = servers[attempt % len(servers)]
         try:
-            return await _request_and_wait(machine, server, records.question(name, kind), wait)
+            return await _request_and_wait(machine, server, exchange.question(name, kind), wait)
         except NoAnswerError as silence:
             last = silence
     else:

@@ -6,8 +6,8 @@ from ipaddress import IPv4Address
 
 from nettests.lab.client import Client, Json
 from nettests.lab.client.informer import Informer
-from nettests.lab.dns import troubles
-from nettests.lab.dns.troubles import Trouble
+from nettests.lab.dns import server
+from nettests.lab.dns.server import Trouble
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import Inject, Targets, Undo, number, text, together
 from nettests.lab.interfaces import Namespace
@@ -61,10 +61,10 @@ class NameFaults:
         )
 
     async def _slow(self, options: Json) -> Undo:
-        return self._trouble(troubles.late(number(options, "seconds", 3.0)))
+        return self._trouble(server.late(number(options, "seconds", 3.0)))
 
     async def _wildcard(self, _options: Json) -> Undo:
-        return self._trouble(troubles.wildcard(self._targets.profile.outside_server))
+        return self._trouble(server.wildcard(self._targets.profile.outside_server))
 
     async def _frozen(self, _options: Json) -> Undo:
         self._targets.dns.frozen = True
@@ -79,7 +79,7 @@ class NameFaults:
         async with self._targets.client("faults") as client:
             pods = await _scaled(client, 2)
         wrong = next(pod for pod in pods if pod["metadata"]["uid"] != uid)
-        end = self._trouble(troubles.denying(IPv4Address(wrong["status"]["podIP"])))
+        end = self._trouble(server.denying(IPv4Address(wrong["status"]["podIP"])))
 
         async def undo() -> None:
             await end()

@@ -8,7 +8,7 @@ from nettests.lab.apiserver import Access
 from nettests.lab.apiserver import Faults as ApiFaults
 from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import Client, Json
-from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.dns.server import DnsTroubles
 from nettests.lab.errors import LabError
 from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.network.fabric import LabFabric

@@ -25,8 +25,7 @@ from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import Switches, WorkloadController
-from nettests.lab.dns.server import OutsideResolver
-from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.dns.server import DnsTroubles, OutsideResolver
 from nettests.lab.faults.registry import Faults
 from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
@@ -41,16 +40,13 @@ from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.node.agent import NodeAgent
-from nettests.lab.node.dial import NodeDialer, listen
-from nettests.lab.node.gated import GatedClient
+from nettests.lab.node.agent import GatedClient, NodeAgent, NodeKubelet
 from nettests.lab.node.images import Kind
-from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.registration import minor
+from nettests.lab.node.serving import NodeDialer, listen
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
-from nettests.lab.outside.forward_proxy import USER, OutsideProxy
-from nettests.lab.outside.host import OutsideServer
+from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
 from nettests.lab.programs import run as run_program
 from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 

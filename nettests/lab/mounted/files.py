@@ -1,12 +1,17 @@
-"""The files that a container's mounts show: volumes that its Pod's containers share, by path. Pure but for what is written.
+"""What a container has mounted: its Pod's volumes, by path, and the executable files of a Windows container.
 
-Made by the node (``node.volumes``), read and written by programs. No file of the host is opened. Texts of errors are
-Go's, as each system spells them.
+Volumes are made by the node (``node.machine``), read and written by programs; texts of errors are Go's, as each system spells them. A
+``Drive`` is made for each container as it starts, so that what its command copies is there for what runs beside it, and gone with it;
+paths are compared as Windows does: without case, slashes either way. No file of the host is opened, and what a program does is not
+known here.
 """
 
-from collections.abc import MutableMapping
+import contextlib
+import ntpath
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 from nettests.lab.topology import OS
 
@@ -111,3 +116,82 @@ def normal(path: str, os: OS) -> str:
     if os is OS.LINUX:
         return path.rstrip("/")
     return path.replace("\\", "/").lower().removeprefix("c:").rstrip("/")
+
+
+class CopyFailure(Enum):
+    """Why a file cannot be copied."""
+
+    NO_SOURCE = "there is no such file"
+    NO_FOLDER = "its folder does not exist"
+    IN_USE = "a program of that file runs"
+
+
+class CopyError(Exception):
+    """A file cannot be copied."""
+
+    def __init__(self, failure: CopyFailure) -> None:
+        super().__init__(failure.value)
+        self.failure = failure
+
+
+def full(path: str, directory: str) -> str:
+    """Return a path as ``directory`` makes it a whole one, with backslashes: ``C:\\hpc\\agnhost.exe``."""
+    return ntpath.normpath(ntpath.join("C:\\", directory, path))
+
+
+def _path_key(path: str) -> str:
+    return ntpath.normpath(path).lower()
+
+
+@dataclass(slots=True)
+class Drive:
+    """Executables by path, each with the name of its program; ``plugins`` are the node's CNI plugins.
+
+    ``missing`` names files (without ``.exe``) that are at no path.
+    """
+
+    programs: dict[str, str] = field(default_factory=dict)
+    plugins: Mapping[str, str] = field(default_factory=dict)
+    missing: Collection[str] = ()
+    _running: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.programs = {_path_key(path): name for path, name in self.programs.items()}
+
+    def program(self, path: str) -> str | None:
+        """Return the name of the program in a file, or ``None`` where no such file is."""
+        key = _path_key(path)
+        if ntpath.basename(key).removesuffix(".exe") in self.missing:
+            return None
+        if any(_path_key(plugin) == key for plugin in self.plugins):
+            return "cni-plugin"
+        return self.programs.get(key)
+
+    def has_folder(self, path: str) -> bool:
+        """Whether a folder exists: any that holds a file."""
+        below = _path_key(path).rstrip("\\") + "\\"
+        files = (*self.programs, *map(_path_key, self.plugins))
+        return any(each.startswith(below) for each in files)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file over another, or into a folder; ``CopyError`` says what stands in the way."""
+        name = self.program(source)
+        if name is None:
+            raise CopyError(CopyFailure.NO_SOURCE)
+        if self.has_folder(target):
+            target = ntpath.join(target, ntpath.basename(source))
+        if not self.has_folder(ntpath.dirname(target)):
+            raise CopyError(CopyFailure.NO_FOLDER)
+        if self._running[_path_key(target)]:
+            raise CopyError(CopyFailure.IN_USE)
+        self.programs[_path_key(target)] = name
+
+    @contextlib.contextmanager
+    def running(self, path: str) -> Iterator[None]:
+        """Keep a file from being written while its program runs."""
+        key = _path_key(path)
+        self._running[key] += 1
+        try:
+            yield
+        finally:
+            self._running[key] -= 1

@@ -21,8 +21,14 @@ from nettests.lab.errors import LabError
 from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.machine import is_host_process, port_mappings, wanted_address
-from nettests.lab.node.resolver import kernel_hostname, resolver
+from nettests.lab.node.environment import kernel_hostname, resolver
+from nettests.lab.node.machine import (
+    MountError,
+    is_host_process,
+    port_mappings,
+    volumes_of,
+    wanted_address,
+)
 from nettests.lab.node.status import (
     ContainerView,
     Manner,
@@ -32,7 +38,6 @@ from nettests.lab.node.status import (
     pod_status,
     rejected_status,
 )
-from nettests.lab.node.volumes import MountError, volumes_of
 from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)

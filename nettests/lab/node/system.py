@@ -19,17 +19,15 @@ from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
 from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
 from nettests.lab.controllers.shared_tables import SharedPorts
-from nettests.lab.dns.server import ClusterDns, forward_to
-from nettests.lab.dns.troubles import DnsTroubles
-from nettests.lab.dns.view import DnsView
+from nettests.lab.dns.server import ClusterDns, DnsTroubles, forward_to
+from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
 from nettests.lab.node.components import configuration, kube_proxy_line
-from nettests.lab.node.endpoint import Answer, answering
-from nettests.lab.node.health_checks import HealthChecks
+from nettests.lab.node.environment import outside_resolver
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
-from nettests.lab.node.resolver import outside_resolver
+from nettests.lab.node.serving import Answer, HealthChecks, answering
 from nettests.lab.topology import LINUX_MODE, OS, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]

@@ -11,9 +11,15 @@ import dns.message
 import dns.rdatatype
 import dns.reversename
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
-from nettests.lab.dns.resolution import Failure, from_literal
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import (
+    PORT,
+    Failure,
+    NoAnswerError,
+    Silence,
+    from_literal,
+    query_servers,
+)
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
 from nettests.lab.topology import OS
@@ -51,12 +57,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
         if answer is None:
             await out(process, ";; connection timed out; no servers could be reached\n\n")
             return 1
-        if records.failure(answer) is not Failure.NO_SUCH_HOST:
+        if exchange.failure(answer) is not Failure.NO_SUCH_HOST:
             break
     assert answer is not None
     await out(process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{PORT}\n\n")
     if not answer.answer:
-        await out(process, _nothing(question, records.failure(answer)))
+        await out(process, _nothing(question, exchange.failure(answer)))
         return 1
     await out(process, await _report(process, question, candidate, answer))
     return 0
@@ -111,7 +117,7 @@ async def _query_server(
             return await query_servers(
                 process.machine.namespace,
                 question.server,
-                records.question(name, kind),
+                exchange.question(name, kind),
                 limit=question.seconds,
                 over_tcp=question.over_tcp,
             )
@@ -124,8 +130,8 @@ async def _query_server(
 async def _report(
     process: Process, question: _Question, candidate: str, answer: dns.message.Message
 ) -> str:
-    lines = [] if records.authoritative(answer) else ["Non-authoritative answer:"]
-    lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(answer)]
+    lines = [] if exchange.authoritative(answer) else ["Non-authoritative answer:"]
+    lines += [f"{name}\tcanonical name = {target}" for name, target in exchange.aliases(answer)]
     lines += _addresses(answer)
     if not question.kind and not from_literal(question.name):
         newer = await _query_server(process, question, candidate, "AAAA")

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import h11
 
-from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs.curl_options import Options
 from nettests.lab.programs.golang.lookup import resolve_name

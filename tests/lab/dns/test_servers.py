@@ -11,11 +11,16 @@ import dns.rcode
 import pytest
 
 from nettests.lab.dns import linux, windows
-from nettests.lab.dns.exchange import NoAnswerError, Silence, query_servers
-from nettests.lab.dns.records import question
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns.exchange import (
+    Failure,
+    NoAnswerError,
+    ResolutionError,
+    Silence,
+    query_servers,
+    question,
+)
 from nettests.lab.dns.server import ClusterDns, OutsideResolver, forward_to
-from nettests.lab.dns.view import view_from_objects
+from nettests.lab.dns.zone import view_from_objects
 from nettests.lab.interfaces import ResolverConfig
 from tests.lab.dns.test_view import POD, endpoints, service
 from tests.lab.programs import worlds

@@ -11,11 +11,8 @@ import pytest
 import trustme
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.node.dial import connect
-from nettests.lab.node.endpoint import answering
-from nettests.lab.node.health_checks import HealthChecks
-from nettests.lab.node.probes import Ended, ProbeFailedError, Prober
-from nettests.lab.node.server import KubeletServer
+from nettests.lab.node.health import Ended, ProbeFailedError, Prober
+from nettests.lab.node.serving import HealthChecks, KubeletServer, answering, connect
 from nettests.lab.topology import OS, Backend, ServicePort
 from tests.lab.programs.worlds import World, in_world
 

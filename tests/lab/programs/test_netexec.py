@@ -136,7 +136,7 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     """The external target serves the profile's ports and tells the address it sees."""
     from ipaddress import IPv4Address
 
-    from nettests.lab.outside.host import OutsideServer
+    from nettests.lab.outside.forward_proxy import OutsideServer
     from nettests.lab.topology import Cni, Driver, Plugin, Profile
 
     profile = Profile(

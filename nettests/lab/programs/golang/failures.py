@@ -7,8 +7,7 @@ from the same source and Winsock's messages.
 
 import errno
 
-from nettests.lab.dns.exchange import NoAnswerError, Silence
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns.exchange import Failure, NoAnswerError, ResolutionError, Silence
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs.sockets.texts import Call, call_text
 from nettests.lab.topology import OS

@@ -3,7 +3,7 @@
 import ipaddress
 
 from nettests.lab.dns import linux, windows
-from nettests.lab.dns.resolution import ResolutionError, Resolved
+from nettests.lab.dns.exchange import ResolutionError, Resolved
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs.golang.failures import NetError, lookup_failed
 from nettests.lab.topology import OS

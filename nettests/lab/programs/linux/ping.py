@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nettests.lab.dns import linux
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns.exchange import Failure, ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 

@@ -11,9 +11,8 @@ import dns.message
 import dns.rdatatype
 import dns.reversename
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import NoAnswerError, query_servers
-from nettests.lab.dns.resolution import Failure
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import Failure, NoAnswerError, query_servers
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
@@ -45,7 +44,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
             await _report(process, names[0], answer)
             return 0
     assert answer is not None
-    failure = records.failure(answer)
+    failure = exchange.failure(answer)
     if failure is Failure.NO_DATA:
         await out(process, f"{_say(process, 'name', name=names[0])}\n\n")
     else:
@@ -82,7 +81,7 @@ async def _query_server(
     for _ in range(_TRIES):
         try:
             return await query_servers(
-                process.machine.namespace, server, records.question(name, kind), limit=_SECONDS
+                process.machine.namespace, server, exchange.question(name, kind), limit=_SECONDS
             )
         except NoAnswerError:
             await out(process, f"DNS request timed out.\n    timeout was {_SECONDS} seconds.\n")
@@ -90,15 +89,15 @@ async def _query_server(
 
 
 async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
-    if not records.authoritative(answer):
+    if not exchange.authoritative(answer):
         await err(process, f"{_say(process, 'others')}\n")
-    resolved = records.addresses(answer)
+    resolved = exchange.addresses(answer)
     lines = [_say(process, "name", name=resolved.canonical if resolved else queried)]
     if resolved:
         more = len(resolved.addresses) > 1
         lines.append(f"{'Addresses' if more else 'Address'}:  {resolved.addresses[0]}")
         lines += [f"          {address}" for address in resolved.addresses[1:]]
-    aliases = records.aliases(answer)
+    aliases = exchange.aliases(answer)
     if aliases:
         lines.append(f"Aliases:  {aliases[0][0]}")
     await out(process, "".join(f"{line}\n" for line in [*lines, ""]))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nettests.lab.dns import windows
-from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 from nettests.lab.programs.terminal import out

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nettests.lab.dns import windows
-from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import tcp, udp
 from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
 from nettests.lab.programs.sockets.texts import error_text, winsock

@@ -6,8 +6,8 @@ Resolve-DnsName is of the module DnsClient, which images of PowerShell 6 lack (k
 import dns.message
 import dns.rdatatype
 
-from nettests.lab.dns import records, windows
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns import exchange, windows
+from nettests.lab.dns.exchange import Failure, ResolutionError
 from nettests.lab.interfaces import Disk, Process
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
@@ -160,7 +160,7 @@ async def resolve_name(call: Call, emit: Emit) -> None:
     try:
         for candidate in windows.candidates(machine.resolver, name):
             answer = await windows.query(machine, candidate, kind)
-            failure = records.failure(answer)
+            failure = exchange.failure(answer)
             if answer.answer or failure is Failure.NO_DATA:
                 for row in _rows(answer):
                     await emit(row)
