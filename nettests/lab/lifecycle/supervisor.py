@@ -27,7 +27,6 @@ from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import Switches, WorkloadController
 from nettests.lab.dns.server import DnsTroubles, OutsideResolver
 from nettests.lab.faults.registry import Faults
-from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
@@ -326,7 +325,7 @@ class Lab:
             dns_pod=self._readiness.dns_pod,
             client=self._client,
             kubelets=self._registry.kubelets,
-            silence=Silence(self._agents, self._client),
+            agents=self._agents,
             stopped=self._workloads.stopped,
         )
         return Faults(targets)

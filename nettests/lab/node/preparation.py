@@ -19,9 +19,8 @@ from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, command_line, linux_variables, variables
 from nettests.lab.node.images import Image
 from nettests.lab.node.machine import breaks_non_root, machine_of, unknown_account, user_of
-from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.windows import starting
-from nettests.lab.programs.windows.starting import with_mount_point
+from nettests.lab.programs.windows.starting import drive_of, with_mount_point
 from nettests.lab.topology import OS, Shim
 
 VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"

@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 
 from nettests.lab.interfaces import Duplex, Namespace
-from nettests.lab.programs.sockets.addresses import family
+from nettests.lab.programs.sockets.transport import family
 from nettests.lab.topology import ServiceTable
 
 _LIMIT = 2**18

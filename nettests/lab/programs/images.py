@@ -9,26 +9,23 @@ from dataclasses import replace
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.mounted import Drive
-from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
-from nettests.lab.programs.image_programs import drive_of
-from nettests.lab.programs.lifetime import until_terminated
-from nettests.lab.programs.linux import basics, kill, shell, tcpdump
+from nettests.lab.programs import agnhost, bash_scripts, bind_nslookup, curl, netcat
+from nettests.lab.programs.linux import basics, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
+from nettests.lab.programs.terminal import until_terminated
 from nettests.lab.programs.windows import (
     broken_tools,
     command_prompt,
     disk,
-    ipconfig,
-    netsh,
     nslookup,
     pktmon,
     powershell,
-    registry,
     small_programs,
     starting,
     texts,
 )
 from nettests.lab.programs.windows import ping as windows_ping
+from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
 
 Program = Callable[[Process, Sequence[str]], Awaitable[int]]
@@ -43,8 +40,8 @@ async def _busybox(process: Process, words: Sequence[str]) -> int:
 
 
 async def _bash(process: Process, words: Sequence[str]) -> int:
-    code = await datagram_dialogue.bash(process, words)
-    return await dialogue.bash(process, words) if code is None else code
+    code = await bash_scripts.bash_datagrams(process, words)
+    return await bash_scripts.bash(process, words) if code is None else code
 
 
 async def _nc(process: Process, words: Sequence[str]) -> int:
@@ -65,10 +62,10 @@ _LINUX: Mapping[str, Program] = {
     "env": basics.env,
     "false": basics.false,
     "hostname": basics.hostname,
-    "kill": kill.run,
+    "kill": basics.kill,
     "nslookup": bind_nslookup.run,
     "ping": linux_ping.run,
-    "pkill": kill.pkill,
+    "pkill": basics.pkill,
     "sh": _sh,
     "sleep": basics.sleep,
     "tcpdump": tcpdump.run,
@@ -84,13 +81,13 @@ _WINDOWS: Mapping[str, Program] = {
     "curl": curl.run,
     "fsutil": small_programs.fsutil,
     "hostname": small_programs.hostname,
-    "ipconfig": ipconfig.run,
+    "ipconfig": small_programs.ipconfig,
     "nc": _nc,
-    "netsh": netsh.run,
+    "netsh": small_programs.netsh,
     "nslookup": nslookup.run,
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
-    "reg": registry.run,
+    "reg": small_programs.reg,
     "tasklist": disk.tasklist,
     "whoami": small_programs.whoami,
 }

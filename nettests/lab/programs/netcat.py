@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
-from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.terminal import err
 
 Run = Callable[[Process], Awaitable[int]]
@@ -55,7 +55,7 @@ async def _serve(process: Process, words: Sequence[str], program: Run, manner: _
         return 1
     port, argv = parsed
     try:
-        listener = tcp.listen(process.machine.namespace, port)
+        listener = transport.listen(process.machine.namespace, port)
     except OSError:
         await err(process, manner.in_use.format(port=port))
         return 1

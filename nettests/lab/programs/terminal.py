@@ -1,4 +1,8 @@
-"""Text output of a program, with the line ends of its operating system."""
+"""Text output of a program, with the line ends of its operating system; and SIGTERM, which ends programs that do not handle it."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from nettests.lab.interfaces import Process
 from nettests.lab.topology import OS
@@ -24,3 +28,19 @@ async def out(process: Process, text: str) -> None:
 async def err(process: Process, text: str) -> None:
     """Write text to standard error."""
     await process.stderr(encode(process, text))
+
+
+TERMINATED = 143
+
+
+async def until_terminated(process: Process, work: Coroutine[Any, Any, int]) -> int:
+    """Return what ``work`` returns, or ``TERMINATED`` when SIGTERM comes first."""
+    program = asyncio.ensure_future(work)
+    signal = asyncio.ensure_future(process.terminate.wait())
+    try:
+        await asyncio.wait({program, signal}, return_when=asyncio.FIRST_COMPLETED)
+        return program.result() if program.done() else TERMINATED
+    finally:
+        program.cancel()
+        signal.cancel()
+        await asyncio.gather(program, signal, return_exceptions=True)

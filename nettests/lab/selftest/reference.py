@@ -1,10 +1,115 @@
-"""The matrix as a reference page, ``docs/reference/selftest.md`` or ``assumptions.md``: made from its document only. Pure."""
+"""The matrix as documents, and the sentences that these and the terminal share. Pure.
 
-from collections.abc import Iterator
+A reference page, ``docs/reference/selftest.md`` or ``assumptions.md``, is made from the matrix's document only. The HTML file needs no
+network and no script: faults down, flows across.
+"""
 
-from nettests.lab.selftest.judging import Judged
-from nettests.lab.selftest.matrix import BUDGET, Matrix
-from nettests.lab.selftest.sentences import counted, headline, judged_again, reasons, times, word
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from nettests.lab.selftest.judging import Judged, Problem
+from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
+
+_HEADLINES = {
+    Exit.DETECTED: "Every fault was detected or recovered from, nothing else turned red, and each cause was named",
+    Exit.MISSED: "The harness has something to answer for",
+    Exit.UNFINISHED: "Nothing is wrong so far, and not all faults were run",
+    Exit.NOTHING: "No fault was run",
+}
+
+
+def headline(matrix: Matrix) -> str:
+    """Return the result in one sentence, without a full stop."""
+    return _HEADLINES[matrix.exit]
+
+
+def counted(matrix: Matrix) -> str:
+    """Return how many were run, detected, recovered from, blind, named, and how many in time."""
+    ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
+    blind = sum(bool(row.blind) for row in ran)
+    recovered = [row for row in ran if row.recovered]
+    harmless = [row for row in ran if row.harmless]
+    detected = sum(row.detected and not row.need_not_turn for row in ran)
+    parts = [
+        f"{len(ran)} of {len(matrix.judged)} faults run",
+        f"{detected} of {len(ran) - blind - len(recovered) - len(harmless)} detected",
+        *(
+            [f"{sum(not row.problems for row in harmless)} of {len(harmless)} harmless"]
+            if harmless
+            else []
+        ),
+        f"{sum(not row.problems for row in recovered)} of {len(recovered)} recovered from",
+        f"{named[0]} of {named[1]} leading incidents name the cause",
+        f"{sum(bool(row.unrelated) and not row.blind for row in ran)} with unrelated red",
+        f"{blind} declared blind",
+        f"{in_time[0]} of {in_time[1]} within {BUDGET:g} times the healthy run",
+    ]
+    return " · ".join(parts)
+
+
+def times(matrix: Matrix, row: Judged) -> str:
+    """Return how many times as long as the healthy run a fault's run took; nothing if there is no ratio."""
+    ratio = matrix.ratio(row)
+    return "" if ratio is None else f"{ratio:.2f} ×"
+
+
+def word(row: Judged) -> str:
+    """Return a fault's verdict, and whether it was judged again after the run."""
+    return f"{row.word} (judged again)" if row.rejudged else row.word
+
+
+def judged_again(matrix: Matrix) -> str:
+    """Return how many runs were judged again, and how many are not recorded; nothing if none was."""
+    again = sum(bool(row.rejudged) for row in matrix.ran)
+    untold = sum(row.rejudged is None for row in matrix.ran)
+    parts = [
+        f"{again} of {len(matrix.ran)} runs were judged again from their journals" if again else "",
+        f"of {untold} runs it is not recorded whether they were judged again" if untold else "",
+    ]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def left_open(matrix: Matrix) -> list[str]:
+    """Return the flows that documents leave open, each with the limitations that say so."""
+    return [f"{flow} ({', '.join(names)})" for flow, names in matrix.open.items()]
+
+
+def reasons(row: Judged, most: int) -> list[str]:
+    """Return the problems of a fault's row, each list cut after ``most``."""
+    lines = [f"nothing turned of {what}" for what in row.missed if not row.blind]
+    if row.unrelated and not row.blind:
+        lines.append(f"red and unrelated: {some(row.unrelated, most)}")
+    if row.detected and not row.named and not row.blind:
+        lines.append(f"the leading incident does not name it: {row.cause or 'there is none'}")
+    if Problem.UNTOLD in row.problems:
+        lines.append(f"no event of the run says “{row.recovered}”")
+    if row.left:
+        lines.append(f"still red without the fault: {some(row.left, most)}")
+    if row.detail:
+        lines.append(row.detail)
+    return lines
+
+
+def some(names: tuple[str, ...], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def state(row: Judged) -> str:
+    """Return a word for colours: ``good``, ``bad``, ``blind`` or ``idle``."""
+    if not row.ran:
+        return "idle"
+    if row.problems:
+        return "bad"
+    return "blind" if row.blind else "good"
+
 
 _MOST = 8
 _INTRODUCTION = f"""# Selftest: faults and what notices them
@@ -39,32 +144,58 @@ def render(matrix: Matrix, *, assumptions: bool = False) -> str:
 def _lines(matrix: Matrix) -> Iterator[str]:
     yield f"**{headline(matrix)}**: {counted(matrix)}."
     if again := judged_again(matrix):
-        yield ""
-        yield f"{again}."
-    yield ""
-    yield "| profile | without a fault | seconds |"
-    yield "| --- | --- | --- |"
+        yield f"\n{again}."
+    yield "\n| profile | without a fault | seconds |\n| --- | --- | --- |"
     for profile in matrix.profiles:
         state = "healthy" if profile.healthy else f"not healthy {profile.problem}".rstrip()
         yield f"| `{profile.name}` | {state} | {profile.seconds:.0f} |"
     yield from _faults(matrix)
-    yield from _wrong(matrix)
-    yield from _recovered(matrix)
-    yield from _harmless(matrix)
-    yield from _blind(matrix)
-    yield from _flows(matrix)
+    problems = [(row, line) for row in matrix.wrong for line in reasons(row, _MOST)]
+    yield from _section(
+        "What is wrong",
+        [f"- `{row.fault}` on `{row.profile}`: {_cell(line)}" for row, line in problems],
+    )
+    for title, attribute, form in _REASONS:
+        why = {row.fault: getattr(row, attribute) for row in matrix.judged}
+        lines = [f"- `{fault}`: {form.format(why)}" for fault, why in why.items() if why]
+        yield from _section(title, lines)
+    idle = ", ".join(f"`{flow}`" for flow in matrix.idle)
+    yield from _section("Flows that no fault turned", [idle or "None."])
+    opened = [
+        f"- `{flow}`: {', '.join(f'`{name}`' for name in names)}"
+        for flow, names in matrix.open.items()
+    ]
+    yield from _section(
+        "Flows whose outcome documents leave open", [_OPEN, "", *opened] if opened else []
+    )
+
+
+def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield f"\n## {title}\n"
+        yield from lines
 
 
 def _faults(matrix: Matrix) -> Iterator[str]:
     for profile in dict.fromkeys(row.profile for row in matrix.judged):
-        yield ""
-        yield f"## {profile}"
-        yield ""
+        yield f"\n## {profile}\n"
         yield "| fault | what is broken | verdict | seconds | ratio | red checks by flow | leading incident |"
         yield "| --- | --- | --- | --- | --- | --- | --- |"
         for row in matrix.judged:
             if row.profile == profile:
                 yield _row(matrix, row)
+
+
+_REASONS = (
+    ("What a run recovers from", "recovered", "an event has to say “{}”"),
+    ("What does no harm", "harmless", "{}"),
+    ("What nothing notices yet", "blind", "{}"),
+)
+"""Sections about faults that need not turn a check: title, attribute of a row, and form of its line."""
+_OPEN = (
+    "Every check of them may end either way on every profile here, so that no fault can turn them; "
+    "the limitation says why."
+)
 
 
 def _row(matrix: Matrix, row: Judged) -> str:
@@ -82,64 +213,53 @@ def _row(matrix: Matrix, row: Judged) -> str:
     return f"| {' | '.join(_cell(text) for text in cells)} |"
 
 
-def _wrong(matrix: Matrix) -> Iterator[str]:
-    if not matrix.wrong:
-        return
-    yield ""
-    yield "## What is wrong"
-    yield ""
-    for row in matrix.wrong:
-        for line in reasons(row, _MOST):
-            yield f"- `{row.fault}` on `{row.profile}`: {_cell(line)}"
-
-
-def _recovered(matrix: Matrix) -> Iterator[str]:
-    recovered = {row.fault: row.recovered for row in matrix.judged if row.recovered}
-    if not recovered:
-        return
-    yield ""
-    yield "## What a run recovers from"
-    yield ""
-    for fault, words in recovered.items():
-        yield f"- `{fault}`: an event has to say “{words}”"
-
-
-def _harmless(matrix: Matrix) -> Iterator[str]:
-    harmless = {row.fault: row.harmless for row in matrix.judged if row.harmless}
-    if not harmless:
-        return
-    yield ""
-    yield "## What does no harm"
-    yield ""
-    for fault, why in harmless.items():
-        yield f"- `{fault}`: {why}"
-
-
-def _blind(matrix: Matrix) -> Iterator[str]:
-    blind = {row.fault: row.blind for row in matrix.judged if row.blind}
-    if not blind:
-        return
-    yield ""
-    yield "## What nothing notices yet"
-    yield ""
-    for fault, why in blind.items():
-        yield f"- `{fault}`: {why}"
-
-
-def _flows(matrix: Matrix) -> Iterator[str]:
-    yield ""
-    yield "## Flows that no fault turned"
-    yield ""
-    yield (", ".join(f"`{flow}`" for flow in matrix.idle) or "None.")
-    if matrix.open:
-        yield ""
-        yield "## Flows whose outcome documents leave open"
-        yield ""
-        yield "Every check of them may end either way on every profile here, so that no fault can turn them; the limitation says why."
-        yield ""
-        for flow, names in matrix.open.items():
-            yield f"- `{flow}`: {', '.join(f'`{name}`' for name in names)}"
-
-
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+_MOST_ON_PAGE = 12
+
+
+def page(matrix: Matrix) -> str:
+    """Return the page."""
+    environment = _environment()
+    style = _source("selftest.css")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    turned = {flow for row in matrix.ran for flow, _, _ in row.turned}
+    return environment.get_template("selftest.html.j2").render(
+        matrix=matrix,
+        flows=[flow for flow in matrix.flows if flow in turned],
+        style=Markup(style),  # noqa: S704 - shipped with the package
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'",
+        most=_MOST_ON_PAGE,
+        budget=BUDGET,
+    )
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nettests.lab.selftest"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        headline=headline,
+        counted=counted,
+        reasons=reasons,
+        state=state,
+        word=word,
+        judged_again=judged_again,
+        left_open=left_open,
+        times=times,
+    )
+    return environment
+
+
+@lru_cache(maxsize=1)
+def _source(name: str) -> str:
+    environment = _environment()
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nettests.lab.programs.golang import content, lookup, requests, values
+from nettests.lab.programs.golang import failures, requests, values
 from nettests.lab.programs.golang.failures import NetError
-from nettests.lab.programs.golang.flags import Flag, Kind, UsageError, parse
 from nettests.lab.programs.golang.requests import Request
+from nettests.lab.programs.golang.values import Flag, Kind, UsageError, parse
 
 FLAGS = {
     "close": Flag(Kind.BOOL, default=False),
@@ -82,18 +82,18 @@ def test_flags_are_read_in_every_form() -> None:
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (b"hello", content.PLAIN),
-        (b"  <html>", content.HTML),
-        (b"<a href=x>", content.HTML),
-        (b"<abc>", content.PLAIN),
+        (b"hello", requests.PLAIN),
+        (b"  <html>", requests.HTML),
+        (b"<a href=x>", requests.HTML),
+        (b"<abc>", requests.PLAIN),
         (b"<?xml version='1.0'?>", "text/xml; charset=utf-8"),
         (b"\x00\x01", "application/octet-stream"),
-        (b"", content.PLAIN),
+        (b"", requests.PLAIN),
     ],
 )
 def test_a_body_is_sniffed(body: bytes, kind: str) -> None:
     """The type of a body without one."""
-    assert content.detect(body) == kind
+    assert requests.detect(body) == kind
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_body_is_sniffed(body: bytes, kind: str) -> None:
 def test_an_address_that_is_none_is_refused(text: str, error: str) -> None:
     """Go's texts for host and port."""
     with pytest.raises(NetError) as refused:
-        lookup.split(text)
+        failures.split(text)
     assert refused.value.text == error
 
 

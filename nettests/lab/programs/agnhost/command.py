@@ -5,19 +5,9 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import (
-    connect,
-    mounttest,
-    netexec,
-    no_snat_test,
-    pause,
-    port_forward_tester,
-    resolver_settings,
-    tcp_reset,
-)
-from nettests.lab.programs.golang.flags import Flag, Parsed, UsageError, parse
-from nettests.lab.programs.golang.values import quote
-from nettests.lab.programs.lifetime import until_terminated
+from nettests.lab.programs.agnhost import connect, netexec, small_commands
+from nettests.lab.programs.golang.values import Flag, Parsed, UsageError, parse, quote
+from nettests.lab.programs.terminal import until_terminated
 
 Run = Callable[[Process, Parsed], Awaitable[int]]
 
@@ -34,15 +24,15 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "connect": Command(run=connect.run, flags=connect.FLAGS, arguments=1),
-    "dns-server-list": Command(run=resolver_settings.print_servers),
-    "dns-suffix": Command(run=resolver_settings.print_suffixes),
-    "etc-hosts": Command(run=resolver_settings.print_hosts),
-    "mounttest": Command(run=mounttest.run, flags=mounttest.FLAGS),
-    "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
-    "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
-    "pause": Command(run=pause.run, handles_terminate=True),
-    "port-forward-tester": Command(run=port_forward_tester.run),
-    "tcp-reset": Command(run=tcp_reset.run, flags=tcp_reset.FLAGS),
+    "dns-server-list": Command(run=small_commands.print_servers),
+    "dns-suffix": Command(run=small_commands.print_suffixes),
+    "etc-hosts": Command(run=small_commands.print_hosts),
+    "mounttest": Command(run=small_commands.mounttest, flags=small_commands.MOUNTTEST_FLAGS),
+    "netexec": Command(run=netexec.netexec, flags=netexec.NETEXEC_FLAGS, handles_terminate=True),
+    "no-snat-test": Command(run=netexec.no_snat_test, flags=netexec.NO_SNAT_FLAGS),
+    "pause": Command(run=small_commands.pause, handles_terminate=True),
+    "port-forward-tester": Command(run=small_commands.port_forward_tester),
+    "tcp-reset": Command(run=small_commands.tcp_reset, flags=small_commands.TCP_RESET_FLAGS),
 }
 
 _VERSION = "app version development\n"

@@ -7,10 +7,10 @@ the system never returns, so ``OTHER: …`` (TCP) and ``UNKNOWN: …`` (UDP) app
 import asyncio
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.golang import failures, lookup
+from nettests.lab.programs.golang import failures
 from nettests.lab.programs.golang.failures import NetError
-from nettests.lab.programs.golang.flags import Flag, Kind, Parsed
-from nettests.lab.programs.sockets import addresses, tcp, udp
+from nettests.lab.programs.golang.values import Flag, Kind, Parsed
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.texts import Call
 from nettests.lab.topology import OS
 
@@ -57,23 +57,23 @@ async def _attempt(process: Process, options: Parsed) -> None:
 
 async def _resolve(process: Process, target: str) -> tuple[str, int]:
     try:
-        host, port = lookup.split(target)
-        return await lookup.resolve_address(process.machine, host, port)
+        host, port = failures.split(target)
+        return await failures.resolve_address(process.machine, host, port)
     except NetError as error:
         raise _ConnectFailedError(f"DNS: {error}\n") from error
 
 
 async def _tcp(process: Process, target: str, limit: float) -> None:
     try:
-        lookup.split(target)
+        failures.split(target)
     except NetError as error:
         raise _ConnectFailedError(f"UNKNOWN: {error}\n") from error
     host, port = await _resolve(process, target)
     try:
         async with asyncio.timeout(limit or None):
-            sock = await tcp.connect(process.machine, host or "127.0.0.1", port)
+            sock = await transport.connect(process.machine, host or "127.0.0.1", port)
     except OSError as error:
-        prefix = f"dial tcp {addresses.join(host, port)}"
+        prefix = f"dial tcp {transport.join(host, port)}"
         failed = failures.operation_failed(process.machine, prefix, Call.CONNECT, error)
         raise _ConnectFailedError(_tcp_line(failed)) from error
     sock.close()
@@ -87,9 +87,9 @@ def _tcp_line(error: NetError) -> str:
 
 async def _udp(process: Process, target: str, options: Parsed) -> None:
     host, port = await _resolve(process, target)
-    place = addresses.join(host, port)
+    place = transport.join(host, port)
     try:
-        conversation = udp.Conversation(process.machine, host or "127.0.0.1", port)
+        conversation = transport.Conversation(process.machine, host or "127.0.0.1", port)
     except OSError as error:
         failed = failures.operation_failed(
             process.machine, f"dial udp {place}", Call.CONNECT, error

@@ -1,7 +1,8 @@
-"""netexec's HTTP endpoints, one method each; ``dial`` has its own module.
+"""netexec's HTTP endpoints, one method each, and ``/dial``: real connections from this container, answered as JSON.
 
-``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and
-stores nothing.
+``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and stores nothing. Quirks of
+``/dial`` kept: a name that does not resolve is a 400 text; failed tries are still 200; ``responses`` is left out when the last try gave
+no text; every try is a new connection with five seconds.
 """
 
 import asyncio
@@ -9,12 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import dial
-from nettests.lab.programs.golang import requests
-from nettests.lab.programs.golang.klog import Log
+from nettests.lab.interfaces import Machine, Process
+from nettests.lab.programs.agnhost.connect import NO_SCTP
+from nettests.lab.programs.golang import failures, requests, web_client
+from nettests.lab.programs.golang.failures import NetError
 from nettests.lab.programs.golang.requests import Request, Response
 from nettests.lab.programs.golang.values import (
+    Log,
     SyntaxOfValueError,
     atoi,
     format_duration,
@@ -22,6 +24,94 @@ from nettests.lab.programs.golang.values import (
     quote,
     to_json,
 )
+from nettests.lab.programs.sockets import transport
+from nettests.lab.programs.sockets.texts import Call
+
+SECONDS = 5.0
+_DATAGRAM = 2048
+_PROTOCOLS = ("", "http", "udp", "sctp")
+
+
+def log_line(request: Request) -> str:
+    """Return the line netexec logs for a dial request."""
+    order = ("host", "protocol", "port", "request", "tries")
+    query = request.query
+    return "GET /dial?" + "&".join(f"{name}={query.get(name, '')}" for name in order)
+
+
+async def answer(machine: Machine, request: Request) -> Response:
+    """Dial as the query says and answer with the responses and errors."""
+    query = request.query
+    protocol = query.get("protocol", "")
+    try:
+        tries = atoi(query["tries"]) if query.get("tries") else 1
+    except SyntaxOfValueError as error:
+        return requests.error(f"tries parameter is invalid. {error}", 400)
+    if not query.get("request"):
+        return requests.error("request parameter not specified. <nil>", 400)
+    if protocol.lower() not in _PROTOCOLS:
+        return requests.error(f"unsupported protocol. {protocol}", 400)
+    try:
+        host, port = await failures.resolve_address(
+            machine, query.get("host", ""), query.get("port", "")
+        )
+    except NetError as error:
+        return requests.error(f"host and/or port param are invalid. {error}", 400)
+    outcome = await _tries(machine, protocol.lower(), (host, port), query["request"], tries)
+    return requests.text(to_json(outcome))
+
+
+async def _tries(
+    machine: Machine, protocol: str, place: tuple[str, int], request: str, tries: int
+) -> dict[str, list[str]]:
+    responses: list[str] = []
+    errors: list[str] = []
+    last = ""
+    for _ in range(tries):
+        try:
+            last = await _dial(machine, protocol, place, request)
+            responses.append(last)
+        except NetError as error:
+            last = ""
+            errors.append(error.text)
+    outcome = {"responses": responses} if last else {}
+    return outcome | ({"errors": errors} if errors else {})
+
+
+async def _dial(machine: Machine, protocol: str, place: tuple[str, int], request: str) -> str:
+    if protocol == "udp":
+        return await _dial_udp(machine, place, request)
+    if protocol == "sctp":
+        raise NetError(f"sctp dial failed. err:{NO_SCTP[machine.os]}")
+    url = f"http://{transport.join(*place)}/{request}"
+    body = await web_client.get(machine, url, limit=SECONDS)
+    return body.decode(errors="replace")
+
+
+async def _dial_udp(machine: Machine, place: tuple[str, int], request: str) -> str:
+    try:
+        conversation = transport.Conversation(machine, place[0] or "127.0.0.1", place[1])
+    except OSError as error:
+        prefix = f"dial udp {transport.join(*place)}"
+        failed = failures.operation_failed(machine, prefix, Call.CONNECT, error)
+        raise NetError(f"udp dial failed. err:{failed}") from error
+    with conversation:
+        ends = f"{conversation.local}->{conversation.remote}"
+        try:
+            await conversation.send(request.encode())
+        except OSError as error:
+            failed = failures.operation_failed(machine, f"write udp {ends}", Call.WRITE, error)
+            raise NetError(f"udp connection write failed. err:{failed}") from error
+        try:
+            async with asyncio.timeout(SECONDS):
+                data = await conversation.receive(_DATAGRAM)
+        except OSError as error:
+            failed = failures.operation_failed(machine, f"read udp {ends}", Call.READ, error)
+            raise NetError(f"reading from udp connection failed. err:'{failed}'") from error
+    if not data:
+        raise NetError("reading from udp connection failed. err:'<nil>'")
+    return data.decode(errors="replace")
+
 
 _NO_SHELL = "fork/exec /bin/sh: operation not permitted: the lab runs no shell"
 
@@ -135,8 +225,8 @@ class Endpoints:
         return requests.redirect(request, place, status)
 
     async def _dial(self, request: Request) -> Response:
-        await self._log.line(dial.log_line(request))
-        return await dial.answer(self._process.machine, request)
+        await self._log.line(log_line(request))
+        return await answer(self._process.machine, request)
 
     async def _shell(self, request: Request) -> Response:
         command = request.form("shellCommand") or request.form("cmd")

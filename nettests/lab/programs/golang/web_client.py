@@ -11,10 +11,10 @@ from urllib.parse import urljoin, urlsplit
 import h11
 
 from nettests.lab.interfaces import Machine
-from nettests.lab.programs.golang import lookup
+from nettests.lab.programs.golang import failures
 from nettests.lab.programs.golang.failures import NetError, operation_failed
 from nettests.lab.programs.golang.values import quote
-from nettests.lab.programs.sockets import addresses, tcp
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.texts import Call
 from nettests.lab.topology import OS
 
@@ -53,17 +53,17 @@ async def _get_once(machine: Machine, url: str, referer: str) -> tuple[int, str,
     parts = urlsplit(url)
     if parts.scheme != "http":
         raise NetError(f"unsupported protocol scheme {quote(parts.scheme)}")
-    host, port = await lookup.resolve_address(
+    host, port = await failures.resolve_address(
         machine, parts.hostname or "", str(parts.port or 80) if parts.port != 0 else "0"
     )
-    place = addresses.join(host, port)
+    place = transport.join(host, port)
     try:
-        sock = await tcp.connect(machine, host or "127.0.0.1", port)
+        sock = await transport.connect(machine, host or "127.0.0.1", port)
     except OSError as error:
         if error.errno is None:
             raise
         raise operation_failed(machine, f"dial tcp {place}", Call.CONNECT, error) from error
-    ends = f"{addresses.text(sock.getsockname())}->{place}"
+    ends = f"{transport.text(sock.getsockname())}->{place}"
     reader, writer = await asyncio.open_connection(sock=sock)
     try:
         return await _exchange(reader, writer, _request(parts.netloc, url, referer))

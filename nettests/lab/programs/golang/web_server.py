@@ -16,7 +16,7 @@ import h11
 
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Handler, Request, Response
-from nettests.lab.programs.sockets import addresses
+from nettests.lab.programs.sockets import transport
 
 _READ_SIZE = 65536
 _HEAD_BYTES = 2**20 + 4096
@@ -63,7 +63,7 @@ class WebServer:
         try:
             while True:
                 sock, peer = await loop.sock_accept(self._listener)
-                task = asyncio.create_task(self._connection(sock, addresses.text(peer)))
+                task = asyncio.create_task(self._connection(sock, transport.text(peer)))
                 self._connections.add(task)
                 task.add_done_callback(self._connections.discard)
         finally:

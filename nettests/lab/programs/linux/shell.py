@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
-from nettests.lab.programs.linux import kill
+from nettests.lab.programs.linux import basics
 
 Run = Callable[[Process], Awaitable[int]]
 Write = Callable[[bytes], Awaitable[None]]
@@ -124,7 +124,7 @@ async def _run(process: Process, command: _Command, status: int, program: Run) -
 
 def _end_if_meant(words: Sequence[str]) -> None:
     """``kill -9 $$`` ends the shell itself."""
-    number, targets = kill.arguments(words)
+    number, targets = basics.kill_arguments(words)
     if number and number != signal.SIGSTOP and _PID in targets:
         raise _ExitError(_SIGNALLED + number)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.linux.kill import running
+from nettests.lab.programs.linux.basics import running
 from nettests.lab.programs.packets import (
     ICMP,
     ICMPV6,

@@ -16,8 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.programs.sockets.addresses import family
-from nettests.lab.programs.sockets.route import source_towards
+from nettests.lab.programs.sockets.transport import family, source_towards
 
 _ECHO_REPLY, _UNREACHABLE, _ECHO_REQUEST, _EXCEEDED = 0, 3, 8, 11
 _MTU_DISCOVER, _DO, _MTU = 10, 2, 14

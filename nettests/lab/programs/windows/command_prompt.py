@@ -22,15 +22,16 @@ from nettests.lab.programs.windows.cmd_line import (
     expands_late,
     words,
 )
-from nettests.lab.programs.windows.cmd_texts import (
+from nettests.lab.programs.windows.disk import (
     DENIED,
     IN_USE,
     NO_FILE,
     NO_PATH,
     complain,
+    delete_files,
     message,
+    type_files,
 )
-from nettests.lab.programs.windows.disk import delete_files, type_files
 
 Launch = Callable[[Process, str], Awaitable[int]]
 """Runs the program in a file; its command line is that of the process."""

@@ -1,11 +1,17 @@
-"""Small Windows programs: ``hostname``, ``whoami`` and ``fsutil volume diskfree``."""
+"""Small Windows programs: ``hostname``, ``whoami``, ``fsutil volume diskfree``, ``reg query``, ``netsh`` (port ranges), ``ipconfig``.
 
-from collections.abc import Sequence
+The registry is a Windows node's, as its components left it, or a container's own; nothing is written.
+"""
 
-from nettests.lab.interfaces import Machine, Process
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+
+from nettests.lab.interfaces import Machine, Process, ResolverConfig
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.broken_tools import OTHER_ACCOUNT, OTHER_NAME
+from nettests.lab.programs.windows.texts import Texts
 
 _FREE_BYTES, _DRIVE_BYTES = 103_079_215_104, 136_365_211_648
 _CONTAINER_USER = r"User Manager\ContainerAdministrator"
@@ -60,3 +66,186 @@ async def fsutil(process: Process, words: Sequence[str]) -> int:
     await out(process, f"Total bytes                     : {whole}\n")
     await out(process, f"Total quota free bytes          : {free}\n")
     return 0
+
+
+Values = tuple[tuple[str, str, str], ...]
+_TCPIP = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
+_ROOTS = {"hklm": "hkey_local_machine"}
+_ABSENT = "ERROR: The system was unable to find the specified registry key or value.\n"
+_INVALID = 'ERROR: Invalid syntax.\nType "REG QUERY /?" for usage.\n'
+_NO_NAME = "(Default)"
+
+
+async def reg(process: Process, words: Sequence[str]) -> int:
+    """Print the values of a key and the keys below it, with ``/s`` the values of these too; 1 where there is none."""
+    options = [word.lower() for word in words[2:]]
+    if not words[1:] or words[0].lower() != "query" or options not in ([], ["/s"]):
+        await err(process, _INVALID)
+        return 1
+    root, _, rest = words[1].lower().partition("\\")
+    wanted = f"{_ROOTS.get(root, root)}\\{rest}"
+    node = process.machine.node
+    registry = _of_tcpip(process.machine.resolver)
+    if node is not None:
+        registry = {_TCPIP: _ALWAYS} | dict(node.disk.registry)
+    inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
+    printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
+    for key in printed:
+        await out(process, f"\n{key}\n")
+        for name, kind, data in registry[key]:
+            await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
+    if not options:
+        for key in _children(inner, wanted):
+            await out(process, f"{key}\n")
+    if not printed and not inner:
+        await err(process, _ABSENT)
+    return 0 if printed or inner else 1
+
+
+_ALWAYS: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
+
+
+def _of_tcpip(resolver: ResolverConfig) -> dict[str, Values]:
+    """Return what HNS leaves of a network endpoint's DNS settings in the registry of its container."""
+    searches: Values = ()
+    if resolver.searches:
+        searches = (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
+    return {_TCPIP: (*_ALWAYS, *searches)}
+
+
+def _children(keys: Sequence[str], parent: str) -> list[str]:
+    """Return the keys one level below another, also those that only hold others."""
+    depth = parent.count("\\") + 2
+    return list(dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in keys))
+
+
+# Sample: int ipv4 show dynamicport tcp
+_DYNAMIC = re.compile(r"int(?:erface)? ipv4 show dynamicport(?:range)? (?:protocol=)?(tcp|udp)")
+# Sample: int ipv4 show excludedportrange protocol=tcp
+_EXCLUDED = re.compile(r"int(?:erface)? ipv4 show excludedportrange (?:protocol=)?(tcp|udp)")
+_REMOTE_MANAGEMENT = {"tcp": (5985, 47001), "udp": ()}
+"""WinRM's own reservations."""
+
+
+async def netsh(process: Process, words: Sequence[str]) -> int:
+    """Print the range requested; 1 for any other command."""
+    text, language = " ".join(words).lower(), texts.of(process.machine.locale)
+    node = process.machine.node
+    hns = node.hns if node is not None else None
+    if hns is not None and (match := _DYNAMIC.fullmatch(text)):
+        await out(process, _dynamic(language, match[1], hns.dynamic_ports()))
+        return 0
+    if hns is not None and (match := _EXCLUDED.fullmatch(text)):
+        await out(process, _excluded(language, match[1], hns.port_pools(match[1])))
+        return 0
+    await out(process, f"{language.say('netsh', 'unknown', command=' '.join(words))}\n")
+    return 1
+
+
+def _dynamic(language: Texts, protocol: str, ports: range) -> str:
+    return (
+        f"\n{language.say('netsh', 'dynamic', protocol=protocol)}\n"
+        "---------------------------------\n"
+        f"{language.say('netsh', 'start', number=ports.start)}\n"
+        f"{language.say('netsh', 'count', number=len(ports))}\n\n"
+    )
+
+
+def _excluded(language: Texts, protocol: str, pools: Sequence[range]) -> str:
+    ranges = [range(port, port + 1) for port in _REMOTE_MANAGEMENT[protocol]] + list(pools)
+    rows = "".join(
+        f"{ports.start:>10}  {ports.stop - 1:>10}      \n" for ports in sorted(ranges, key=min)
+    )
+    return (
+        f"\n{language.say('netsh', 'excluded', protocol=protocol)}\n\n"
+        f"{language.say('netsh', 'columns')}\n"
+        "----------    --------      \n"
+        f"{rows}\n{language.say('netsh', 'administered')}\n\n"
+    )
+
+
+_DEFAULT_PREFIX = 24
+_COLUMN = 34
+
+
+async def ipconfig(process: Process, words: Sequence[str]) -> int:
+    """Print the settings; 1 for any other switch."""
+    switches = [word.lower().lstrip("/-") for word in words]
+    if switches not in ([], ["all"]):
+        await out(process, f"\nError: unrecognized or incomplete command line: {' '.join(words)}\n")
+        return 1
+    machine = process.machine
+    language = texts.of(machine.locale)
+    labels = language.groups["ipconfig"]["labels"]
+    text = f"\n{language.say('ipconfig', 'title')}\n\n"
+    text += _lines(_system(machine), labels) if switches else ""
+    text += f"\n{language.say('ipconfig', 'adapter', name=_adapter(machine))}\n\n"
+    text += _lines(_adapter_settings(machine, everything=bool(switches)), labels)
+    await out(process, text)
+    return 0
+
+
+def _adapter(machine: Machine) -> str:
+    return (
+        "vEthernet (Ethernet)" if machine.host_process else f"vEthernet ({machine.hostname}_eth0)"
+    )
+
+
+def _system(machine: Machine) -> list[tuple[str, list[str]]]:
+    suffixes = machine.resolver.searches
+    settings = [
+        ("Host Name", [machine.hostname]),
+        ("Primary Dns Suffix", [""]),
+        ("Node Type", ["Hybrid"]),
+        ("IP Routing Enabled", ["No"]),
+        ("WINS Proxy Enabled", ["No"]),
+    ]
+    if suffixes:
+        settings.append(("DNS Suffix Search List", list(suffixes)))
+    return settings
+
+
+def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, list[str]]]:
+    suffix = machine.resolver.searches[0] if machine.resolver.searches else ""
+    settings = [("Connection-specific DNS Suffix ", [suffix])]
+    if everything:
+        settings += [
+            ("Description", ["Hyper-V Virtual Ethernet Adapter"]),
+            ("Physical Address", [machine.mac.upper().replace(":", "-")]),
+            ("DHCP Enabled", ["No"]),
+            ("Autoconfiguration Enabled ", ["Yes"]),
+        ]
+    # Windows lists IPv6 addresses first.
+    for text in (address for address in machine.addresses if ":" in address):
+        settings.append(("IPv6 Address", [f"{text}(Preferred) " if everything else text]))
+    for text in (address for address in machine.addresses if ":" not in address):
+        address, mask = _address(text)
+        settings += [
+            ("IPv4 Address", [f"{address}(Preferred) " if everything else address]),
+            ("Subnet Mask", [mask]),
+        ]
+    settings.append(("Default Gateway", [machine.gateway]))
+    if everything:
+        settings += [
+            ("DNS Servers", list(machine.resolver.servers) or [""]),
+            ("NetBIOS over Tcpip", ["Disabled"]),
+        ]
+    return settings
+
+
+def _address(text: str) -> tuple[str, str]:
+    """Read ``10.244.2.5`` or ``10.244.2.5/24`` into address and mask."""
+    full = text if "/" in text else f"{text}/{_DEFAULT_PREFIX}"
+    interface = ipaddress.IPv4Interface(full)
+    return str(interface.ip), str(interface.netmask)
+
+
+def _lines(settings: Sequence[tuple[str, Sequence[str]]], labels: Mapping[str, str]) -> str:
+    """Lay settings out with dots at even columns: ``IPv4 Address. . . . : 10.244.2.5``."""
+    text = ""
+    for english, values in settings:
+        label = labels.get(english, english)
+        dots = "".join(". "[column % 2] for column in range(len(label), _COLUMN))
+        text += f"   {label}{dots}: {values[0]}\n"
+        text += "".join(f"{'':{_COLUMN + 5}}{value}\n" for value in values[1:])
+    return text

@@ -5,12 +5,10 @@ from typing import Any
 
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
-from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet
-from nettests.lab.programs.windows.powershell.errors import PSError, not_found, runtime
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet, ready
 from nettests.lab.programs.windows.powershell.expressions import Expressions, appending, nowhere
-from nettests.lab.programs.windows.powershell.modules import ready
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
-from nettests.lab.programs.windows.powershell.values import ScriptBlock
+from nettests.lab.programs.windows.powershell.values import PSError, ScriptBlock, not_found, runtime
 
 _ALIASES = {
     "%": "foreach-object",

@@ -11,16 +11,18 @@ from typing import Any
 
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
-from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
 from nettests.lab.programs.windows.powershell.session import ExitError, Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     Char,
     DotNet,
+    ErrorRecord,
     Hashtable,
     NetError,
+    PSError,
     Thing,
     many,
+    runtime,
     text,
     whole,
 )

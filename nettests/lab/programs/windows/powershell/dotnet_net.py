@@ -13,7 +13,7 @@ from typing import Any
 
 from nettests.lab.dns import windows
 from nettests.lab.dns.exchange import ResolutionError
-from nettests.lab.programs.sockets import tcp, udp
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
 from nettests.lab.programs.sockets.texts import error_text, winsock
 from nettests.lab.programs.windows.powershell.session import Lines, Session
@@ -168,7 +168,7 @@ class _TcpClient(DotNet):
         machine = self._session.process.machine
         address = (await _addresses(self._session, text(host)))[0]
         try:
-            self.client.handle = await tcp.connect(machine, address, whole(port))
+            self.client.handle = await transport.connect(machine, address, whole(port))
         except OSError as error:
             raise socket_error(self._session, error) from error
         return VOID
@@ -259,13 +259,13 @@ class _UdpClient(DotNet):
     def __init__(self, session: Session, *_family: Any) -> None:
         self._session = session
         self.client = _Socket()
-        self._flow: udp.Conversation | None = None
+        self._flow: transport.Conversation | None = None
 
     async def connect(self, host: Any, port: Any) -> object:
         """Choose the peer."""
         address = (await _addresses(self._session, text(host)))[0]
         try:
-            self._flow = udp.Conversation(self._session.process.machine, address, whole(port))
+            self._flow = transport.Conversation(self._session.process.machine, address, whole(port))
         except OSError as error:
             raise socket_error(self._session, error) from error
         return VOID

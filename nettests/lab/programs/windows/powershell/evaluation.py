@@ -11,10 +11,9 @@ from typing import Any
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
 from nettests.lab.programs.windows.powershell.commands import Commands
-from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError
 from nettests.lab.programs.windows.powershell.expressions import nowhere
 from nettests.lab.programs.windows.powershell.session import Emit, ExitError, ReturnedError, Session
-from nettests.lab.programs.windows.powershell.values import NetError
+from nettests.lab.programs.windows.powershell.values import ErrorRecord, NetError, PSError
 
 
 class _BreakError(Exception):

@@ -7,17 +7,19 @@ from typing import Any
 from nettests.lab.programs.windows.powershell import dotnet
 from nettests.lab.programs.windows.powershell.dotnet import Type, unknown_type
 from nettests.lab.programs.windows.powershell.dotnet_net import IpAddress
-from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
 from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     Char,
     DotNet,
+    ErrorRecord,
     Hashtable,
     NetError,
+    PSError,
     Thing,
     many,
     number,
+    runtime,
     text,
     truth,
     whole,

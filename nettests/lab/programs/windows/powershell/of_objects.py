@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 from nettests.lab.programs.windows.broken_tools import JSON_CUT, JSON_WRAPPED
-from nettests.lab.programs.windows.powershell import dotnet, json_text, operators, shown
-from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet
-from nettests.lab.programs.windows.powershell.errors import not_found
-from nettests.lab.programs.windows.powershell.modules import ready
+from nettests.lab.programs.windows.powershell import dotnet, operators, shown
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet, ready
 from nettests.lab.programs.windows.powershell.session import Emit, Shown
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
@@ -20,6 +18,7 @@ from nettests.lab.programs.windows.powershell.values import (
     Wrapped,
     from_json,
     many,
+    not_found,
     number,
     one,
     order,
@@ -266,7 +265,7 @@ async def convert_to_json(call: Call, emit: Emit) -> None:
     depth = whole(call.given["depth"]) if call.has("depth") else _DEPTH
     depth = 1 if JSON_CUT in faults else depth
     await emit(
-        json_text.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
+        shown.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
     )
 
 

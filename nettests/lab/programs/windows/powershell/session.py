@@ -8,8 +8,13 @@ from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.terminal import encode
 from nettests.lab.programs.windows import broken_tools, texts
 from nettests.lab.programs.windows.powershell import shown
-from nettests.lab.programs.windows.powershell.errors import CliXml, ErrorRecord, not_found
-from nettests.lab.programs.windows.powershell.values import Thing, text
+from nettests.lab.programs.windows.powershell.values import (
+    CliXml,
+    ErrorRecord,
+    Thing,
+    not_found,
+    text,
+)
 
 Emit = Callable[[Any], Awaitable[None]]
 Run = Callable[[Process], Awaitable[int]]

@@ -1,8 +1,8 @@
-"""Scripts of ``bash -c`` that hold one TCP connection, say which words they took, and what came back: two, known word for word.
+"""Scripts of ``bash -c``, known word for word, that hold one TCP connection, or one flow of datagrams, and say what came back.
 
-Conformance probes send them, and what finds out whether they would work. One speaks in words, the other in HTTP requests, one
-for each word. No script is interpreted: a text that differs in a single character is not known. What each prints is what the
-real bash does. PowerShell's scripts are interpreted (``windows.powershell``).
+Conformance probes send them, and what finds out whether they would work. One speaks in words, another in HTTP requests, one for each
+word; the third sends ``hostname`` from the same source port for each word. No script is interpreted: a text that differs in a single
+character is not known. What each prints is what the real bash does. PowerShell's scripts are interpreted (``windows.powershell``).
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.terminal import err, out
 
 BASH = (
@@ -88,7 +88,7 @@ async def _hold(
 ) -> int:
     """Send each line of the input, or a request to the server of that name for it, and say what came of it."""
     try:
-        connection = await tcp.connect(process.machine, address, port)
+        connection = await transport.connect(process.machine, address, port)
     except OSError as error:
         await out(process, manner.refused(f"/dev/tcp/{address}/{port}", error))
         return _CONNECT_FAILS
@@ -166,3 +166,52 @@ class _Lines:
             self.left += data
         line, _, self.left = self.left.partition(b"\n")
         return line.decode(errors="replace").removesuffix("\r")
+
+
+BASH_DATAGRAMS = (
+    "exec 2>/dev/null; trap '' PIPE; exec 3<>\"/dev/udp/$0/$1\" || exit 7; echo open; "
+    "while read -r word; do printf hostname >&3; "
+    'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
+    'then echo "back $word $back"; else echo "none $word"; fi; done'
+)
+_DATAGRAM_SIZE = 2048
+_CANNOT_OPEN = 7
+
+
+async def bash_datagrams(process: Process, words: Sequence[str]) -> int | None:
+    """``bash -c TEXT ADDRESS PORT SECONDS`` for one text; ``None`` when it is another."""
+    match list(words):
+        case ["-c", text, address, port, seconds] if text == BASH_DATAGRAMS and port.isdecimal():
+            return await _hold_datagrams(process, address, int(port), float(seconds))
+    return None
+
+
+async def _hold_datagrams(process: Process, address: str, port: int, seconds: float) -> int:
+    """Send a datagram for each line of the input, and say what came of it."""
+    try:
+        flow = transport.Conversation(process.machine, address, port)
+    except OSError:
+        return _CANNOT_OPEN
+    with flow:
+        await out(process, "open\n")
+        left = b""
+        while True:
+            while b"\n" not in left:
+                data = await process.stdin()
+                if not data:
+                    return 0
+                left += data
+            line, _, left = left.partition(b"\n")
+            word = line.decode(errors="replace").removesuffix("\r")
+            answer = await _datagram_answer(flow, seconds)
+            await out(process, f"back {word} {answer}\n" if answer else f"none {word}\n")
+
+
+async def _datagram_answer(flow: transport.Conversation, seconds: float) -> str:
+    """Return what came back of one datagram, nothing where nothing did."""
+    try:
+        async with asyncio.timeout(seconds):
+            await flow.send(b"hostname")
+            return (await flow.receive(_DATAGRAM_SIZE)).decode(errors="replace").strip()
+    except OSError:  # a time-out is one
+        return ""

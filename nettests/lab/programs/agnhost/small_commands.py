@@ -1,0 +1,198 @@
+"""agnhost's small sub-commands: ``pause``, ``dns-suffix``, ``dns-server-list``, ``etc-hosts``, ``tcp-reset``, ``port-forward-tester``, ``mounttest``."""
+
+import asyncio
+import socket
+import struct
+
+from nettests.lab.interfaces import Process
+from nettests.lab.mounted import FileError
+from nettests.lab.programs.golang.values import Flag, Kind, Parsed, quote
+from nettests.lab.programs.linux import basics
+from nettests.lab.programs.sockets import transport
+from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.topology import OS
+
+
+async def pause(process: Process, _options: Parsed) -> int:
+    """Pause until SIGTERM."""
+    await process.stdout(b"Paused\nSignals registered\n")
+    await process.terminate.wait()
+    await process.stdout(b'exiting because of signal "terminated"\n')
+    return 2
+
+
+async def print_suffixes(process: Process, _options: Parsed) -> int:
+    """Print the suffixes, comma-separated; on Linux agnhost panics when there is no search list."""
+    machine = process.machine
+    if not machine.resolver.searches and machine.os is OS.LINUX:
+        await process.stderr(b"panic: Could not find DNS search list!\n\ngoroutine 1 [running]:\n")
+        return 2
+    await process.stdout(f"{','.join(machine.resolver.searches)}\n".encode())
+    return 0
+
+
+async def print_servers(process: Process, _options: Parsed) -> int:
+    """Print the DNS servers, comma-separated."""
+    await process.stdout(f"{','.join(process.machine.resolver.servers)}\n".encode())
+    return 0
+
+
+async def print_hosts(process: Process, _options: Parsed) -> int:
+    """Print the hosts file and one more newline."""
+    text = basics.hosts_file(process.machine.resolver)
+    await process.stdout(f"{text}\n".encode())
+    return 0
+
+
+TCP_RESET_FLAGS = {"port": Flag(Kind.INT, 8080)}
+_CLOSE_WITH_RESET = struct.pack("ii", 1, 0)
+
+
+async def tcp_reset(process: Process, options: Parsed) -> int:
+    """Reset every connection until killed."""
+    loop = asyncio.get_running_loop()
+    with transport.listen(process.machine.namespace, options.number("port")) as listener:
+        while True:
+            connection, _ = await loop.sock_accept(listener)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _CLOSE_WITH_RESET)
+            connection.close()
+
+
+_LOCALHOST = "127.0.0.1"
+_WRONG_DATA = 2
+_NOT_WRITTEN = 4
+_NO_NUMBER = 1
+
+
+async def port_forward_tester(process: Process, _options: Parsed) -> int:
+    """Serve one connection; 2 when the client said something else, 4 when it went before the end."""
+    environment = process.environment
+    host = environment.get("BIND_ADDRESS") or "localhost"
+    try:
+        port, chunks, size, interval = (
+            int(environment.get(name, ""))
+            for name in ("BIND_PORT", "CHUNKS", "CHUNK_SIZE", "CHUNK_INTERVAL")
+        )
+    except ValueError as error:
+        await process.stdout(f"Error converting: {error}\n".encode())
+        return _NO_NUMBER
+    address = _LOCALHOST if host == "localhost" else host
+    try:
+        listener = transport.listen(process.machine.namespace, port, address)
+    except OSError as error:
+        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
+        await process.stdout(f"Error listening: listen tcp {address}:{port}: {text}\n".encode())
+        return _NO_NUMBER
+    with listener:
+        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+    await process.stdout(b"Accepted client connection\n")
+    with connection:
+        return await _send_chunks(process, connection, (chunks, size, interval))
+
+
+async def _send_chunks(
+    process: Process, connection: socket.socket, answer: tuple[int, int, int]
+) -> int:
+    loop = asyncio.get_running_loop()
+    expected = process.environment.get("EXPECTED_CLIENT_DATA", "").encode()
+    if expected:
+        got = await loop.sock_recv(connection, len(expected))
+        if got != expected:
+            words = f"Expect to read {quote(expected.decode())}, instead got {quote(got.decode())}."
+            await process.stdout(f"{words} Err=<nil>\n".encode())
+            return _WRONG_DATA
+    chunks, size, interval = answer
+    for number in range(chunks):
+        try:
+            await loop.sock_sendall(connection, b"x" * size)
+        except OSError:
+            await process.stdout(f"Expected to write {size} bytes\n".encode())
+            return _NOT_WRITTEN
+        if number + 1 < chunks:
+            await asyncio.sleep(interval / 1000)
+    await process.stdout(b"Shutting down connection\n")
+    return 0
+
+
+NEW_CONTENT = "mount-tester new file\n"
+_NEW = ("new_file_0644", "new_file_0660", "new_file_0666", "new_file_0777")
+MOUNTTEST_FLAGS = {
+    **{name: Flag(Kind.STRING, "") for name in _NEW},
+    "fs_type": Flag(Kind.STRING, ""),
+    "file_content": Flag(Kind.STRING, ""),
+    "file_content_in_loop": Flag(Kind.STRING, ""),
+    "retry_time": Flag(Kind.INT, 180),
+    "break_on_expected_content": Flag(Kind.BOOL, default=True),
+}
+_EXT4 = 0xEF53
+_LOOP_SECONDS = 2.0
+
+
+async def mounttest(process: Process, options: Parsed) -> int:
+    """Write, then read, as mounttest does; 1 if anything failed."""
+    good = True
+    if path := options.text("fs_type"):
+        good &= await _type(process, path)
+    for name in _NEW:
+        if path := options.text(name):
+            good &= await _new(process, path)
+    if path := options.text("file_content"):
+        good &= await _read(process, path)
+    if path := options.text("file_content_in_loop"):
+        good &= await _loop(process, path, options)
+    return 0 if good else 1
+
+
+async def _type(process: Process, path: str) -> bool:
+    """Print the type of a file system, which agnhost tells on Linux alone."""
+    if process.machine.os is OS.WINDOWS:
+        return True
+    try:
+        in_memory = process.machine.files.in_memory(path)
+    except FileError as error:
+        await _say(process, f"error from statfs({quote(path)}): {error}")
+        return False
+    await _say(process, f"mount type of {quote(path)}: {'tmpfs' if in_memory else _EXT4}")
+    return True
+
+
+async def _new(process: Process, path: str) -> bool:
+    try:
+        process.machine.files.write(path, NEW_CONTENT)
+    except FileError as error:
+        await _say(process, f"error writing new file {quote(path)}: {error}")
+        return False
+    return await _read(process, path)
+
+
+async def _read(process: Process, path: str) -> bool:
+    try:
+        text = process.machine.files.read(path)
+    except FileError as error:
+        await _say(process, f"error reading file content for {quote(path)}: {error}")
+        return False
+    await _say(process, f"content of file {quote(path)}: {text}")
+    return True
+
+
+async def _loop(process: Process, path: str, options: Parsed) -> bool:
+    """Read until the content is that of a new file, or the time is over: good if the last reading was."""
+    clock = asyncio.get_running_loop().time
+    began, good = clock(), True
+    while clock() - began < options.number("retry_time"):
+        try:
+            text = process.machine.files.read(path)
+        except FileError as error:
+            good = False
+            await _say(process, f"Error reading file {path}: {error}, retrying")
+        else:
+            good = True
+            await _say(process, f"content of file {quote(path)}: {text}")
+            if options.switch("break_on_expected_content") and text == NEW_CONTENT:
+                break
+        await asyncio.sleep(_LOOP_SECONDS)
+    return good
+
+
+async def _say(process: Process, text: str) -> None:
+    await process.stdout(f"{text}\n".encode())

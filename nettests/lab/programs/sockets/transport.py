@@ -1,0 +1,218 @@
+"""Sockets of a program: TCP connections with the manners of its operating system, UDP flows, listeners, and addresses as texts.
+
+Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second (Microsoft KB 175523),
+for about two seconds before the program learns of it (curl/curl#14144; ``windows.refusalSeconds`` of a profile); ICMP "unreachable"
+does not end an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial has a fresh source port. Connected UDP
+sockets see errors of closed ports.
+"""
+
+import asyncio
+import errno
+import ipaddress
+import math
+import os
+import socket
+from types import TracebackType
+from typing import Self
+
+from nettests.lab.interfaces import Machine, Namespace
+from nettests.lab.programs.sockets import texts
+from nettests.lab.programs.windows.broken_tools import NO_REFUSAL
+from nettests.lab.topology import OS
+
+Peer = tuple[str, int]
+
+
+def family(address: str) -> socket.AddressFamily:
+    """Return the address family of a literal address."""
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def join(host: str, port: int | str) -> str:
+    """Return ``host:port``, with brackets around IPv6 (Go's ``net.JoinHostPort``)."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def peer(name: tuple[str, int] | tuple[str, int, int, int]) -> Peer:
+    """Return address and port of a socket name; an IPv4-mapped address becomes the IPv4 one."""
+    address = ipaddress.ip_address(name[0].partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return str(address.ipv4_mapped), name[1]
+    return str(address), name[1]
+
+
+def text(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
+    """Return a socket name as ``address:port``."""
+    return join(*peer(name))
+
+
+def source_towards(namespace: Namespace, address: str) -> str:
+    """Return the local address used towards ``address``; ``OSError`` when there is no route."""
+    with namespace.socket(family(address), socket.SOCK_DGRAM) as probe:
+        probe.connect((address, 1))
+        return str(probe.getsockname()[0])
+
+
+WINDOWS_SYN_INTERVAL = 0.5
+WINDOWS_CONNECT_SECONDS = 21.0
+_BACKLOG = 128
+
+_SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
+"""What does not end Winsock's attempt: a reset, a router's error, no answer."""
+
+
+async def connect(machine: Machine, address: str, port: int, *, own_port: int = 0) -> socket.socket:
+    """Return a connected socket; ``OSError`` with the kernel's number when it fails.
+
+    ``own_port`` is the source port to use, a fresh one for 0.
+    The caller bounds the wait with its own client's timeout.
+    """
+    if machine.os is OS.WINDOWS:
+        resends = machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL
+        if NO_REFUSAL in machine.troubles.tools:
+            resends = math.inf
+        return await _connect_windows(machine.namespace, address, port, own_port, resends)
+    return await _connect_once(machine.namespace, address, port, own_port)
+
+
+async def _connect_once(
+    namespace: Namespace, address: str, port: int, own_port: int = 0
+) -> socket.socket:
+    sock = namespace.socket(family(address), socket.SOCK_STREAM)
+    try:
+        if own_port:
+            sock.bind(("", own_port))
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _connect_windows(
+    namespace: Namespace, address: str, port: int, wanted: int, resends: float
+) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    refused = own_port = 0
+    source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
+    try:
+        async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
+            while True:
+                started = loop.time()
+                own_port = wanted or own_port or _free_port(namespace, address)
+                try:
+                    return await _connect_once(namespace, address, port, own_port)
+                except OSError as error:
+                    # the port was taken meanwhile: no SYN has been sent
+                    if error.errno == errno.EADDRINUSE and not wanted:
+                        own_port = 0
+                        continue
+                    refused += error.errno == errno.ECONNREFUSED
+                    if refused > resends or error.errno not in _SENT_AGAIN:
+                        raise
+                await asyncio.sleep(max(0.0, started + WINDOWS_SYN_INTERVAL - loop.time()))
+    except TimeoutError as error:
+        if error.errno:
+            raise
+        raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from error
+
+
+def _free_port(namespace: Namespace, address: str) -> int:
+    """Return a source port that is kept when a SYN is sent again: it chooses the same backend."""
+    with namespace.socket(family(address), socket.SOCK_STREAM) as sock:
+        sock.bind(("", 0))
+        return int(sock.getsockname()[1])
+
+
+def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:
+    """Return a listening socket; without ``address`` for both families, as Go's ``:port``."""
+    if address:
+        return _listen(namespace, family(address), (address, port))
+    try:
+        return _listen(namespace, socket.AF_INET6, ("::", port))
+    except OSError as error:
+        if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+            raise
+        return _listen(namespace, socket.AF_INET, ("", port))
+
+
+def _listen(
+    namespace: Namespace, family: socket.AddressFamily, name: tuple[str, int]
+) -> socket.socket:
+    sock = namespace.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family is socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
+        sock.bind(name)
+        sock.listen(_BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+class Conversation:
+    """A connected UDP socket to one peer; ``local`` and ``remote`` are ``address:port`` texts."""
+
+    def __init__(self, machine: Machine, address: str, port: int) -> None:
+        self._machine = machine
+        self._sock = machine.namespace.socket(family(address), socket.SOCK_DGRAM)
+        try:
+            self._sock.connect((address, port))
+        except OSError:
+            self._sock.close()
+            raise
+        self.local = text(self._sock.getsockname())
+        self.remote = join(address, port)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._sock.close()
+
+    async def send(self, data: bytes) -> None:
+        """Send one datagram; ``OSError`` in the manner of the program's OS."""
+        try:
+            await asyncio.get_running_loop().sock_sendall(self._sock, data)
+        except OSError as error:
+            raise texts.datagram_error(self._machine.os, error) from error
+
+    async def receive(self, size: int) -> bytes:
+        """Wait for one datagram from the peer; the caller bounds the wait."""
+        try:
+            return await asyncio.get_running_loop().sock_recv(self._sock, size)
+        except OSError as error:
+            raise texts.datagram_error(self._machine.os, error) from error
+
+
+def bind(namespace: Namespace, port: int, address: str = "") -> socket.socket:
+    """Return a bound socket; without ``address`` for both families, as Go's ``:port``."""
+    if address:
+        return _bind_datagrams(namespace, family(address), (address, port))
+    try:
+        return _bind_datagrams(namespace, socket.AF_INET6, ("::", port))
+    except OSError as error:
+        if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+            raise
+        return _bind_datagrams(namespace, socket.AF_INET, ("", port))
+
+
+def _bind_datagrams(
+    namespace: Namespace, family: socket.AddressFamily, name: tuple[str, int]
+) -> socket.socket:
+    sock = namespace.socket(family, socket.SOCK_DGRAM)
+    try:
+        if family is socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
+        sock.bind(name)
+    except OSError:
+        sock.close()
+        raise
+    return sock
