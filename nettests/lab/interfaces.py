@@ -251,6 +251,11 @@ class Machine:
     """How the node behaves, if it is one of Windows."""
 
     @property
+    def disk(self) -> Disk:
+        """The disk of the node; an empty one in other containers."""
+        return Disk() if self.node is None else self.node.disk
+
+    @property
     def locale(self) -> str:
         """The language of its programs: the node's on a node, English in images."""
         return self.windows.locale if self.host_process else ENGLISH

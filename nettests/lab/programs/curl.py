@@ -24,7 +24,7 @@ from nettests.lab.programs.curl_options import Options, UsageError
 from nettests.lab.programs.golang.failures import resolve_name
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.texts import error_text, winsock
-from nettests.lab.programs.terminal import err
+from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
 
 _PORTS = {"http": 80, "https": 443}
@@ -265,7 +265,7 @@ async def _run_one(process: Process, options: Options) -> int:
         machine=process.machine,
         options=options,
         version=version(process.machine),
-        write=_discard if options.output else process.stdout,
+        write=drop if options.output else process.stdout,
         started=loop.time(),
     )
     report, failure = Report(), None
@@ -281,7 +281,3 @@ async def _run_one(process: Process, options: Options) -> int:
     if not options.silent or options.show_error:
         await err(process, f"curl: ({failure.code}) {failure.text}\n")
     return failure.code
-
-
-async def _discard(_data: bytes) -> None:
-    """``-o NUL``."""

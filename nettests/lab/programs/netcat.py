@@ -7,7 +7,7 @@ netcat-win32 1.12 of the Windows image. Both close the listener after one client
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.sockets import transport
@@ -49,13 +49,14 @@ async def windows(process: Process, words: Sequence[str], program: Run) -> int:
 
 
 async def _serve(process: Process, words: Sequence[str], program: Run, manner: _Manner) -> int:
-    parsed = _parse(words)
-    if parsed is None:
-        await err(process, manner.usage)
-        return 1
-    port, argv = parsed
+    match list(words):
+        case ["-l", "-p", port, "-e", *argv] if port.isdecimal() and argv:
+            pass
+        case _:
+            await err(process, manner.usage)
+            return 1
     try:
-        listener = transport.listen(process.machine.namespace, port)
+        listener = transport.listen(process.machine.namespace, int(port))
     except OSError:
         await err(process, manner.in_use.format(port=port))
         return 1
@@ -63,14 +64,6 @@ async def _serve(process: Process, words: Sequence[str], program: Run, manner: _
         connection, _ = await asyncio.get_running_loop().sock_accept(listener)
     with connection:
         return await _attached(process, connection, argv, program)
-
-
-def _parse(words: Sequence[str]) -> tuple[int, Sequence[str]] | None:
-    """Return port and program of ``-l -p PORT -e PROG …``."""
-    match list(words):
-        case ["-l", "-p", port, "-e", *argv] if port.isdecimal() and argv:
-            return int(port), argv
-    return None
 
 
 async def _attached(
@@ -85,16 +78,7 @@ async def _attached(
     async def write(data: bytes) -> None:
         await loop.sock_sendall(connection, data)
 
-    child = Process(
-        argv=argv,
-        environment=process.environment,
-        machine=process.machine,
-        stdin=read,
-        stdout=write,
-        stderr=process.stderr,
-        working_directory=process.working_directory,
-        terminate=process.terminate,
-    )
+    child = replace(process, argv=argv, stdin=read, stdout=write, command_line="")
     try:
         return await program(child)
     except ProgramNotFoundError as error:

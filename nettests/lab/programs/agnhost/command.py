@@ -1,15 +1,16 @@
 """agnhost's command line: which sub-command runs, with which flags; help texts and usage errors."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from typing import Any
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import connect, netexec, small_commands
 from nettests.lab.programs.golang.values import Flag, Parsed, UsageError, parse, quote
 from nettests.lab.programs.terminal import until_terminated
 
-Run = Callable[[Process, Parsed], Awaitable[int]]
+Run = Callable[[Process, Parsed], Coroutine[Any, Any, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +67,7 @@ async def _run(process: Process, words: list[str]) -> int:
     _check_arguments(command, options)
     if command.handles_terminate:
         return await command.run(process, options)
-    return await until_terminated(process, _call(command, process, options))
-
-
-async def _call(command: Command, process: Process, options: Parsed) -> int:
-    return await command.run(process, options)
+    return await until_terminated(process, command.run(process, options))
 
 
 def _check_arguments(command: Command, options: Parsed) -> None:

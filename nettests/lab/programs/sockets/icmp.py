@@ -12,7 +12,6 @@ import struct
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Namespace
@@ -78,12 +77,7 @@ class EchoSocket:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._sock.close()
 
     async def echo(self, sequence: int, payload: bytes, *, limit: float) -> Echo:

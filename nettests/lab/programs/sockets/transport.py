@@ -12,7 +12,6 @@ import ipaddress
 import math
 import os
 import socket
-from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Machine, Namespace
@@ -126,30 +125,7 @@ def _free_port(namespace: Namespace, address: str) -> int:
 
 def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:
     """Return a listening socket; without ``address`` for both families, as Go's ``:port``."""
-    if address:
-        return _listen(namespace, family(address), (address, port))
-    try:
-        return _listen(namespace, socket.AF_INET6, ("::", port))
-    except OSError as error:
-        if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
-            raise
-        return _listen(namespace, socket.AF_INET, ("", port))
-
-
-def _listen(
-    namespace: Namespace, family: socket.AddressFamily, name: tuple[str, int]
-) -> socket.socket:
-    sock = namespace.socket(family, socket.SOCK_STREAM)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family is socket.AF_INET6:
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
-        sock.bind(name)
-        sock.listen(_BACKLOG)
-    except OSError:
-        sock.close()
-        raise
-    return sock
+    return _bound(namespace, socket.SOCK_STREAM, port, address)
 
 
 class Conversation:
@@ -169,12 +145,7 @@ class Conversation:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._sock.close()
 
     async def send(self, data: bytes) -> None:
@@ -193,25 +164,31 @@ class Conversation:
 
 
 def bind(namespace: Namespace, port: int, address: str = "") -> socket.socket:
-    """Return a bound socket; without ``address`` for both families, as Go's ``:port``."""
+    """Return a bound socket for datagrams, likewise."""
+    return _bound(namespace, socket.SOCK_DGRAM, port, address)
+
+
+def _bound(namespace: Namespace, kind: int, port: int, address: str) -> socket.socket:
     if address:
-        return _bind_datagrams(namespace, family(address), (address, port))
+        return _bound_to(namespace, family(address), kind, (address, port))
     try:
-        return _bind_datagrams(namespace, socket.AF_INET6, ("::", port))
+        return _bound_to(namespace, socket.AF_INET6, kind, ("::", port))
     except OSError as error:
         if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
             raise
-        return _bind_datagrams(namespace, socket.AF_INET, ("", port))
+        return _bound_to(namespace, socket.AF_INET, kind, ("", port))
 
 
-def _bind_datagrams(
-    namespace: Namespace, family: socket.AddressFamily, name: tuple[str, int]
-) -> socket.socket:
-    sock = namespace.socket(family, socket.SOCK_DGRAM)
+def _bound_to(namespace: Namespace, family: int, kind: int, name: tuple[str, int]) -> socket.socket:
+    sock = namespace.socket(family, kind)
     try:
-        if family is socket.AF_INET6:
+        if family == socket.AF_INET6:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
+        if kind == socket.SOCK_STREAM:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(name)
+        if kind == socket.SOCK_STREAM:
+            sock.listen(_BACKLOG)
     except OSError:
         sock.close()
         raise

@@ -16,7 +16,8 @@ from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
 from nettests.lab.programs.sockets.texts import error_text, winsock
-from nettests.lab.programs.windows.powershell.session import Lines, Session
+from nettests.lab.programs.terminal import Lines
+from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     DotNet,
