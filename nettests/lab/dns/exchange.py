@@ -80,15 +80,13 @@ async def query_servers(
     except TimeoutError as error:
         raise NoAnswerError(Silence.TIMED_OUT, ends) from error
     except OSError as error:
-        raise NoAnswerError(_silence(error), ends, error) from error
+        refused = error.errno == errno.ECONNREFUSED
+        silence = Silence.REFUSED if refused else Silence.UNREACHABLE
+        raise NoAnswerError(silence, ends, error) from error
     except (dns.exception.DNSException, EOFError) as error:
         raise NoAnswerError(Silence.MALFORMED, ends) from error
     finally:
         sock.close()
-
-
-def _silence(error: OSError) -> Silence:
-    return Silence.REFUSED if error.errno == errno.ECONNREFUSED else Silence.UNREACHABLE
 
 
 async def _query_udp(sock: socket.socket, query: dns.message.Message) -> dns.message.Message:
@@ -169,16 +167,9 @@ def from_literal(name: str) -> Resolved | None:
 def from_hosts(config: ResolverConfig, name: str) -> Resolved | None:
     """Return what the hosts file says of ``name``, compared without case; IPv4 first."""
     wanted = name.rstrip(".").lower()
-    addresses = [
-        address
-        for address, names in config.hosts
-        if wanted in (host_name.lower() for host_name in names)
-    ]
-    if not addresses:
-        return None
-    return Resolved(
-        canonical=name, addresses=tuple(sorted(addresses, key=lambda text: ":" in text))
-    )
+    addresses = [each for each, names in config.hosts if wanted in map(str.lower, names)]
+    in_order = tuple(sorted(addresses, key=lambda text: ":" in text))
+    return Resolved(canonical=name, addresses=in_order) if addresses else None
 
 
 def question(name: str, kind: str = "A") -> dns.message.Message:

@@ -7,8 +7,6 @@ Used by every Linux program but ``nslookup``, which walks the list itself. Timin
 import asyncio
 from collections.abc import Iterator, Sequence
 
-import dns.message
-
 from nettests.lab.dns import exchange
 from nettests.lab.dns.exchange import (
     PORT,
@@ -90,28 +88,14 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
                 machine.namespace, server, exchange.question(name, kind), limit=SECONDS
             )
         except NoAnswerError as silence:
-            last = _no_answer(silence, name)
+            timed_out = silence.silence is Silence.TIMED_OUT
+            failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
+            last = ResolutionError(failure, name, server=silence.ends.server, cause=silence)
             continue
-        result = _read(answer, name, kind, server)
-        if isinstance(result, Resolved):
-            return result
-        if result.failure is not Failure.SERVER_FAILURE:
-            raise result
-        last = result
+        if resolved := exchange.addresses(answer, kind):
+            return resolved
+        last = ResolutionError(exchange.failure(answer), name, server=f"{server}:{PORT}")
+        if last.failure is not Failure.SERVER_FAILURE:
+            raise last
     assert last is not None
     raise last
-
-
-def _read(
-    answer: dns.message.Message, name: str, kind: str, server: str
-) -> Resolved | ResolutionError:
-    resolved = exchange.addresses(answer, kind)
-    if resolved:
-        return resolved
-    return ResolutionError(exchange.failure(answer), name, server=f"{server}:{PORT}")
-
-
-def _no_answer(silence: NoAnswerError, name: str) -> ResolutionError:
-    timed_out = silence.silence is Silence.TIMED_OUT
-    failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
-    return ResolutionError(failure, name, server=silence.ends.server, cause=silence)

@@ -12,6 +12,7 @@ import socket
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from ipaddress import IPv4Address
 
 import dns.exception
@@ -39,15 +40,11 @@ class DnsTroubles:
         self._troubles: dict[object, Trouble] = {}
         self.frozen = False
 
-    def add(self, trouble: Trouble) -> Callable[[], None]:
+    def add(self, trouble: Trouble) -> Callable[[], object]:
         """Put a fault in force; what is returned ends it."""
         key = object()
         self._troubles[key] = trouble
-
-        def end() -> None:
-            self._troubles.pop(key, None)
-
-        return end
+        return partial(self._troubles.pop, key, None)
 
     async def pass_through(
         self, server: IPv4Address, answer: dns.message.Message
@@ -139,8 +136,7 @@ class DnsServer(ABC):
 
     async def stop(self) -> None:
         """Stop serving; safe to call twice."""
-        tasks = list(self._tasks)
-        for task in tasks:
+        for task in (tasks := list(self._tasks)):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for sock in self._sockets:
@@ -237,7 +233,11 @@ class ClusterDns(DnsServer):
         if target and kind in (dns.rdatatype.A, dns.rdatatype.AAAA):
             behind = await self._forward(question(target, dns.rdatatype.to_text(kind)))
             response.answer += behind.answer
-        return _shuffled(response)
+        response.answer = [  # in another order each time, as the default Corefile's ``loadbalance`` has it
+            dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
+            for rrset in response.answer
+        ]
+        return response
 
 
 class OutsideResolver(DnsServer):
@@ -289,12 +289,3 @@ def _to_wire(response: dns.message.Message, limit: int) -> bytes:
         short.flags = response.flags | dns.flags.TC
         short.question = response.question
         return short.to_wire()
-
-
-def _shuffled(response: dns.message.Message) -> dns.message.Message:
-    """Vary the order of addresses, as the default Corefile's ``loadbalance`` does."""
-    response.answer = [
-        dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
-        for rrset in response.answer
-    ]
-    return response

@@ -42,11 +42,12 @@ from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.agent import GatedClient, NodeAgent, NodeKubelet
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
-from nettests.lab.node.serving import NodeDialer, listen
+from nettests.lab.node.serving import NodeDialer
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
 from nettests.lab.programs import run as run_program
+from nettests.lab.programs.sockets.transport import listen
 from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _LOG = logging.getLogger(__name__)
@@ -176,7 +177,7 @@ class Lab:
         inner = socket.create_server(("127.0.0.1", 0))
         self._inner_url = f"http://127.0.0.1:{inner.getsockname()[1]}"
         await web.SockSite(runner, inner).start()
-        in_cluster = listen(host, control_plane_address(profile), API_PORT)
+        in_cluster = listen(host, API_PORT, control_plane_address(profile))
         await web.SockSite(runner, in_cluster, ssl_context=issued.api).start()
         return runner
 

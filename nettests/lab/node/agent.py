@@ -11,6 +11,7 @@ import contextlib
 import logging
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import aiohttp
 
@@ -26,8 +27,9 @@ from nettests.lab.node.context import Execute, Launch, NodeContext
 from nettests.lab.node.pod import PodWorker
 from nettests.lab.node.pulls import Puller
 from nettests.lab.node.registration import KUBELET_PORT, lease_object, node_object, node_status
-from nettests.lab.node.serving import KubeletServer, connect
+from nettests.lab.node.serving import connect, kubelet_server
 from nettests.lab.node.status import Rejection
+from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets.texts import Call, call_text
 from nettests.lab.topology import OS, NodeSpec, Profile
 
@@ -132,7 +134,10 @@ class NodeKubelet:
         if worker is None or worker.sandbox is None:
             raise OSError(f'pod "{pod}" is not running')
         sandbox = worker.sandbox
-        if self._dials_from_host() and not sandbox.host_process:
+        # containerd://2.0.5
+        major = int(self._node.spec.runtime.partition("://")[2].split(".")[0])
+        dials = self._node.profile.mechanism("forward-to-address", int(major >= _DIALS_FROM_HOST))
+        if self._node.spec.os is OS.WINDOWS and dials and not sandbox.host_process:
             return await self._dial(str(sandbox.address), port)
         return await connect(sandbox.namespace, "127.0.0.1", port)
 
@@ -146,13 +151,6 @@ class NodeKubelet:
             )
             message = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
             raise NotRunningError(message) from error
-
-    def _dials_from_host(self) -> bool:
-        # containerd://2.0.5
-        major = int(self._node.spec.runtime.partition("://")[2].split(".")[0])
-        usual = int(major >= _DIALS_FROM_HOST)
-        dials = bool(self._node.profile.mechanism("forward-to-address", usual))
-        return self._node.spec.os is OS.WINDOWS and dials
 
     def _container(self, namespace: str, pod: str, name: str) -> Container:
         worker = self._workers.get(f"{namespace}/{pod}")
@@ -219,7 +217,8 @@ class NodeAgent:
         """Run the node until cancelled."""
         host = self._context.network.host
         servers = [
-            KubeletServer(host, address, KUBELET_PORT, self._tls) for address in self.spec.addresses
+            kubelet_server(host, address, KUBELET_PORT, self._tls)
+            for address in self.spec.addresses
         ]
         try:
             await self._run(servers)
@@ -240,10 +239,10 @@ class NodeAgent:
         for worker in self._workers.values():
             worker.report_again()
 
-    async def _run(self, servers: Sequence[KubeletServer]) -> None:
+    async def _run(self, servers: Sequence[WebServer]) -> None:
         async with asyncio.TaskGroup() as group:
             for server in servers:
-                group.create_task(server.run())
+                group.create_task(server.serve())
             group.create_task(self._recorder.run())
             group.create_task(self._services.run())
             group.create_task(self._nodes.run())
@@ -282,7 +281,10 @@ class NodeAgent:
         worker = self._workers.get(key)
         if worker is not None:
             worker.update(new)
-        elif new.get("status", {}).get("phase") not in {"Succeeded", "Failed"} or _leaving(new):
+        elif (
+            new.get("status", {}).get("phase") not in {"Succeeded", "Failed"}
+            or "deletionTimestamp" in new["metadata"]
+        ):
             self._start(key, new)
 
     def _start(self, key: str, pod: Json) -> None:
@@ -290,7 +292,7 @@ class NodeAgent:
         worker = PodWorker(self._context, pod, refusal(pod, node, self.spec, self._profile))
         task = asyncio.create_task(worker.run(), name=f"pod {key}")
         self._workers[key], self._tasks[key] = worker, task
-        task.add_done_callback(_log_failure(key))
+        task.add_done_callback(partial(_log_failure, key))
 
     def _remove(self, key: str) -> None:
         self._workers.pop(key, None)
@@ -303,16 +305,9 @@ def _uid(pod: Json) -> str:
     return str(pod["metadata"]["uid"])
 
 
-def _leaving(pod: Json) -> bool:
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def _log_failure(key: str) -> Callable[[asyncio.Task[None]], None]:
-    def log(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            _LOG.error("pod %s: its worker failed", key, exc_info=task.exception())
-
-    return log
+def _log_failure(key: str, task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _LOG.error("pod %s: its worker failed", key, exc_info=task.exception())
 
 
 @contextlib.contextmanager

@@ -48,7 +48,9 @@ def installed(spec: NodeSpec, profile: Profile) -> Installed:
         case Plugin.FLANNEL:
             text = _text(flannel.configuration(spec, profile))
             files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
-            return Installed(files=files, programs=_plugins(spec))
+            # with containerd the daemon brings Microsoft's plugins, whose output nothing reads
+            docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
+            return Installed(files=files, programs=_reference((*docker_plugins, "host-local")))
         case Plugin.AZURE:
             return Installed(files={AZURE_FILE: _text(_azure(profile))})
         case Plugin.OVN_KUBERNETES:
@@ -90,24 +92,14 @@ def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
     """Return the IPAM; without one the plugin leaves addresses to HNS (common/core/network.go)."""
     if families[0][0].cni.ipam is Ipam.HNS:
         return {}
-    ranges = [
-        [
-            {
-                "subnet": str(node.pod_cidr),
-                "gateway": str(addressing.pod_gateway(node, profile.cni)),
-            }
-        ]
-        for profile, node in families
-    ]
+    pools = [(str(n.pod_cidr), str(addressing.pod_gateway(n, p.cni))) for p, n in families]
+    ranges = [[{"subnet": subnet, "gateway": gateway}] for subnet, gateway in pools]
     return {"ipam": {"type": "host-local", "ranges": ranges}}
 
 
 def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
     """Return what windows-machine-config-operator writes (pkg/nodeconfig/payload), with keys in its spelling."""
-    service, exceptions = (
-        str(profile.service_cidr),
-        [str(nat_exception) for nat_exception in nat_exceptions(profile)],
-    )
+    service, exceptions = str(profile.service_cidr), [str(each) for each in nat_exceptions(profile)]
     values: list[Json] = [
         {
             "type": "OutBoundNAT",
@@ -162,16 +154,8 @@ def _sdn_routes(families: list[tuple[Profile, NodeSpec]]) -> list[Json]:
     ]
 
 
-def _plugins(spec: NodeSpec) -> dict[str, str]:
-    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``.
-
-    With containerd the daemon brings Microsoft's, whose output nothing reads.
-    """
-    docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
-    return _reference((*docker_plugins, "host-local"))
-
-
 def _reference(names: tuple[str, ...]) -> dict[str, str]:
+    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``."""
     return {
         f"{PLUGIN_FOLDER}\\{name}.exe": (
             f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"
@@ -193,7 +177,8 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
 def _azure(profile: Profile) -> Json:
     """AKS takes the ROUTE policy out where DSR is on, and sets enableLoopbackDSR (AgentBaker, azurecnifunc.ps1)."""
     exceptions = [str(network) for network in dict.fromkeys(nat_exceptions(profile))]
-    routes = [] if profile.kube_proxy.dsr else [_route(str(profile.service_cidr))]
+    route = {"Type": "ROUTE", "DestinationPrefix": str(profile.service_cidr), "NeedEncap": True}
+    routes = [] if profile.kube_proxy.dsr else [_policy(route)]
     overlay = {"executionMode": "v4swift", "ipam": {"type": "azure-cns", "mode": "overlay"}}
     network = {
         "type": "azure-vnet",
@@ -228,10 +213,6 @@ def _calico(profile: Profile) -> Json:
 
 def _outbound_nat(exceptions: list[str]) -> Json:
     return _policy({"Type": "OutBoundNAT", "ExceptionList": exceptions})
-
-
-def _route(prefix: str) -> Json:
-    return _policy({"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True})
 
 
 def _policy(value: Json) -> Json:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nettests.lab.client import Json
@@ -25,6 +25,7 @@ from nettests.lab.node.machine import MESSAGE
 from nettests.lab.node.preparation import Run, StartFailedError
 from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
+from nettests.lab.programs.terminal import keeping
 from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
@@ -46,15 +47,11 @@ class _StoppedError(Exception):
     """The pod stops while the container waits for something."""
 
 
-@dataclass(slots=True)
-class _BackOff:
-    delay: float = 0.0
-
-    def next(self) -> float:
-        """Return the wait before the next try and lengthen the one after."""
-        delay = self.delay
-        self.delay = min(max(delay * 2, _FIRST_BACK_OFF), _LAST_BACK_OFF)
-        return delay
+def _back_off(delay: float) -> Iterator[float]:
+    """Yield the wait before each try."""
+    while True:
+        yield delay
+        delay = min(max(delay * 2, _FIRST_BACK_OFF), _LAST_BACK_OFF)
 
 
 @dataclass(slots=True)
@@ -102,7 +99,7 @@ class Container:
 
     async def run(self) -> int:
         """Run, and restart as the pod's policy says; return the last exit code."""
-        crashes = _BackOff()
+        crashes = _back_off(0.0)
         try:
             while True:
                 code = await self._run_once(await self._pull())
@@ -161,7 +158,7 @@ class Container:
         )
 
     async def _pull(self) -> images.Image:
-        reference, back_off = str(self._spec["image"]), _BackOff(_FIRST_BACK_OFF)
+        reference, back_off = str(self._spec["image"]), _back_off(_FIRST_BACK_OFF)
         while True:
             try:
                 pulled = await self._pull_once(reference)
@@ -170,7 +167,7 @@ class Container:
             except images.ImageBuildError as error:
                 self._tell("Warning", "Failed", f"Error: {error}")
                 self._state.fail_to_start(str(error))
-                await self._wait(back_off.next())
+                await self._wait(next(back_off))
             else:
                 self._state.image_id = pulled.image.image_id
                 return pulled.image
@@ -197,7 +194,7 @@ class Container:
         self._tell("Normal", "Pulled", text)
         return pulled
 
-    async def _pull_failed(self, reference: str, text: str, back_off: _BackOff) -> None:
+    async def _pull_failed(self, reference: str, text: str, back_off: Iterator[float]) -> None:
         self._tell("Warning", "Failed", f'Failed to pull image "{reference}": {text}')
         self._tell("Warning", "Failed", "Error: ErrImagePull")
         self._state.wait("ErrImagePull", text)
@@ -206,7 +203,7 @@ class Container:
         self._tell("Normal", "BackOff", message)
         self._tell("Warning", "Failed", "Error: ImagePullBackOff")
         self._state.wait("ImagePullBackOff", f"{message}: ErrImagePull: {text}")
-        await self._wait(back_off.next())
+        await self._wait(next(back_off))
 
     async def _run_once(self, image: images.Image) -> int:
         self._state.create()
@@ -229,7 +226,7 @@ class Container:
         except StartFailedError as error:
             return self._not_started(str(error))
         self._tell("Normal", "Created", f"Created container {self.name}")
-        main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
+        main = asyncio.create_task(self._node.launch(image.kind, process))
         started = "startupProbe" not in self._spec
         ready = started and "readinessProbe" not in self._spec and not self._init
         self._state.run(started=started, ready=ready)
@@ -302,11 +299,7 @@ class Container:
         return Health(self._spec, prober, self._state, self._tell, kill, minor=self._node.minor)
 
     async def _run_quietly(self, argv: Sequence[str]) -> Ended:
-        output = bytearray()
-
-        async def keep(data: bytes) -> None:
-            output.extend(data)
-
+        keep = keeping(output := bytearray())
         try:
             outcome = await self.exec(argv, stdin=None, stdout=keep, stderr=keep, tty=False)
         except NotRunningError as error:
@@ -321,8 +314,8 @@ class Container:
             return code != 0 and policy != "Never"
         return policy == "Always" or (policy == "OnFailure" and code != 0)
 
-    async def _wait_for_restart(self, crashes: _BackOff) -> None:
-        delay = crashes.next()
+    async def _wait_for_restart(self, crashes: Iterator[float]) -> None:
+        delay = next(crashes)
         await self._wait(_SYNC)
         if not delay:
             return
@@ -348,7 +341,3 @@ class Container:
     def _tell(self, kind: str, reason: str, message: str) -> None:
         about = {"apiVersion": "v1", "kind": "Pod", **self._pod}
         self._node.recorder.kubelet(about, kind, reason, message, self.name)
-
-
-async def _as_coroutine(work: Awaitable[int]) -> int:
-    return await work

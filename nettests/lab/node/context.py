@@ -1,8 +1,9 @@
 """What pods and containers of one node share: the node, its network, its client, how programs start."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
+from typing import Any
 
 from nettests.lab.client import Client, Json
 from nettests.lab.client.events import Recorder
@@ -12,10 +13,10 @@ from nettests.lab.node.images import Kind
 from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of
 
-Launch = Callable[[Kind, Process], Awaitable[int]]
+Launch = Callable[[Kind, Process], Coroutine[Any, Any, int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
 
-Execute = Callable[[Process], Awaitable[int]]
+Execute = Callable[[Process], Coroutine[Any, Any, int]]
 """Runs a program for exec or a probe."""
 
 

@@ -10,7 +10,6 @@ node's own resolver whatever their policy says, and a ``resolv.conf`` that a pod
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import IPv4Address
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import ResolverConfig
@@ -44,8 +43,9 @@ def variables(
     result = dict(image)
     linked = pod["spec"].get("enableServiceLinks", True)
     for service in services:
-        master = _is_master(service)
-        if master or (linked and _same_namespace(service, pod)):
+        place = service["metadata"]["namespace"], service["metadata"]["name"]
+        in_namespace = place[0] == pod["metadata"]["namespace"]
+        if place == ("default", "kubernetes") or (linked and in_namespace):
             result.update(_service_variables(service))
     if container.get("envFrom"):
         raise ConfigError("envFrom is not supported by this node")
@@ -133,15 +133,6 @@ def _service_variables(service: Json) -> dict[str, str]:
         result[f"{stem}_PORT"] = str(port["port"])
         result[f"{stem}_ADDR"] = address
     return result
-
-
-def _is_master(service: Json) -> bool:
-    metadata = service["metadata"]
-    return (metadata["namespace"], metadata["name"]) == ("default", "kubernetes")
-
-
-def _same_namespace(service: Json, pod: Json) -> bool:
-    return bool(service["metadata"]["namespace"] == pod["metadata"]["namespace"])
 
 
 RESOLV_CONF = "/etc/resolv.conf"
@@ -236,18 +227,13 @@ def _policy(
         (f"{namespace}.svc.{domain}", f"svc.{domain}", domain),
         5,
     )
-    node = ((str(outside_resolver(profile)),), (), 1)
+    node = ((str(profile.outside_server),), (), 1)
     if on_host:
         with_host_net = policy == "ClusterFirstWithHostNet" and os is OS.LINUX
         return cluster if with_host_net else ((), (), 1) if policy == "None" else node
     if policy == "None":
         return ((), (), 1)
     return node if policy == "Default" else cluster
-
-
-def outside_resolver(profile: Profile) -> IPv4Address:
-    """Return the name server that nodes use: the emulated outside host."""
-    return profile.outside_server
 
 
 def _hosts(

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nettests.lab.interfaces import ExecOutcome, Process, ProgramNotFoundError
 from nettests.lab.node.context import NodeContext
+from nettests.lab.programs.terminal import reading
 from nettests.lab.programs.windows import starting
 from nettests.lab.topology import OS
 
@@ -54,6 +55,7 @@ class Output:
 Read = Callable[[], Awaitable[bytes]]
 
 _KILLED = 137
+_RUNC = "OCI runtime exec failed: exec failed: unable to start container process: "
 
 
 class Guests:
@@ -80,15 +82,18 @@ class Guests:
         guest = replace(
             host,
             argv=list(argv),
-            stdin=stdin or _nothing,
+            stdin=stdin or reading(),
             stdout=output.through(_through_terminal(stdout) if tty else stdout),
             stderr=output.through(stderr),
             tty=tty,
             terminate=asyncio.Event(),
         )
         if troubles.refused:
-            return ExecOutcome(exit_code=None, error=_refusal(guest))
-        task = asyncio.create_task(_as_coroutine(self._node.execute(guest)))
+            error = f"{_RUNC}permission denied"
+            if self._node.spec.os is OS.WINDOWS:
+                error = starting.process_failure(guest.machine, guest.argv, "Access is denied.")
+            return ExecOutcome(exit_code=None, error=error)
+        task = asyncio.create_task(self._node.execute(guest))
         self._tasks.add(task)
         try:
             await asyncio.wait([task])
@@ -122,10 +127,6 @@ def exec_failure(text: str) -> str:
     return f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": {text}'
 
 
-async def _nothing() -> bytes:
-    return b""
-
-
 def _through_terminal(write: Write) -> Write:
     """Return ``write`` behind a terminal, which ends lines with CR LF (ONLCR)."""
 
@@ -135,22 +136,11 @@ def _through_terminal(write: Write) -> Write:
     return terminal
 
 
-def _refusal(guest: Process) -> str:
-    if guest.machine.os is OS.LINUX:
-        return "OCI runtime exec failed: exec failed: unable to start container process: permission denied"
-    return starting.process_failure(guest.machine, guest.argv, "Access is denied.")
-
-
 def _outcome(task: "asyncio.Task[int]", os: OS) -> ExecOutcome:
     """Return how a program ended; what did not start has runc's words around it on Linux, the shim's own on Windows."""
     if task.cancelled():
         return ExecOutcome(exit_code=_KILLED)
     error = task.exception()
     if isinstance(error, ProgramNotFoundError):
-        runc = "OCI runtime exec failed: exec failed: unable to start container process: "
-        return ExecOutcome(exit_code=None, error=f"{runc if os is OS.LINUX else ''}{error}")
+        return ExecOutcome(exit_code=None, error=f"{_RUNC if os is OS.LINUX else ''}{error}")
     return ExecOutcome(exit_code=task.result())
-
-
-async def _as_coroutine(work: Awaitable[int]) -> int:
-    return await work

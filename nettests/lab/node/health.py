@@ -66,20 +66,13 @@ class Prober:
         if "httpGet" in handler:
             await self._http(handler["httpGet"])
         elif "tcpSocket" in handler:
-            await self._tcp(handler["tcpSocket"])
+            (await self._dial(handler["tcpSocket"])).writer.close()
         elif "exec" in handler:
-            await self._exec(handler["exec"]["command"])
+            ended = await self.execute(handler["exec"]["command"])
+            if ended.code != 0:
+                raise ProbeFailedError(ended.output, ended.code)
         else:
             raise ProbeFailedError("missing probe handler")
-
-    async def _exec(self, argv: Sequence[str]) -> None:
-        ended = await self.execute(argv)
-        if ended.code != 0:
-            raise ProbeFailedError(ended.output, ended.code)
-
-    async def _tcp(self, action: Json) -> None:
-        duplex = await self._dial(action)
-        duplex.writer.close()
 
     async def _http(self, action: Json) -> None:
         address, port = self._target(action)
@@ -109,13 +102,9 @@ class Prober:
             raise ProbeFailedError(f"dial tcp {address}:{port}: {text}") from error
 
     def _target(self, action: Json) -> tuple[str, int]:
-        return action.get("host") or self.address, self._port(action["port"])
-
-    def _port(self, port: int | str) -> int:
-        for container_port in self.ports:
-            if container_port.get("name") == port:
-                return int(container_port["containerPort"])
-        return int(port)
+        named = {port["name"]: port["containerPort"] for port in self.ports if "name" in port}
+        port = action["port"]
+        return action.get("host") or self.address, int(named.get(port, port) or 0)
 
 
 async def _get(duplex: Duplex, host: str, action: Json) -> int:

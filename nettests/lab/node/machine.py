@@ -15,7 +15,7 @@ from nettests.lab.interfaces import Machine, PortMapping
 from nettests.lab.mounted import Files, Mount, Volume
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, field, mounted
-from nettests.lab.topology import OS, Address, NodeSpec
+from nettests.lab.topology import OS, Address
 
 
 class MountError(LabError):
@@ -30,30 +30,24 @@ _NOT_A_FOLDER = "The directory name is invalid."
 
 async def volumes_of(node: NodeContext, pod: Json) -> dict[str, Volume]:
     """Return the pod's volumes by name; ``MountError`` names one that cannot be set up, in the kubelet's words."""
+    in_memory = node.spec.os is OS.LINUX and bool(node.profile.mechanism("memory-volumes", 1))
     volumes = {}
     for volume in pod["spec"].get("volumes") or ():
-        name = str(volume["name"])
-        volumes[name] = await _volume(node, pod, volume)
+        if "configMap" in volume:
+            volumes[str(volume["name"])] = await _config_map(node, pod, volume)
+            continue
+        source, medium = volume.get("downwardAPI") or {}, volume.get("emptyDir") or {}
+        texts = {
+            str(item["path"]): field(pod, item["fieldRef"]["fieldPath"], {})
+            for item in source.get("items") or ()
+            if "fieldRef" in item
+        }
+        volumes[str(volume["name"])] = Volume(
+            texts=texts,
+            mode=source.get("defaultMode", 0o644),
+            in_memory=in_memory and medium.get("medium") == "Memory",
+        )
     return volumes
-
-
-async def _volume(node: NodeContext, pod: Json, volume: Json) -> Volume:
-    if "downwardAPI" in volume:
-        return _downward(pod, volume["downwardAPI"])
-    if "configMap" in volume:
-        return await _config_map(node, pod, volume)
-    wanted = (volume.get("emptyDir") or {}).get("medium") == "Memory"
-    linux = node.spec.os is OS.LINUX
-    return Volume(in_memory=wanted and linux and bool(node.profile.mechanism("memory-volumes", 1)))
-
-
-def _downward(pod: Json, source: Json) -> Volume:
-    texts = {
-        str(item["path"]): field(pod, item["fieldRef"]["fieldPath"], {})
-        for item in source.get("items") or ()
-        if "fieldRef" in item
-    }
-    return Volume(texts=texts, mode=source.get("defaultMode", 0o644))
 
 
 async def _config_map(node: NodeContext, pod: Json, volume: Json) -> Volume:
@@ -82,7 +76,7 @@ def files_of(
     node: NodeContext,
     container: Json,
     volumes: Mapping[str, Volume],
-    message: Volume,
+    message: Volume | None,
     *,
     privileged: bool,
 ) -> Files:
@@ -106,7 +100,7 @@ def files_of(
         )
     path = str(container.get("terminationMessagePath") or MESSAGE_PATH)
     if single:
-        mounts.append(Mount(place=path, volume=message, file=MESSAGE))
+        mounts.append(Mount(place=path, volume=message or Volume(), file=MESSAGE))
     modes = not windows or bool(node.profile.mechanism("file-modes", 0))
     return Files(os=node.spec.os, mounts=tuple(mounts), privileged=privileged, modes=modes)
 
@@ -177,12 +171,11 @@ def machine_of(
     """Return the machine that ``container`` sees as ``user``; ``message`` is where its termination message is written."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
-    settings = sandbox.resolver
-    if (
-        node.spec.os is OS.WINDOWS
-        and not sandbox.host_process
-        and not node.profile.options.windows_image_has_ping
-    ):
+    settings, packed = sandbox.resolver, sandbox.address.packed
+    # the address that the data plane gives such an interface, made from its IP
+    mac = _HYPER_V + packed[1:] if node.spec.os is OS.WINDOWS else _CNI + packed
+    in_image = node.spec.os is OS.WINDOWS and not sandbox.host_process
+    if in_image and not node.profile.options.windows_image_has_ping:
         capabilities.discard("ping")
     return Machine(
         os=node.spec.os,
@@ -196,18 +189,12 @@ def machine_of(
         host_process=sandbox.host_process,
         capabilities=frozenset(capabilities),
         user=user,
-        mac=_mac(node.spec, sandbox),
+        mac=mac.hex(":"),
         node=node.network if sandbox.host_process else None,
         image=str(container["image"]),
         windows=node.profile.windows,
         troubles=node.network.disk.troubles,
-        files=files_of(
-            node,
-            container,
-            sandbox.volumes,
-            message or Volume(),
-            privileged=user in _PRIVILEGED,
-        ),
+        files=files_of(node, container, sandbox.volumes, message, privileged=user in _PRIVILEGED),
     )
 
 
@@ -272,10 +259,3 @@ def _windows_options(holder: Json) -> Json:
     context = holder.get("securityContext") or {}
     options: Json = context.get("windowsOptions") or {}
     return options
-
-
-def _mac(node: NodeSpec, sandbox: Sandbox) -> str:
-    """Return the address that the data plane gives such an interface (made from its IP)."""
-    packed = sandbox.address.packed
-    octets = _HYPER_V + packed[1:] if node.os is OS.WINDOWS else _CNI + packed
-    return octets.hex(":")

@@ -109,7 +109,9 @@ class PodWorker:
         reporter = asyncio.create_task(self._report())
         try:
             if self._rejection is not None:
-                await self._reject(self._rejection)
+                why = self._rejection
+                self._tell("Warning", why.reason, why.message)
+                await self._patch(rejected_status(why, timestamp()))
             elif not self._leaving.is_set():
                 self._taken_up = True
                 self._dirty.set()
@@ -125,7 +127,10 @@ class PodWorker:
         self.sandbox = await self._retried_sandbox()
         if self.sandbox is None:
             return
-        self._note_dns(self.sandbox)
+        settings = self.sandbox.resolver
+        if self._node.spec.os is OS.WINDOWS and not self.sandbox.on_host:  # ``runtimeConfig.dns``
+            dns = (",".join(settings.servers), ",".join(settings.searches))
+            self._node.network.disk.endpoint_dns[str(self.sandbox.address)] = dns
         spec = self.pod["spec"]
         self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
         self._containers = [self._make(c) for c in spec["containers"]]
@@ -135,7 +140,9 @@ class PodWorker:
         try:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                await self._stop_containers()
+                grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
+                everything = (*self._init, *self._containers)
+                await asyncio.gather(*(container.stop(grace) for container in everything))
                 await asyncio.wait([work], timeout=1)
         finally:
             leaving.cancel()
@@ -144,13 +151,6 @@ class PodWorker:
         await self._take_down()
         self._dirty.set()
 
-    def _note_dns(self, sandbox: Sandbox) -> None:
-        """Record the DNS settings that the plugin got for the endpoint (``runtimeConfig.dns``)."""
-        dns_settings = sandbox.resolver
-        if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
-            settings = (",".join(dns_settings.servers), ",".join(dns_settings.searches))
-            self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
-
     async def _run_containers(self) -> None:
         for container in self._init:
             code = await container.run()
@@ -158,11 +158,6 @@ class PodWorker:
                 return
         self._dirty.set()
         await asyncio.gather(*(container.run() for container in self._containers))
-
-    async def _stop_containers(self) -> None:
-        grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
-        everything = (*self._init, *self._containers)
-        await asyncio.gather(*(container.stop(grace) for container in everything))
 
     async def _leave(self) -> None:
         """Report the end, then remove the pod from the API as a kubelet does: grace period zero."""
@@ -182,19 +177,13 @@ class PodWorker:
             await self._node.network.detach_pod(self.uid)
         self._stopped = True
 
-    async def _reject(self, rejection: Rejection) -> None:
-        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-        self._node.recorder.kubelet(about, "Warning", rejection.reason, rejection.message)
-        await self._patch(rejected_status(rejection, timestamp()))
-
     async def _retried_sandbox(self) -> Sandbox | None:
         """Return the sandbox, retried every few seconds; ``None`` when the pod is deleted first."""
         while not self._leaving.is_set():
             try:
                 return await self._make_sandbox()
             except (LabError, OSError) as error:
-                about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-                self._node.recorder.kubelet(about, "Warning", *_why_no_sandbox(error))
+                self._tell("Warning", *_why_no_sandbox(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SANDBOX_RETRY):
                     await self._leaving.wait()
@@ -251,6 +240,10 @@ class PodWorker:
         if self.sandbox is None:
             raise RuntimeError("containers need a sandbox")
         return Container(self._node, self.pod, spec, self.sandbox, self._dirty.set, init=init)
+
+    def _tell(self, kind: str, reason: str, message: str) -> None:
+        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
+        self._node.recorder.kubelet(about, kind, reason, message)
 
     async def _report(self) -> None:
         while True:

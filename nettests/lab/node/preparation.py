@@ -26,20 +26,11 @@ from nettests.lab.topology import OS, Shim
 VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"
 SYSTEM = "NT AUTHORITY"
 """The domain of the accounts of the system, in the one spelling that logs on without a password."""
-_SERVICES = frozenset(
-    {"system", "local service", "localservice", "network service", "networkservice"}
-)
-_GROUPS = frozenset(
-    {
-        "administrators",
-        "backup operators",
-        "guests",
-        "network configuration operators",
-        "performance log users",
-        "power users",
-        "users",
-    }
-)
+_SERVICES = {"system", "local service", "localservice", "network service", "networkservice"}
+_GROUPS = {
+    *("administrators", "backup operators", "guests", "network configuration operators"),
+    *("performance log users", "power users", "users"),
+}
 """Local groups of a node, among those that Windows has by itself."""
 _USER_NAME = 20
 """Characters of a container's id that name the account of a group's member."""

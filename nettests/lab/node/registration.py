@@ -21,6 +21,13 @@ _ANNOTATIONS = {
     "node.alpha.kubernetes.io/ttl": "0",
     "volumes.kubernetes.io/controller-managed-attach-detach": "true",
 }
+_CONDITIONS = (
+    "MemoryPressure False KubeletHasSufficientMemory kubelet has sufficient memory available",
+    "DiskPressure False KubeletHasNoDiskPressure kubelet has no disk pressure",
+    "PIDPressure False KubeletHasSufficientPID kubelet has sufficient PID available",
+    "Ready True KubeletReady kubelet is posting ready status",
+)
+"""Type, status, reason and message of each."""
 _NO_PROXY_VERSION_SINCE = 33
 _BUILD_LABEL_SINCE = 17
 _FEATURES_SINCE = 33
@@ -34,6 +41,7 @@ def minor(version: str) -> int:
 
 def node_object(spec: NodeSpec, profile: Profile) -> Json:
     """Return the Node as its kubelet registers it, Ready."""
+    google = profile.mechanism("google-labels", 0)  # nodes are to look like Google's managed ones
     node: Json = {
         "apiVersion": "v1",
         "kind": "Node",
@@ -41,7 +49,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
             "name": spec.name,
             "labels": {
                 **_labels(spec, minor(profile.kubernetes_version)),
-                **_of_google(spec, profile),
+                **({"cloud.google.com/gke-nodepool": spec.os.value} if google else {}),
                 **plugin_objects.labels(spec, profile),
             },
             "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
@@ -65,12 +73,8 @@ def _ranges(spec: NodeSpec, profile: Profile) -> Json:
 
 def node_status(spec: NodeSpec, profile: Profile) -> Json:
     """Return the status that the kubelet reports."""
-    resources = {
-        "cpu": "2",
-        "memory": "8388608Ki",
-        "pods": "110",
-        "ephemeral-storage": "52428800Ki",
-    }
+    resources = {"cpu": "2", "memory": "8388608Ki", "pods": "110"}
+    resources["ephemeral-storage"] = "52428800Ki"
     if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
         resources["hugepages-2Mi"] = "64Mi"
     release = minor(profile.kubernetes_version)
@@ -107,12 +111,6 @@ def lease_object(spec: NodeSpec) -> Json:
     }
 
 
-def _of_google(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    """Return the label of Google's managed service, if nodes are to look like its."""
-    google = profile.mechanism("google-labels", 0)
-    return {"cloud.google.com/gke-nodepool": spec.os.value} if google else {}
-
-
 def _labels(spec: NodeSpec, release: int) -> dict[str, str]:
     labels = {
         "beta.kubernetes.io/arch": "amd64",
@@ -138,31 +136,10 @@ def _taint(text: str) -> Json:
 
 
 def _conditions(now: str) -> list[Json]:
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    fields = ("type", "status", "reason", "message")
     return [
-        {
-            "type": kind,
-            "status": status,
-            "lastHeartbeatTime": now,
-            "lastTransitionTime": now,
-            "reason": reason,
-            "message": message,
-        }
-        for kind, status, reason, message in (
-            (
-                "MemoryPressure",
-                "False",
-                "KubeletHasSufficientMemory",
-                "kubelet has sufficient memory available",
-            ),
-            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-            (
-                "PIDPressure",
-                "False",
-                "KubeletHasSufficientPID",
-                "kubelet has sufficient PID available",
-            ),
-            ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-        )
+        {**dict(zip(fields, row.split(maxsplit=3), strict=True)), **times} for row in _CONDITIONS
     ]
 
 

@@ -13,15 +13,19 @@ import json
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-
-from aiohttp import web
 
 from nettests.lab.interfaces import Duplex, Namespace
-from nettests.lab.programs.sockets.transport import family
+from nettests.lab.programs.golang import requests
+from nettests.lab.programs.golang.requests import Request, Response
+from nettests.lab.programs.golang.web_server import WebServer
+from nettests.lab.programs.sockets.transport import family, listen
 from nettests.lab.topology import ServiceTable
 
 _LIMIT = 2**18
+_EVERYWHERE = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
+_NO_SNIFF = ("X-Content-Type-Options", "nosniff")
+
+Answer = Callable[[], Response]
 
 
 async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
@@ -36,21 +40,6 @@ async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
     return Duplex(reader=reader, writer=writer)
 
 
-def listen(namespace: Namespace, address: str, port: int) -> socket.socket:
-    """Return a listening TCP socket that lives in ``namespace``; of IPv6 alone at its addresses."""
-    sock = namespace.socket(family(address), socket.SOCK_STREAM)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if family(address) is socket.AF_INET6:
-            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        sock.bind((address, port))
-        sock.listen(128)
-    except BaseException:
-        sock.close()
-        raise
-    return sock
-
-
 class NodeDialer:
     """Opens connections from one namespace: the API server's way to pods, nodes and Services."""
 
@@ -62,29 +51,34 @@ class NodeDialer:
         return await connect(self._namespace, address, port)
 
 
-Answer = Callable[[], web.Response]
+def as_json(
+    value: object, status: int = 200, *headers: tuple[str, str], indent: str = ""
+) -> Response:
+    """Return an answer in JSON."""
+    body = json.dumps(value, indent=indent or None).encode()
+    return Response(
+        body=body,
+        status=status,
+        headers=(("Content-Type", "application/json"), _NO_SNIFF, *headers),
+    )
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def answering(
     namespace: Namespace, address: str, port: int, paths: Mapping[str, Answer]
 ) -> AsyncIterator[None]:
     """Answer GET of ``paths`` on ``address:port`` while the context lasts; others are 404."""
 
-    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+    async def answer(request: Request) -> Response:
         handler = paths.get(request.path)
-        return web.Response(status=404) if handler is None else handler()
+        return Response(status=404) if handler is None else handler()
 
-    runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=0)
-    await runner.setup()
+    serving = asyncio.create_task(WebServer(listen(namespace, port, address), answer).serve())
     try:
-        await web.SockSite(runner, listen(namespace, address, port)).start()
         yield
     finally:
-        await runner.cleanup()
-
-
-_EVERYWHERE = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
 
 
 class HealthChecks:
@@ -94,7 +88,7 @@ class HealthChecks:
         self._namespace = namespace
         self._node = node
         self._local: dict[int, tuple[str, str, int]] = {}
-        self._servers: dict[int, web.ServerRunner] = {}
+        self._servers: dict[int, asyncio.Task[None] | None] = {}
         self._turn = asyncio.Lock()
 
     async def follow(self, table: ServiceTable) -> None:
@@ -102,19 +96,28 @@ class HealthChecks:
         async with self._turn:
             self._local = _counts(table, self._node)
             for port in [port for port in self._servers if port not in self._local]:
-                await self._servers.pop(port).cleanup()
+                serving = self._servers.pop(port)
+                if serving is not None:
+                    serving.cancel()
+                    await asyncio.gather(serving, return_exceptions=True)
             for port in self._local.keys() - self._servers.keys():
-                await self._open(port)
+                self._servers[port] = self._open(port)
 
-    async def _open(self, port: int) -> None:
-        async def answer(_request: web.BaseRequest) -> web.StreamResponse:
-            return _response(*self._local[port])
+    def _open(self, port: int) -> "asyncio.Task[None] | None":
+        async def answer(_request: Request) -> Response:
+            namespace, name, local = self._local[port]
+            body = {
+                "service": {"namespace": namespace, "name": name},
+                "localEndpoints": local,
+                "serviceProxyHealthy": True,
+            }
+            weight = ("X-Load-Balancing-Endpoint-Weight", str(local))
+            return as_json(body, 200 if local else 503, weight, indent="\t")
 
-        runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=0)
-        await runner.setup()
         with contextlib.suppress(OSError):  # the port is taken: kube-proxy logs it and goes on
-            await web.SockSite(runner, listen(self._namespace, _EVERYWHERE, port)).start()
-        self._servers[port] = runner
+            listener = listen(self._namespace, port, _EVERYWHERE)
+            return asyncio.create_task(WebServer(listener, answer).serve())
+        return None
 
 
 def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
@@ -135,93 +138,14 @@ def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
     return {port: (*names[port], max(map(len, by_port[port].values()))) for port in names}
 
 
-def _response(namespace: str, name: str, local: int) -> web.Response:
-    body = {
-        "service": {"namespace": namespace, "name": name},
-        "localEndpoints": local,
-        "serviceProxyHealthy": True,
-    }
-    return web.Response(
-        body=json.dumps(body, indent="\t").encode(),
-        status=200 if local else 503,
-        headers={
-            "Content-Type": "application/json",
-            "X-Content-Type-Options": "nosniff",
-            "X-Load-Balancing-Endpoint-Weight": str(local),
-        },
-    )
+def kubelet_server(namespace: Namespace, address: str, port: int, tls: ssl.SSLContext) -> WebServer:
+    """Return a server that listens on ``address:port`` in ``namespace``, as strangers see a kubelet."""
 
+    async def answer(request: Request) -> Response:
+        if request.path in {"/healthz", "/healthz/ping"}:
+            return Response(body=b"ok", headers=(_NO_SNIFF,))
+        if request.path == "/":
+            return requests.error("404 page not found", 404)
+        return Response(body=b"Unauthorized", status=401, headers=(_NO_SNIFF,))
 
-_TLS_HANDSHAKE = 0x16
-_PLAIN_ANSWER = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
-_FIRST_BYTE_SECONDS = 10
-
-
-class KubeletServer:
-    """Listens on ``address:port`` in ``namespace`` until closed."""
-
-    def __init__(self, namespace: Namespace, address: str, port: int, tls: ssl.SSLContext) -> None:
-        self._listener = listen(namespace, address, port)
-        self._tls = tls
-        self._web = web.Server(_answer, access_log=None)
-        self._connections: set[asyncio.Task[None]] = set()
-
-    async def run(self) -> None:
-        """Accept connections until cancelled."""
-        loop = asyncio.get_running_loop()
-        try:
-            while True:
-                connection, _ = await loop.sock_accept(self._listener)
-                task = asyncio.create_task(self._serve(connection))
-                self._connections.add(task)
-                task.add_done_callback(self._connections.discard)
-        finally:
-            self._listener.close()
-            await self._web.shutdown(timeout=0)
-
-    async def _serve(self, connection: socket.socket) -> None:
-        loop = asyncio.get_running_loop()
-        connection.setblocking(False)  # noqa: FBT003  # the standard library's signature
-        try:
-            async with asyncio.timeout(_FIRST_BYTE_SECONDS):
-                first = await _peek(connection)
-            if first[:1] == bytes([_TLS_HANDSHAKE]):
-                await loop.connect_accepted_socket(self._web, connection, ssl=self._tls)
-                return
-            if first:
-                await loop.sock_sendall(connection, _PLAIN_ANSWER)
-                connection.shutdown(socket.SHUT_WR)
-                await _drain(connection)
-        except (OSError, TimeoutError):
-            pass  # the client went away, or never said anything
-        connection.close()
-
-
-async def _peek(connection: socket.socket) -> bytes:
-    """Wait for the first byte without taking it, so that TLS can start on an untouched stream."""
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    loop.add_reader(connection, ready.set)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(connection)
-    return connection.recv(1, socket.MSG_PEEK)
-
-
-async def _drain(connection: socket.socket) -> None:
-    """Read what the client sent: closing with unread data would reset the connection."""
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(1):
-            while await loop.sock_recv(connection, 65536):
-                pass
-
-
-async def _answer(request: web.BaseRequest) -> web.StreamResponse:
-    headers = {"X-Content-Type-Options": "nosniff"}
-    if request.path in {"/healthz", "/healthz/ping"}:
-        return web.Response(text="ok", headers=headers)
-    if request.path == "/":
-        return web.Response(status=404, text="404 page not found\n", headers=headers)
-    return web.Response(status=401, text="Unauthorized", headers=headers)
+    return WebServer(listen(namespace, port, address), answer, tls=tls)

@@ -103,30 +103,20 @@ class OutsideProxy:
     def _authorize(self, request: h11.Request) -> None:
         credentials = dict(request.headers).get(b"proxy-authorization", b"")
         if not hmac.compare_digest(credentials, self._expected):
-            raise _RefusedError(
-                407, "ERR_CACHE_ACCESS_DENIED 0", "Proxy authentication is required."
-            )
+            text = "Proxy authentication is required."
+            raise _RefusedError(407, "ERR_CACHE_ACCESS_DENIED 0", text)
 
     async def _open(self, target: _Target) -> Duplex:
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 return await connect(self._client, target.address, target.port)
-        except TimeoutError as error:
-            code = errno.ETIMEDOUT
-            raise _failed(target, code) from error
         except OSError as error:
-            raise _failed(target, error.errno or errno.EIO) from error
-
-
-def _failed(target: _Target, code: int) -> _RefusedError:
-    where = f"{target.address}:{target.port}"
-    return _RefusedError(
-        503, f"ERR_CONNECT_FAIL {code}", f"Connection to {where} failed: ({code}) {_name(code)}."
-    )
-
-
-def _name(code: int) -> str:
-    return errno.errorcode.get(code, "unknown error")
+            late = errno.ETIMEDOUT if isinstance(error, TimeoutError) else errno.EIO
+            code = error.errno or late
+            name = errno.errorcode.get(code, "unknown error")
+            where = f"{target.address}:{target.port}"
+            text = f"Connection to {where} failed: ({code}) {name}."
+            raise _RefusedError(503, f"ERR_CONNECT_FAIL {code}", text) from error
 
 
 def _target(request: h11.Request) -> _Target:

@@ -218,6 +218,13 @@ _PROCESS_ID = 1
 _SOURCE = "log.go:244"
 
 
+def klog(source: str, text: str) -> bytes:
+    """Return a line of klog; a final newline in ``text`` is not doubled."""
+    stamp = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
+    message = text.removesuffix("\n")
+    return f"I{stamp} {_PROCESS_ID:>7} {source}] {message}\n".encode()
+
+
 class Log:
     """Writes one process's log to its standard error."""
 
@@ -225,8 +232,5 @@ class Log:
         self._write = process.stderr
 
     async def line(self, text: str) -> None:
-        """Write one line; a final newline in ``text`` is not doubled."""
-        now = datetime.now(UTC)
-        stamp = now.strftime("%m%d %H:%M:%S.%f")
-        message = text.removesuffix("\n")
-        await self._write(f"I{stamp} {_PROCESS_ID:>7} {_SOURCE}] {message}\n".encode())
+        """Write one line."""
+        await self._write(klog(_SOURCE, text))
