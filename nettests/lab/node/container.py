@@ -245,7 +245,6 @@ class Container:
         return self._ended(main)
 
     async def _run_health(self, run: _Running) -> None:
-        """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:
             await asyncio.wait([run.main])
@@ -330,7 +329,6 @@ class Container:
         await self._wait(delay)
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, at most until the pod stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()

@@ -37,7 +37,6 @@ class _FromOutside(asyncio.DatagramProtocol):
         self._client = client
 
     def datagram_received(self, data: bytes, addr: Place) -> None:
-        """Pass one on, with the address of who sent it."""
         header = bytes((0, 0, 0, _IPV4)) + IPv4Address(addr[0]).packed + addr[1].to_bytes(2, "big")
         with contextlib.suppress(OSError):
             self._relay.sendto(header + data, self._client)

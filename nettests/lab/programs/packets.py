@@ -65,7 +65,6 @@ class Sniffer:
         return int(_COUNTERS.unpack(counted)[1])
 
     def _read(self) -> None:
-        """Take all frames that are waiting."""
         while True:
             try:
                 data, (name, protocol, kind, *_) = self._socket.recvfrom(_LONGEST)

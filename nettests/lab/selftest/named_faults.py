@@ -40,7 +40,6 @@ class Checks:
     verdict: str = ""
 
     def __contains__(self, check: Check) -> bool:
-        """Whether a check is one of these."""
         names = ("flow", "id", "source", "target", "protocol", "placement", "service", "verdict")
         return (not self.node or self.node in {check.source, check.target}) and all(
             fnmatchcase(getattr(check, name), pattern)

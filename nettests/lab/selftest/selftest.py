@@ -247,7 +247,6 @@ class _Shared:
         self._lab: LabFolder | None = None
 
     def lab(self) -> LabFolder:
-        """Return the lab."""
         if self._lab is None:
             self._lab = self._stack.enter_context(running.lab(self._profile))
         return self._lab

@@ -196,7 +196,6 @@ class _Conversation:
 
 
 def _size(head: h11.Request) -> int:
-    """Return the bytes of a head on the wire."""
     line = len(head.method) + len(head.target) + len(" ") * 2 + len("HTTP/1.1\r\n")
     fields = (len(name) + len(value) + len(": \r\n") for name, value in head.headers)
     return line + sum(fields) + len("\r\n")

@@ -101,7 +101,6 @@ class EchoSocket:
             return Echo(answer=Answer.TOO_LARGE, size=self._path_mtu())
 
     def _path_mtu(self) -> int:
-        """Return the path MTU that the kernel knows."""
         ipv6 = self._family is socket.AF_INET6
         option = (socket.IPPROTO_IPV6, _IPV6_MTU) if ipv6 else (socket.IPPROTO_IP, _MTU)
         with self._namespace.socket(self._family, socket.SOCK_DGRAM) as probe:
@@ -109,7 +108,6 @@ class EchoSocket:
             return probe.getsockopt(*option)
 
     async def _receive(self) -> "_Message":
-        """Wait for the next message of ICMP or ICMPv6."""
         loop = asyncio.get_running_loop()
         if self._family is not socket.AF_INET6:
             return _from_packet(await loop.sock_recv(self._sock, 65535))

@@ -12,6 +12,7 @@ from typing import Any
 
 from nettests.lab.programs.windows.powershell.session import MODULES, Emit, Session
 from nettests.lab.programs.windows.powershell.values import (
+    RUNTIME,
     ErrorRecord,
     NetError,
     PSError,
@@ -19,13 +20,8 @@ from nettests.lab.programs.windows.powershell.values import (
     text,
 )
 
-_COMMON = {
-    **dict.fromkeys(("erroraction", "ea"), "erroraction"),
-    **dict.fromkeys(("errorvariable", "ev"), "errorvariable"),
-    **dict.fromkeys(("warningaction", "wa"), "warningaction"),
-    **dict.fromkeys(("outvariable", "ov"), "outvariable"),
-    "informationaction": "informationaction",
-}
+_SHORT = {"ea": "erroraction", "ev": "errorvariable", "wa": "warningaction", "ov": "outvariable"}
+_COMMON = {name: name for name in (*_SHORT.values(), "informationaction")} | _SHORT
 _COMMON_SWITCHES = frozenset({"verbose", "debug", "confirm", "whatif"})
 
 
@@ -63,12 +59,11 @@ class Call:
         return chosen or ("continue" if self.cmdlet.of_module else self.session.preference)
 
     def record(
-        self, message: str, error_id: str, category: str, target: Any = "", kind: str = ""
+        self, message: str, error_id: str, category: str, target: Any = "", kind: str = RUNTIME
     ) -> ErrorRecord:
         """Return an error of this cmdlet about a target."""
-        name = kind or "System.Management.Automation.RuntimeException"
         return ErrorRecord(
-            exception=NetError(name, message),
+            exception=NetError(kind, message),
             error_id=f"{error_id},{self.cmdlet.class_name}",
             category=category,
             target=text(target),
@@ -90,6 +85,10 @@ class Call:
             self.session.success = False
         if action not in {"silentlycontinue", "ignore"}:
             await self.session.report(record)
+
+    async def fail(self, *record: Any) -> None:
+        """Report an error that ends nothing, by the arguments of ``record``."""
+        await self.error(self.record(*record))
 
 
 Body = Callable[[Call, Emit], Awaitable[None]]
@@ -205,23 +204,15 @@ async def ready(session: Session, cmdlet: Cmdlet) -> bool:
         return cmdlet.core
     if not cmdlet.module:
         return True
-    await _search(session)
+    remembered = machine.node.disk.background if machine.node is not None else {MODULES: True}
+    if MODULES not in remembered:
+        await asyncio.sleep(machine.windows.powershell_first_seconds)
+        remembered[MODULES] = True
+        preference = str(session.find("progresspreference") or "Continue").lower()
+        if session.xml is not None and preference != "silentlycontinue":
+            session.xml.progress(_LOOKING)
     installed = {"inbox": {INBOX}, "psgallery": {INBOX, GALLERY}, "none": set[str]()}
     hns = cmdlet.module in {INBOX, GALLERY}
     return machine.host_process and (
         not hns or cmdlet.module in installed[machine.windows.hns_module]
     )
-
-
-async def _search(session: Session) -> None:
-    machine = session.process.machine
-    remembered = machine.node.disk.background if machine.node is not None else {MODULES: True}
-    if MODULES in remembered:
-        return
-    await asyncio.sleep(machine.windows.powershell_first_seconds)
-    remembered[MODULES] = True
-    shows_progress = (
-        str(session.find("progresspreference") or "Continue").lower() != "silentlycontinue"
-    )
-    if session.xml is not None and shows_progress:
-        session.xml.progress(_LOOKING)

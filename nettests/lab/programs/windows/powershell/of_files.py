@@ -7,15 +7,14 @@ from typing import Any
 
 from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
 from nettests.lab.programs.windows.powershell.session import Emit
-from nettests.lab.programs.windows.powershell.values import Thing, many, text, whole
+from nettests.lab.programs.windows.powershell.values import Thing, many, text, thing, whole
 
 _PATHS = "Path! LiteralPath"
 _MISSING = "System.Management.Automation.ItemNotFoundException"
 
 
 def _files(call: Call) -> MutableMapping[str, str]:
-    node = call.session.process.machine.node
-    return node.disk.files if node is not None else {}
+    return call.session.process.machine.disk.files
 
 
 def _paths(call: Call) -> list[tuple[str, bool]]:
@@ -30,7 +29,6 @@ def _paths(call: Call) -> list[tuple[str, bool]]:
 
 
 def _matching(call: Call, path: str, *, wildcards: bool) -> list[str]:
-    """Return files at a path, the oldest first."""
     wanted = path.replace("/", "\\").lower()
     return [
         name
@@ -41,36 +39,24 @@ def _matching(call: Call, path: str, *, wildcards: bool) -> list[str]:
 
 def _is_folder(call: Call, path: str) -> bool:
     below = path.replace("/", "\\").rstrip("\\").lower() + "\\"
-    return any(name.lower().startswith(below) for name in _files(call)) or below in {
-        "c:\\",
-        "c:\\windows\\",
-    }
+    everywhere = below in {"c:\\", "c:\\windows\\"}
+    return everywhere or any(name.lower().startswith(below) for name in _files(call))
 
 
 async def _missing(call: Call, path: str) -> None:
     message = f"Cannot find path '{path}' because it does not exist."
-    await call.error(call.record(message, "PathNotFound", "ObjectNotFound", path, _MISSING))
+    await call.fail(message, "PathNotFound", "ObjectNotFound", path, _MISSING)
 
 
 def _item(name: str, content: str) -> Thing:
     folder, _, short = name.rpartition("\\")
-    return Thing(
-        {
-            "Mode": "-a----",
-            "Length": len(content),
-            "Name": short,
-            "FullName": name,
-            "Extension": ntpath.splitext(short)[1],
-            "DirectoryName": folder,
-            "CreationTime": 0,
-        },
-        "System.IO.FileInfo",
-    )
+    names = {"Name": short, "FullName": name, "Extension": ntpath.splitext(short)[1]}
+    size = {"Mode": "-a----", "Length": len(content)}
+    return thing("System.IO.FileInfo", **size, **names, DirectoryName=folder, CreationTime=0)
 
 
 @cmdlet("Test-Path", f"{_PATHS} PathType")
-async def test_path(call: Call, emit: Emit) -> None:
-    """Emit for each path whether it is there."""
+async def _test_path(call: Call, emit: Emit) -> None:
     kind = call.text("pathtype").lower()
     for path, wildcards in _paths(call):
         is_file = bool(_matching(call, path, wildcards=wildcards))
@@ -86,11 +72,11 @@ async def get_items(call: Call, emit: Emit) -> None:
         names = _matching(call, path, wildcards=wildcards)
         lists = call.cmdlet.name == "Get-ChildItem"
         if not names and lists and _is_folder(call, path):
-            pattern = f"{path.rstrip(chr(92))}\\{call.text('filter', '*')}"
+            folder = path.replace("/", "\\").rstrip("\\")
             names = [
                 name
-                for name in _matching(call, pattern, wildcards=True)
-                if _is_direct(name, path) or call.has("recurse")
+                for name in _matching(call, f"{folder}\\{call.text('filter', '*')}", wildcards=True)
+                if call.has("recurse") or ntpath.dirname(name).lower() == folder.lower()
             ]
         elif not names and not _is_folder(call, path) and not (wildcards and set(path) & set("*?")):
             await _missing(call, path)
@@ -98,13 +84,8 @@ async def get_items(call: Call, emit: Emit) -> None:
             await emit(_item(name, _files(call)[name]))
 
 
-def _is_direct(name: str, folder: str) -> bool:
-    return ntpath.dirname(name).lower() == folder.replace("/", "\\").rstrip("\\").lower()
-
-
 @cmdlet("Get-Content", f"{_PATHS} Tail TotalCount Encoding ReadCount Raw?")
-async def get_content(call: Call, emit: Emit) -> None:
-    """Emit lines of files, or each as a whole."""
+async def _get_content(call: Call, emit: Emit) -> None:
     for path, wildcards in _paths(call):
         names = _matching(call, path, wildcards=wildcards)
         if not names and not (wildcards and set(path) & set("*?")):
@@ -121,8 +102,7 @@ async def get_content(call: Call, emit: Emit) -> None:
 @cmdlet("Set-Content", f"{_PATHS} Value! Encoding Force? NoNewline?")
 @cmdlet("Add-Content", f"{_PATHS} Value! Encoding Force?")
 @cmdlet("Out-File", "FilePath! Encoding InputObject Append? Force?")
-async def set_content(call: Call, _emit: Emit) -> None:
-    """Write a file."""
+async def _set_content(call: Call, _emit: Emit) -> None:
     values = list(call.input) if call.input is not None else many(call.given.get("value", ""))
     written = "".join(f"{text(each)}\r\n" for each in values)
     for path in (
@@ -133,8 +113,7 @@ async def set_content(call: Call, _emit: Emit) -> None:
 
 
 @cmdlet("Remove-Item", f"{_PATHS} Force? Recurse?")
-async def remove_item(call: Call, _emit: Emit) -> None:
-    """Delete files."""
+async def _remove_item(call: Call, _emit: Emit) -> None:
     for path, wildcards in _paths(call):
         names = _matching(call, path, wildcards=wildcards)
         if not names:
@@ -144,20 +123,14 @@ async def remove_item(call: Call, _emit: Emit) -> None:
 
 
 @cmdlet("Copy-Item", "Path! Destination! LiteralPath Force? Recurse? PassThru?")
-async def copy_item(call: Call, _emit: Emit) -> None:
-    """Copy a file, or a program of the container."""
+async def _copy_item(call: Call, _emit: Emit) -> None:
     target: Any = call.text("destination")
     for path, wildcards in _paths(call):
         names = _matching(call, path, wildcards=wildcards)
         for name in names:
             _files(call)[target] = _files(call)[name]
-        if not names and not _copied(call, path, target):
+        drive = call.session.process.machine.drive
+        if not names and drive is not None and drive.program(path) is not None:
+            drive.copy(path, target)
+        elif not names:
             await _missing(call, path)
-
-
-def _copied(call: Call, path: str, target: str) -> bool:
-    drive = getattr(call.session.process.machine, "drive", None)
-    if drive is None or drive.program(path) is None:
-        return False
-    drive.copy(path, target)
-    return True

@@ -26,7 +26,10 @@ def _network(row: Json) -> Json:
         {
             "IpAddressPrefix": each["AddressPrefix"],
             "Routes": [{"NextHop": each["GatewayAddress"], "DestinationPrefix": _ANYWHERE}],
-            "Policies": [_subnet_policy(policy) for policy in each.get("Policies", ())],
+            "Policies": [
+                {"Type": "VSID", "Settings": {"IsolationId": policy["VSID"]}}
+                for policy in each.get("Policies", ())
+            ],
         }
         for each in row.get("Subnets", ())
     ]
@@ -34,7 +37,10 @@ def _network(row: Json) -> Json:
         "ID": row["ID"],
         "Name": row["Name"],
         "Type": row["Type"],
-        "Policies": [_network_policy(policy) for policy in row.get("Policies", ())],
+        "Policies": [
+            {"Type": policy["Type"], "Settings": _settings(policy)}
+            for policy in row.get("Policies", ())
+        ],
         "Ipams": [{"Type": "Static", "Subnets": subnets}],
         "MacPool": {"Ranges": []},
         "Dns": {},
@@ -95,49 +101,31 @@ def _load_balancer(row: Json) -> Json:
     }
 
 
-def _subnet_policy(policy: Json) -> Json:
-    return {"Type": "VSID", "Settings": {"IsolationId": policy["VSID"]}}
-
-
-def _network_policy(policy: Json) -> Json:
-    kind = "VxlanPort" if policy["Type"] == "VxlanPort" else policy["Type"]
-    return {
-        "Type": kind,
-        "Settings": {key: value for key, value in policy.items() if key != "Type"},
-    }
-
-
 def _endpoint_policy(policy: Json) -> Json:
-    settings = {key: value for key, value in policy.items() if key != "Type"}
-    if policy["Type"] == "OutBoundNAT":
-        if "ExceptionList" in settings:
-            settings["Exceptions"] = settings.pop("ExceptionList")
-        return {"Type": "OutBoundNAT", "Settings": settings}
-    if policy["Type"] == "ROUTE":
-        return {"Type": "SDNRoute", "Settings": settings}
-    if policy["Type"] == "PA":
+    settings, kind = _settings(policy), policy["Type"]
+    if kind == "OutBoundNAT" and "ExceptionList" in settings:
+        settings["Exceptions"] = settings.pop("ExceptionList")
+    if kind == "PA":
         return {"Type": "ProviderAddress", "Settings": {"ProviderAddress": settings["PA"]}}
-    return {"Type": policy["Type"], "Settings": settings}
+    return {"Type": "SDNRoute" if kind == "ROUTE" else kind, "Settings": settings}
 
 
-CONVERSIONS: Mapping[str, Callable[[Json], Json]] = {
-    "networks": _network,
-    "endpoints": _endpoint,
-    "policylists": _load_balancer,
-    "namespaces": lambda row: row,
+def _settings(policy: Json) -> Json:
+    return {key: value for key, value in policy.items() if key != "Type"}
+
+
+_KINDS: Mapping[str, tuple[Callable[[Hns], list[Json]], Callable[[Json], Json]]] = {
+    "get-hnsnetwork": (lambda hns: hns.networks(), _network),
+    "get-hnsendpoint": (lambda hns: hns.endpoints(), _endpoint),
+    "get-hnspolicylist": (lambda hns: hns.policy_lists(), _load_balancer),
+    "get-hnsloadbalancer": (lambda hns: hns.policy_lists(), _load_balancer),
+    "get-hnsnamespace": (lambda _hns: [], lambda row: row),
 }
-"""By what HNS calls its lists."""
+"""What each cmdlet reads, and its second schema."""
 
 
 _CALLS = "hns-calls"
 _SYSTEM = "nt authority\\system"
-_KINDS: Mapping[str, tuple[str, Callable[[Hns], list[Json]]]] = {
-    "get-hnsnetwork": ("networks", lambda hns: hns.networks()),
-    "get-hnsendpoint": ("endpoints", lambda hns: hns.endpoints()),
-    "get-hnspolicylist": ("policylists", lambda hns: hns.policy_lists()),
-    "get-hnsloadbalancer": ("policylists", lambda hns: hns.policy_lists()),
-    "get-hnsnamespace": ("namespaces", lambda _hns: []),
-}
 
 
 @cmdlet("Get-HnsNetwork", "Id! Version Detailed?", module=GALLERY, of_module=True, core=False)
@@ -153,8 +141,7 @@ async def of_gallery(call: Call, emit: Emit) -> None:
 @cmdlet("Get-HnsEndpoint", "Id!", module=INBOX, of_module=True, core=False)
 @cmdlet("Get-HnsNamespace", "Id!", module=INBOX, of_module=True, core=False)
 @cmdlet("Get-HnsPolicyList", "Id!", module=INBOX, of_module=True, core=False)
-async def of_windows(call: Call, emit: Emit) -> None:
-    """Emit objects of HNS in its first schema."""
+async def _of_windows(call: Call, emit: Emit) -> None:
     await _query(call, emit, second=HNS_OTHER in call.session.process.machine.troubles.tools)
 
 
@@ -166,22 +153,16 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
     answered = machine.windows.hns_accounts == "all" or machine.user.lower() == _SYSTEM
     if HNS_DENIED in machine.troubles.tools or not answered:
         denied = texts.of(machine.locale).system(5)
-        record = call.record(
-            f"@{{Error={denied} ; ErrorCode=2147942405; Success=False}}",
-            "Microsoft.PowerShell.Commands.WriteErrorException",
-            "NotSpecified",
-            kind="Microsoft.PowerShell.Commands.WriteErrorException",
-        )
-        record.activity, record.error_id = (
-            "Invoke-HnsRequest",
-            f"{record.exception.kind},Invoke-HnsRequest",
-        )
+        kind = "Microsoft.PowerShell.Commands.WriteErrorException"
+        message = f"@{{Error={denied} ; ErrorCode=2147942405; Success=False}}"
+        record = call.record(message, kind, "NotSpecified", kind=kind)
+        record.activity, record.error_id = "Invoke-HnsRequest", f"{kind},Invoke-HnsRequest"
         await call.error(record)
         return
-    kind, read = _KINDS[call.cmdlet.name.lower()]
+    read, converted = _KINDS[call.cmdlet.name.lower()]
     language = texts.of(machine.locale)
     for row in read(node.hns):
-        shown = from_json(CONVERSIONS[kind](row) if second else _localised(row, language))
+        shown = from_json(converted(row) if second else _localised(row, language))
         wanted = call.text("id").lower()
         if not wanted or wanted == text(shown.properties.get("ID")).lower():
             await emit(Thing(shown.properties))

@@ -53,6 +53,11 @@ class Thing:
         )
 
 
+def thing(kind: str = "", **properties: Any) -> Thing:
+    """Return an object with these properties."""
+    return Thing(properties, kind) if kind else Thing(properties)
+
+
 class DotNet:
     """An object of .NET: its members are the public attributes, whose names are those of .NET without case and ``_``."""
 
@@ -207,7 +212,7 @@ def flat(values: Iterable[Any]) -> Iterator[Any]:
         yield from value if isinstance(value, list) else (value,)
 
 
-_RUNTIME = "System.Management.Automation.RuntimeException"
+RUNTIME = "System.Management.Automation.RuntimeException"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -259,7 +264,7 @@ def runtime(
     message: str, error_id: str, category: str = "InvalidOperation", **more: str
 ) -> PSError:
     """Return an error of the language itself, which ends its statement."""
-    exception = NetError(more.pop("kind", _RUNTIME), message)
+    exception = NetError(more.pop("kind", RUNTIME), message)
     return PSError(
         ErrorRecord(exception=exception, error_id=error_id, category=category, **more)  # type: ignore[arg-type]
     )
