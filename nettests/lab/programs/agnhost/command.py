@@ -64,18 +64,13 @@ async def _run(process: Process, words: list[str]) -> int:
     if options.help:
         await process.stdout(help_text(name).encode())
         return 0
-    _check_arguments(command, options)
+    count = len(options.arguments)
+    if count != command.arguments:
+        wanted = f"{command.arguments}" if command.arguments else "at most 0"
+        raise UsageError(f"accepts {wanted} arg(s), received {count}")
     if command.handles_terminate:
         return await command.run(process, options)
     return await until_terminated(process, command.run(process, options))
-
-
-def _check_arguments(command: Command, options: Parsed) -> None:
-    count = len(options.arguments)
-    if command.arguments and count != command.arguments:
-        raise UsageError(f"accepts {command.arguments} arg(s), received {count}")
-    if not command.arguments and count:
-        raise UsageError(f"accepts at most 0 arg(s), received {count}")
 
 
 async def _not_provided(process: Process, name: str, words: list[str]) -> int:

@@ -75,14 +75,9 @@ async def _tcp(process: Process, target: str, limit: float) -> None:
     except OSError as error:
         prefix = f"dial tcp {transport.join(host, port)}"
         failed = failures.operation_failed(process.machine, prefix, Call.CONNECT, error)
-        raise _ConnectFailedError(_tcp_line(failed)) from error
+        line = "TIMEOUT" if failed.timeout else "REFUSED" if failed.refused else f"OTHER: {failed}"
+        raise _ConnectFailedError(f"{line}\n") from error
     sock.close()
-
-
-def _tcp_line(error: NetError) -> str:
-    if error.timeout:
-        return "TIMEOUT\n"
-    return "REFUSED\n" if error.refused else f"OTHER: {error}\n"
 
 
 async def _udp(process: Process, target: str, options: Parsed) -> None:
@@ -106,16 +101,11 @@ async def _udp(process: Process, target: str, options: Parsed) -> None:
         except OSError as error:
             prefix = f"{call} udp {ends}"
             failed = failures.operation_failed(process.machine, prefix, call, error)
-            raise _ConnectFailedError(_udp_line(failed)) from error
+            refused = "REFUSED" if "connection refused" in failed.text else "UNKNOWN"
+            kind = "TIMEOUT" if failed.timeout else refused
+            raise _ConnectFailedError(f"{kind}: {failed}\n") from error
     if not answer:
         raise _ConnectFailedError(
             "OTHER: No data received from the server. "
             "Cannot guarantee the server received the request.\n"
         )
-
-
-def _udp_line(error: NetError) -> str:
-    if error.timeout:
-        return f"TIMEOUT: {error}\n"
-    prefix = "REFUSED" if "connection refused" in error.text else "UNKNOWN"
-    return f"{prefix}: {error}\n"

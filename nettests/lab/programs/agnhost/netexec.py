@@ -16,6 +16,7 @@ from functools import cache
 import trustme
 
 from nettests.lab.interfaces import Process
+from nettests.lab.programs.agnhost.connect import NO_SCTP
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.failures import NetError
@@ -24,7 +25,6 @@ from nettests.lab.programs.golang.values import Flag, Kind, Log, Parsed, quote
 from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.texts import Call, call_text
-from nettests.lab.topology import OS
 
 
 class ListenError(Exception):
@@ -167,7 +167,8 @@ async def _serve(process: Process, options: Parsed, log: Log) -> int:
     datagrams = DatagramServer(process, log, options.number("udp-port"))
     endpoints = Endpoints(process, log, options.number("http-port"), lambda: datagrams.ready)
     if options.number("sctp-port") != -1:
-        raise _FatalError(_no_sctp(process, options.number("sctp-port")))
+        place = f"failed to create listener for SCTP address :{options.number('sctp-port')}"
+        raise _FatalError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
     try:
         if options.number("udp-port") != -1:
             for address in _listen_addresses(options.text("udp-listen-addresses")):
@@ -249,17 +250,6 @@ def _listen_addresses(text: str) -> list[str]:
         except ValueError as error:
             raise _FatalError(f"parseAddress: invalid address {address}") from error
     return sorted(set(text.split(",")))
-
-
-def _no_sctp(process: Process, port: int) -> str:
-    reasons = {
-        OS.LINUX: "protocol not supported",
-        OS.WINDOWS: "SCTP is unsupported on windows/amd64",
-    }
-    return (
-        f"Error occurred: failed to create listener for SCTP address :{port}:"
-        + reasons[process.machine.os]
-    )
 
 
 NO_SNAT_FLAGS = {"port": Flag(Kind.STRING, "8080")}

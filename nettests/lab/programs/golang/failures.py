@@ -67,15 +67,13 @@ def lookup_failed(machine: Machine, error: ResolutionError) -> NetError:
         reason = reasons.get(error.failure, _TRY_AGAIN)
         return NetError(f"lookup {error.name}: {reason}")
     on = f" on {error.server}" if error.server else ""
-    return NetError(f"lookup {error.name}{on}: {_linux_reason(machine, error)}")
-
-
-def _linux_reason(machine: Machine, error: ResolutionError) -> str:
     if error.failure in (Failure.NO_SUCH_HOST, Failure.NO_DATA):
-        return "no such host"
-    if error.cause is None:
-        return "server misbehaving"
-    return _exchange_reason(machine, error.cause)
+        reason = "no such host"
+    elif error.cause is None:
+        reason = "server misbehaving"
+    else:
+        reason = _exchange_reason(machine, error.cause)
+    return NetError(f"lookup {error.name}{on}: {reason}")
 
 
 def _exchange_reason(machine: Machine, cause: NoAnswerError) -> str:

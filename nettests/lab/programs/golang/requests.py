@@ -5,6 +5,7 @@ Connection, Transfer-Encoding (``net/http/server.go``). The type of a body witho
 does it (the WHATWG MIME Sniffing algorithm), for the types that answers here can have: HTML, XML, plain text, binary.
 """
 
+import html
 import posixpath
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,26 +15,7 @@ from email.utils import format_datetime
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
-_HTML_TAGS = (
-    b"<!doctype html",
-    b"<html",
-    b"<head",
-    b"<script",
-    b"<iframe",
-    b"<h1",
-    b"<div",
-    b"<font",
-    b"<table",
-    b"<a",
-    b"<style",
-    b"<title",
-    b"<b",
-    b"<body",
-    b"<br",
-    b"<p",
-    b"<!--",
-)
-_TAG_ENDS = b" >"
+_HTML_TAGS = b"<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<!--"
 _BINARY = frozenset([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _LOOKED_AT = 512
 
@@ -45,16 +27,13 @@ def detect(body: bytes) -> str:
     """Return the content type Go gives a body without one."""
     head = body[:_LOOKED_AT]
     start = head.lstrip(b"\t\n\x0c\r ").lower()
-    for tag in _HTML_TAGS:
-        if start.startswith(tag) and (tag == b"<!--" or start[len(tag) : len(tag) + 1] in _ends()):
+    for tag in _HTML_TAGS.split(b"|"):
+        ended = tag == b"<!--" or start[len(tag) : len(tag) + 1] in {b" ", b">"}
+        if start.startswith(tag) and ended:
             return HTML
     if start.startswith(b"<?xml"):
         return "text/xml; charset=utf-8"
     return "application/octet-stream" if _BINARY.intersection(head) else PLAIN
-
-
-def _ends() -> tuple[bytes, ...]:
-    return tuple(bytes([end]) for end in _TAG_ENDS)
 
 
 BUFFERED = 2048
@@ -150,7 +129,8 @@ def redirect(request: Request, location: str, status: int) -> Response:
     place = ("Location", quote(location, safe="/%:=&?~#+!$,;'@()*[]"))
     if request.method not in ("GET", "HEAD"):
         return Response(status=status, headers=(place,))
-    body = f'<a href="{_escape(location)}">{reason(status)}</a>.\n\n'.encode()
+    escaped = html.escape(location).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    body = f'<a href="{escaped}">{reason(status)}</a>.\n\n'.encode()
     return Response(body=body, status=status, headers=(("Content-Type", HTML), place))
 
 
@@ -201,15 +181,3 @@ def _first_values(text: str) -> dict[str, str]:
     for name, value in parse_qsl(text, keep_blank_values=True):
         values.setdefault(name, value)
     return values
-
-
-def _escape(text: str) -> str:
-    for plain, escaped in (
-        ("&", "&amp;"),
-        ("<", "&lt;"),
-        (">", "&gt;"),
-        ('"', "&#34;"),
-        ("'", "&#39;"),
-    ):
-        text = text.replace(plain, escaped)
-    return text

@@ -73,16 +73,7 @@ def quote(text: str) -> str:
 def to_json(value: object) -> str:
     """Return JSON as ``encoding/json`` writes it: sorted keys, HTML characters escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    for plain, escaped in (
-        ("<", "\\u003c"),
-        (">", "\\u003e"),
-        ("&", "\\u0026"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-        ("\ufffd", "\\ufffd"),
-    ):
-        text = text.replace(plain, escaped)
-    return text
+    return re.sub("[<>&\u2028\u2029\ufffd]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 class Kind(StrEnum):

@@ -52,10 +52,8 @@ async def run(process: Process, words: Sequence[str]) -> int:
     except (getopt.GetoptError, ValueError) as error:
         await process.stderr(f"ping: {error}\n".encode())
         return _USAGE_ERROR
-    if process.machine.user not in {
-        "",
-        "root",
-    }:  # NET_RAW goes with root; no group may ping without
+    # NET_RAW goes with root; no group may ping without
+    if process.machine.user not in {"", "root"}:
         await process.stderr(b"ping: socket: Operation not permitted\n")
         return _USAGE_ERROR
     try:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted import CopyError, CopyFailure, Drive, full
-from nettests.lab.programs.terminal import err, out
+from nettests.lab.programs.terminal import drop, err, keeping, out, reading
 from nettests.lab.programs.windows.cmd_line import (
     LONGEST,
     Command,
@@ -37,45 +37,9 @@ Launch = Callable[[Process, str], Awaitable[int]]
 """Runs the program in a file; its command line is that of the process."""
 
 _PATHEXT = ".COM;.EXE;.BAT;.CMD;.VBS;.VBE;.JS;.JSE;.WSF;.WSH;.MSC"
-_NOT_KNOWN = frozenset(
-    [
-        "assoc",
-        "attrib",
-        "break",
-        "call",
-        "chcp",
-        "cls",
-        "color",
-        "date",
-        "dir",
-        "dpath",
-        "endlocal",
-        "for",
-        "ftype",
-        "goto",
-        "if",
-        "md",
-        "mkdir",
-        "mklink",
-        "move",
-        "path",
-        "pause",
-        "popd",
-        "prompt",
-        "pushd",
-        "rd",
-        "ren",
-        "rename",
-        "rmdir",
-        "setlocal",
-        "shift",
-        "start",
-        "time",
-        "title",
-        "verify",
-        "vol",
-        "(",
-    ]
+_NOT_KNOWN = (
+    "assoc attrib break call chcp cls color date dir dpath endlocal for ftype goto if md mkdir mklink move path pause "
+    "popd prompt pushd rd ren rename rmdir setlocal shift start time title verify vol ("
 )
 _COPIES = {
     CopyFailure.NO_SOURCE: NO_FILE,
@@ -96,8 +60,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
     """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
     text = commanded(tail, lambda name: find(process, drive, name) is not None)
     if text is None:
-        machine = process.machine
-        await out(process, f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
+        await out(process, _version(process))
         return 0
     if len(text) > LONGEST:
         await complain(process, "too_long")
@@ -130,30 +93,13 @@ async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, la
         command = replace(read, text=now)
         streams = process
         if command.operator == "|":
-            streams = replace(streams, stdin=_reading(piped))
-        into_pipe = following is not None and following.operator == "|"
+            streams = replace(streams, stdin=reading(piped))
         kept = bytearray()
-        if into_pipe:
-            streams = replace(streams, stdout=_keeping(kept))
+        if following is not None and following.operator == "|":
+            streams = replace(streams, stdout=keeping(kept))
         code = await _command(_redirected(streams, command), command, drive, launch)
         piped = bytes(kept)
     return code
-
-
-def _reading(data: bytes) -> Callable[[], Awaitable[bytes]]:
-    chunks = [data]
-
-    async def read() -> bytes:
-        return chunks.pop() if chunks else b""
-
-    return read
-
-
-def _keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
-    async def keep(data: bytes) -> None:
-        kept.extend(data)
-
-    return keep
 
 
 def _redirected(process: Process, command: Command) -> Process:
@@ -162,11 +108,11 @@ def _redirected(process: Process, command: Command) -> Process:
     streams = {1: process.stdout, 2: process.stderr}
     for each in command.redirections:
         if each.handle == 0:
-            process = replace(process, stdin=_reading(b""))
+            process = replace(process, stdin=reading())
         elif each.target in {"&1", "&2"}:
             streams[each.handle] = streams[int(each.target[1])]
         else:
-            streams[each.handle] = _keeping(bytearray())
+            streams[each.handle] = drop
     return replace(process, stdout=streams[1], stderr=streams[2])
 
 
@@ -175,7 +121,7 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
     unknown = [
         each.target for each in command.redirections if each.target not in {"nul", "&1", "&2"}
     ]
-    if name in _NOT_KNOWN or unknown:
+    if name in _NOT_KNOWN.split() or unknown:
         what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
         await err(process, f"The lab's cmd {what}.\n")
         return 1
@@ -244,21 +190,13 @@ async def _set(process: Process, rest: str, _drive: Drive) -> int:
 
 
 async def _ver(process: Process, _rest: str, _drive: Drive) -> int:
+    await out(process, f"\n{_version(process)}")
+    return 0
+
+
+def _version(process: Process) -> str:
     machine = process.machine
-    await out(process, f"\nMicrosoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
-    return 0
-
-
-async def _type(process: Process, rest: str, _drive: Drive) -> int:
-    return await type_files(process, words(rest))
-
-
-async def _del(process: Process, rest: str, _drive: Drive) -> int:
-    return await delete_files(process, words(rest))
-
-
-async def _nothing(_process: Process, _rest: str, _drive: Drive) -> int:
-    return 0
+    return f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n"
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
@@ -287,15 +225,20 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
     return 1
 
 
+async def _rem(_process: Process, _rest: str, _drive: Drive) -> int:
+    return 0
+
+
 _OWN: dict[str, Callable[[Process, str, Drive], Awaitable[int]]] = {
-    "cd": _nothing,
+    "cd": _rem,
     "copy": _copy,
-    "del": _del,
     "echo": _echo,
-    "erase": _del,
     "exit": _exit,
-    "rem": _nothing,
+    "rem": _rem,
     "set": _set,
-    "type": _type,
+    "type": lambda process, rest, _drive: type_files(process, words(rest)),
+    **dict.fromkeys(
+        ("del", "erase"), lambda process, rest, _drive: delete_files(process, words(rest))
+    ),
     "ver": _ver,
 }

@@ -6,10 +6,11 @@ They are in the language of the system; a fault (``other-cmd-text``) puts words 
 import fnmatch
 from collections.abc import Sequence
 
-from nettests.lab.interfaces import Disk, Process
+from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import encode, err, out
 from nettests.lab.programs.windows import texts
 
+_FIRST_PROCESS = 2804
 NO_FILE, NO_PATH, DENIED, IN_USE = 2, 3, 5, 32
 """Errors of Win32, whose texts are the system's."""
 
@@ -26,12 +27,9 @@ async def complain(process: Process, key: str | int, **values: object) -> None:
     await process.stderr(message(process, key, **values))
 
 
-_FIRST_PROCESS = 2804
-
-
 async def type_files(process: Process, paths: Sequence[str]) -> int:
     """Print files; with wildcards or several paths their names go to standard error, as cmd does."""
-    disk = _disk(process)
+    disk = process.machine.disk
     several = len(paths) > 1 or any(set(path) & {"*", "?"} for path in paths)
     code = 0
     for path in paths:
@@ -49,7 +47,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
 
 async def delete_files(process: Process, words: Sequence[str]) -> int:
     """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
-    disk = _disk(process)
+    disk = process.machine.disk
     for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
         gone = [name for name in disk.files if name.lower() == wanted]
@@ -62,7 +60,7 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
 
 async def print_about(process: Process, _words: Sequence[str]) -> int:
     """Call a CNI plugin without input: it prints its version, to standard error."""
-    by_path = {name.lower(): text for name, text in _disk(process).programs.items()}
+    by_path = {name.lower(): text for name, text in process.machine.disk.programs.items()}
     await err(process, by_path[process.argv[0].replace("/", "\\").lower()])
     return 0
 
@@ -72,12 +70,7 @@ async def tasklist(process: Process, words: Sequence[str]) -> int:
     if [word.upper() for word in words] != ["/FO", "CSV", "/NH"]:
         await err(process, f"ERROR: Invalid argument/option - '{' '.join(words)}'.\n")
         return 1
-    for number, name in enumerate(sorted({*_disk(process).processes, "tasklist"})):
+    for number, name in enumerate(sorted({*process.machine.disk.processes, "tasklist"})):
         identity = _FIRST_PROCESS + 4 * number
         await out(process, f'"{name}.exe","{identity}","Services","0","43,148 K"\n')
     return 0
-
-
-def _disk(process: Process) -> Disk:
-    node = process.machine.node
-    return node.disk if node is not None else Disk()

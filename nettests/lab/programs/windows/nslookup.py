@@ -5,7 +5,8 @@ and always exits with 0. Some of its words are the machine's language, in the AN
 Not interactive.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import dns.message
 import dns.rdatatype
@@ -13,7 +14,7 @@ import dns.reversename
 
 from nettests.lab.dns import exchange
 from nettests.lab.dns.exchange import Failure, NoAnswerError, query_servers
-from nettests.lab.interfaces import Process, ResolverConfig
+from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
 
@@ -21,6 +22,9 @@ _SECONDS = 2
 _TRIES = 2
 _UNKNOWN = "UnKnown"
 _TEXTS = {Failure.NO_SUCH_HOST: "Non-existent domain", Failure.SERVER_FAILURE: "Server failed"}
+
+
+_say = partial(texts.say, "nslookup")
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
@@ -35,7 +39,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
     title = await _server_name(process, server)
     await out(process, f"{_say(process, 'server', title=title)}\nAddress:  {server}\n\n")
     answer: dns.message.Message | None = None
-    for candidate in _candidates(config, names[0]):
+    suffixed = [f"{names[0]}.{suffix.rstrip('.')}." for suffix in config.searches]
+    whole = names[0].endswith(".")
+    for candidate in [names[0]] if whole else [*suffixed, f"{names[0]}."]:
         answer = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
         if answer is None:
             await err(process, f"{_say(process, 'timed_out', title=title)}\n")
@@ -51,19 +57,6 @@ async def run(process: Process, words: Sequence[str]) -> int:
         values = {"title": title, "name": names[0], "why": _TEXTS[failure]}
         await err(process, f"{_say(process, 'not_found', **values)}\n")
     return 0
-
-
-def _say(process: Process, key: str, **values: object) -> str:
-    return texts.of(process.machine.locale).say("nslookup", key, **values)
-
-
-def _candidates(config: ResolverConfig, name: str) -> Iterator[str]:
-    if name.endswith("."):
-        yield name
-        return
-    for suffix in config.searches:
-        yield f"{name}.{suffix.rstrip('.')}."
-    yield f"{name}."
 
 
 async def _server_name(process: Process, server: str) -> str:

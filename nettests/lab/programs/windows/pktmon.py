@@ -11,8 +11,9 @@ document shows an output, it is made up.
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from nettests.lab.interfaces import Disk, DropCause, Dropped, Hns, Process
+from nettests.lab.interfaces import DropCause, Dropped, Hns, Process
 from nettests.lab.programs.packets import (
     ETHERNET,
     ICMP,
@@ -93,22 +94,16 @@ def _length(frame: Logged) -> int:
 def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
     """Return a function that gives type, driver and MAC address of a port of the switch."""
     endpoints = hns.endpoints() if hns is not None else []
-    by_port = {
-        f"pod-{'-'.join(str(endpoint['IPAddress']).split('.')[2:])}": str(
-            endpoint.get("MacAddress", "")
-        )
-        for endpoint in endpoints
-        if endpoint.get("IPAddress")
-    }
+    macs = {str(each.get("IPAddress", "")): str(each.get("MacAddress", "")) for each in endpoints}
+    by_port = {f"pod-{'-'.join(ip.split('.')[2:])}": mac for ip, mac in macs.items() if ip}
 
     def card(name: str) -> tuple[str, str, str]:
         if name in by_port:
             return "Container vNIC", "vmswitch.sys", by_port[name]
         if name == "host":
             return "Host vNIC", "vmswitch.sys", ""
-        return (
-            ("Miniport", "netvsc.sys", "") if name == "uplink" else ("Protocol", "vfpext.sys", "")
-        )
+        uplink = name == "uplink"
+        return ("Miniport", "netvsc.sys", "") if uplink else ("Protocol", "vfpext.sys", "")
 
     return card
 
@@ -134,6 +129,9 @@ _HEAD = 160
 """Bytes that a log adds to each packet."""
 MONITOR = "pktmon"
 """The key of the monitor among what outlives a command on a node's disk."""
+
+
+_say = partial(texts.say, "pktmon")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,14 +204,14 @@ async def run(process: Process, words: Sequence[str]) -> int:
     """Run one of pktmon's commands; 1 for those that the lab does not have."""
     node = process.machine.node
     if node is None or node.switch is None:
-        await err(
-            process, "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
-        )
+        why = "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
+        await err(process, why)
         return 1
     if process.machine.user.upper() != r"NT AUTHORITY\SYSTEM":
         await err(process, f"{texts.of(process.machine.locale).system(5)}\n")
         return 5
-    monitor = _monitor(node.disk)
+    monitor = node.disk.background.setdefault(MONITOR, Monitor())
+    assert isinstance(monitor, Monitor), "the name is pktmon's own"
     if (process.machine.build or 0) == _FIRST_BUILD:
         words = _translated(words)
     match list(words):
@@ -246,21 +244,13 @@ def _translated(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _monitor(disk: Disk) -> Monitor:
-    monitor = disk.background.setdefault(MONITOR, Monitor())
-    assert isinstance(monitor, Monitor), "the name is pktmon's own"
-    return monitor
-
-
 async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
     match words:
         case ["remove"]:
             monitor.filters.clear()
             await out(process, "Removed all filters.\n")
         case ["list"]:
-            rows = "".join(
-                f" {number} {pattern}\n" for number, pattern in enumerate(monitor.filters, 1)
-            )
+            rows = "".join(f" {at} {pattern}\n" for at, pattern in enumerate(monitor.filters, 1))
             await out(process, _say(process, "filters", rows=rows) if rows else "No filters.\n")
         case ["add", *rest]:
             pattern = _read_filter(rest)
@@ -306,11 +296,8 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
         return 1
     arguments = dict(zip(words[::2], words[1::2], strict=False))
     node = process.machine.node
-    if (
-        node is None
-        or node.switch is None
-        or arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
-    ):
+    unknown = arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
+    if node is None or node.switch is None or unknown:
         await err(process, "Unexpected parameter. See pktmon start help.\n")
         return 1
     monitor.size = int(arguments.get("--pkt-size", _USUAL_SIZE))
@@ -337,29 +324,18 @@ async def _stop(process: Process, monitor: Monitor) -> int:
         await monitor.unwatch()
         monitor.unwatch = None
     monitor.logs[monitor.file] = monitor.taken
-    _disk(process).files[monitor.file] = "(binary)\n"
+    process.machine.disk.files[monitor.file] = "(binary)\n"
     await out(process, f"{_say(process, 'stopped')}\n")
     return 0
 
 
 async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> int:
     frames, node = monitor.logs.get(log.lower()), process.machine.node
-    disk = _disk(process)
+    disk = process.machine.disk
     if node is None or frames is None or log.lower() not in disk.files:
-        await err(
-            process,
-            "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n",
-        )
+        why = "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n"
+        await err(process, why)
         return 1
     disk.files[text.lower()] = "\n".join(log_lines(frames, monitor.size, node.hns)) + "\n"
     await out(process, f"Processing...\n\nFormatted file:  {text}\n")
     return 0
-
-
-def _say(process: Process, key: str, **values: object) -> str:
-    return texts.of(process.machine.locale).say("pktmon", key, **values)
-
-
-def _disk(process: Process) -> Disk:
-    node = process.machine.node
-    return node.disk if node is not None else Disk()

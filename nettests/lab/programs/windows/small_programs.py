@@ -6,12 +6,12 @@ The registry is a Windows node's, as its components left it, or a container's ow
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from nettests.lab.interfaces import Machine, Process, ResolverConfig
+from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.broken_tools import OTHER_ACCOUNT, OTHER_NAME
-from nettests.lab.programs.windows.texts import Texts
 
 _FREE_BYTES, _DRIVE_BYTES = 103_079_215_104, 136_365_211_648
 _CONTAINER_USER = r"User Manager\ContainerAdministrator"
@@ -25,10 +25,8 @@ _ANY_SID = "S-1-5-93-2-1"
 async def hostname(process: Process, _words: Sequence[str]) -> int:
     """Print the host name."""
     machine = process.machine
-    await out(
-        process,
-        f"{_UNKNOWN_NAME if machine.host_process and OTHER_NAME in machine.troubles.tools else machine.hostname}\n",
-    )
+    other = machine.host_process and OTHER_NAME in machine.troubles.tools
+    await out(process, f"{_UNKNOWN_NAME if other else machine.hostname}\n")
     return 0
 
 
@@ -62,13 +60,13 @@ async def fsutil(process: Process, words: Sequence[str]) -> int:
         await err(process, f"{' '.join(words)} is an invalid parameter.\n")
         return 1
     free, whole = f"{_FREE_BYTES:,} ( 96.0 GB)", f"{_DRIVE_BYTES:,} (127.0 GB)"
-    await out(process, f"Total free bytes                : {free}\n")
-    await out(process, f"Total bytes                     : {whole}\n")
-    await out(process, f"Total quota free bytes          : {free}\n")
+    rows = {"free bytes": free, "bytes": whole, "quota free bytes": free}
+    await out(process, "".join(f"Total {name:<26}: {value}\n" for name, value in rows.items()))
     return 0
 
 
 Values = tuple[tuple[str, str, str], ...]
+_ALWAYS: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
 _TCPIP = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
 _ROOTS = {"hklm": "hkey_local_machine"}
 _ABSENT = "ERROR: The system was unable to find the specified registry key or value.\n"
@@ -84,10 +82,10 @@ async def reg(process: Process, words: Sequence[str]) -> int:
         return 1
     root, _, rest = words[1].lower().partition("\\")
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
-    node = process.machine.node
-    registry = _of_tcpip(process.machine.resolver)
-    if node is not None:
-        registry = {_TCPIP: _ALWAYS} | dict(node.disk.registry)
+    machine, searches = process.machine, ",".join(process.machine.resolver.searches)
+    registry: dict[str, Values] = {_TCPIP: _ALWAYS} | dict(machine.disk.registry)
+    if machine.node is None and searches:  # what HNS leaves of the endpoint's DNS settings
+        registry[_TCPIP] = (*_ALWAYS, ("SearchList", "REG_SZ", searches))
     inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
     printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
     for key in printed:
@@ -95,28 +93,12 @@ async def reg(process: Process, words: Sequence[str]) -> int:
         for name, kind, data in registry[key]:
             await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
     if not options:
-        for key in _children(inner, wanted):
+        depth = wanted.count("\\") + 2  # one level below, also those that only hold others
+        for key in dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in inner):
             await out(process, f"{key}\n")
     if not printed and not inner:
         await err(process, _ABSENT)
     return 0 if printed or inner else 1
-
-
-_ALWAYS: Values = (("DataBasePath", "REG_EXPAND_SZ", r"%SystemRoot%\System32\drivers\etc"),)
-
-
-def _of_tcpip(resolver: ResolverConfig) -> dict[str, Values]:
-    """Return what HNS leaves of a network endpoint's DNS settings in the registry of its container."""
-    searches: Values = ()
-    if resolver.searches:
-        searches = (("SearchList", "REG_SZ", ",".join(resolver.searches)),)
-    return {_TCPIP: (*_ALWAYS, *searches)}
-
-
-def _children(keys: Sequence[str], parent: str) -> list[str]:
-    """Return the keys one level below another, also those that only hold others."""
-    depth = parent.count("\\") + 2
-    return list(dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in keys))
 
 
 # Sample: int ipv4 show dynamicport tcp
@@ -129,39 +111,24 @@ _REMOTE_MANAGEMENT = {"tcp": (5985, 47001), "udp": ()}
 
 async def netsh(process: Process, words: Sequence[str]) -> int:
     """Print the range requested; 1 for any other command."""
-    text, language = " ".join(words).lower(), texts.of(process.machine.locale)
-    node = process.machine.node
+    text, node, say = " ".join(words).lower(), process.machine.node, partial(texts.say, "netsh")
     hns = node.hns if node is not None else None
     if hns is not None and (match := _DYNAMIC.fullmatch(text)):
-        await out(process, _dynamic(language, match[1], hns.dynamic_ports()))
+        ports = hns.dynamic_ports()
+        numbers = f"{say(process, 'start', number=ports.start)}\n{say(process, 'count', number=len(ports))}"
+        title = say(process, "dynamic", protocol=match[1])
+        await out(process, f"\n{title}\n---------------------------------\n{numbers}\n\n")
         return 0
     if hns is not None and (match := _EXCLUDED.fullmatch(text)):
-        await out(process, _excluded(language, match[1], hns.port_pools(match[1])))
+        ranges = [range(port, port + 1) for port in _REMOTE_MANAGEMENT[match[1]]]
+        ranges = sorted([*ranges, *hns.port_pools(match[1])], key=min)
+        rows = "".join(f"{each.start:>10}  {each.stop - 1:>10}      \n" for each in ranges)
+        title = f"{say(process, 'excluded', protocol=match[1])}\n\n{say(process, 'columns')}"
+        end = say(process, "administered")
+        await out(process, f"\n{title}\n----------    --------      \n{rows}\n{end}\n\n")
         return 0
-    await out(process, f"{language.say('netsh', 'unknown', command=' '.join(words))}\n")
+    await out(process, f"{say(process, 'unknown', command=' '.join(words))}\n")
     return 1
-
-
-def _dynamic(language: Texts, protocol: str, ports: range) -> str:
-    return (
-        f"\n{language.say('netsh', 'dynamic', protocol=protocol)}\n"
-        "---------------------------------\n"
-        f"{language.say('netsh', 'start', number=ports.start)}\n"
-        f"{language.say('netsh', 'count', number=len(ports))}\n\n"
-    )
-
-
-def _excluded(language: Texts, protocol: str, pools: Sequence[range]) -> str:
-    ranges = [range(port, port + 1) for port in _REMOTE_MANAGEMENT[protocol]] + list(pools)
-    rows = "".join(
-        f"{ports.start:>10}  {ports.stop - 1:>10}      \n" for ports in sorted(ranges, key=min)
-    )
-    return (
-        f"\n{language.say('netsh', 'excluded', protocol=protocol)}\n\n"
-        f"{language.say('netsh', 'columns')}\n"
-        "----------    --------      \n"
-        f"{rows}\n{language.say('netsh', 'administered')}\n\n"
-    )
 
 
 _DEFAULT_PREFIX = 24
@@ -179,16 +146,11 @@ async def ipconfig(process: Process, words: Sequence[str]) -> int:
     labels = language.groups["ipconfig"]["labels"]
     text = f"\n{language.say('ipconfig', 'title')}\n\n"
     text += _lines(_system(machine), labels) if switches else ""
-    text += f"\n{language.say('ipconfig', 'adapter', name=_adapter(machine))}\n\n"
+    adapter = "Ethernet" if machine.host_process else f"{machine.hostname}_eth0"
+    text += f"\n{language.say('ipconfig', 'adapter', name=f'vEthernet ({adapter})')}\n\n"
     text += _lines(_adapter_settings(machine, everything=bool(switches)), labels)
     await out(process, text)
     return 0
-
-
-def _adapter(machine: Machine) -> str:
-    return (
-        "vEthernet (Ethernet)" if machine.host_process else f"vEthernet ({machine.hostname}_eth0)"
-    )
 
 
 def _system(machine: Machine) -> list[tuple[str, list[str]]]:
@@ -219,11 +181,10 @@ def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, 
     for text in (address for address in machine.addresses if ":" in address):
         settings.append(("IPv6 Address", [f"{text}(Preferred) " if everything else text]))
     for text in (address for address in machine.addresses if ":" not in address):
-        address, mask = _address(text)
-        settings += [
-            ("IPv4 Address", [f"{address}(Preferred) " if everything else address]),
-            ("Subnet Mask", [mask]),
-        ]
+        full = text if "/" in text else f"{text}/{_DEFAULT_PREFIX}"
+        interface = ipaddress.IPv4Interface(full)
+        shown = f"{interface.ip}(Preferred) " if everything else str(interface.ip)
+        settings += [("IPv4 Address", [shown]), ("Subnet Mask", [str(interface.netmask)])]
     settings.append(("Default Gateway", [machine.gateway]))
     if everything:
         settings += [
@@ -231,13 +192,6 @@ def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, 
             ("NetBIOS over Tcpip", ["Disabled"]),
         ]
     return settings
-
-
-def _address(text: str) -> tuple[str, str]:
-    """Read ``10.244.2.5`` or ``10.244.2.5/24`` into address and mask."""
-    full = text if "/" in text else f"{text}/{_DEFAULT_PREFIX}"
-    interface = ipaddress.IPv4Interface(full)
-    return str(interface.ip), str(interface.netmask)
 
 
 def _lines(settings: Sequence[tuple[str, Sequence[str]]], labels: Mapping[str, str]) -> str:

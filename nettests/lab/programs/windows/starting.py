@@ -112,7 +112,9 @@ def start(process: Process, drive: Drive) -> Started:
     replaced = with_mount_point(line, machine.shim.root(machine.container_id))
     if machine.shim.behind_cmd:
         replaced = f"cmd /c {replaced}"
-    folders = (process.working_directory, *_search_path(process), *_SYSTEM)
+    # the shim seeks programs along its own PATH, since 0.10 along the container's
+    path = _path_of(process) if machine.shim.images_in_hpc else _HOST_PATH
+    folders = (process.working_directory, *path, *_SYSTEM)
     application = _application(drive, replaced, folders)
     if application is None:
         raise ProgramNotFoundError(
@@ -147,11 +149,6 @@ def _in_silo(process: Process, drive: Drive, line: str) -> Started:
         why = f"The system cannot find the {'file' if there else 'path'} specified."
         raise ProgramNotFoundError(process_failure(process.machine, process.argv, why))
     return application
-
-
-def _search_path(process: Process) -> tuple[str, ...]:
-    """Return where the shim seeks programs: along its own PATH, since 0.10 along the container's."""
-    return _path_of(process) if process.machine.shim.images_in_hpc else _HOST_PATH
 
 
 def _path_of(process: Process) -> tuple[str, ...]:
