@@ -22,7 +22,7 @@ from nettests.lab.faults.targets import (
 )
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network.packets import Packets
-from nettests.lab.node.components import KUBELET_FILE
+from nettests.lab.node.registration import KUBELET_FILE
 
 _DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 _PODS = "/api/v1/namespaces/kube-system/pods"

@@ -21,16 +21,22 @@ from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.scheduling import selects
 from nettests.lab.interfaces import Duplex, ExecOutcome, NodeNetwork, NotRunningError
 from nettests.lab.node.cni_files import BY_HAND, installed
-from nettests.lab.node.components import KUBELET_LINE, files, registry
 from nettests.lab.node.container import Container
-from nettests.lab.node.context import Execute, Launch, NodeContext
+from nettests.lab.node.context import Execute, Launch, NodeContext, Puller
 from nettests.lab.node.pod import PodWorker
-from nettests.lab.node.pulls import Puller
-from nettests.lab.node.registration import KUBELET_PORT, lease_object, node_object, node_status
+from nettests.lab.node.registration import (
+    KUBELET_LINE,
+    KUBELET_PORT,
+    files,
+    lease_object,
+    node_object,
+    node_status,
+    registry,
+)
 from nettests.lab.node.serving import connect, kubelet_server
 from nettests.lab.node.status import Rejection
 from nettests.lab.programs.golang.web_server import WebServer
-from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, NodeSpec, Profile
 
 

@@ -17,13 +17,12 @@ from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, Progr
 from nettests.lab.mounted import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerLog, ContainerState
-from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.context import Credentials, NodeContext, Pulled, Sandbox, credentials
 from nettests.lab.node.environment import ConfigError
 from nettests.lab.node.guests import Guests, Read, Write, exec_failure
 from nettests.lab.node.health import Ended, Health, ProbeErroredError, Prober, cared_for
 from nettests.lab.node.machine import MESSAGE
 from nettests.lab.node.preparation import Run, StartFailedError
-from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
 from nettests.lab.programs.terminal import keeping
 from nettests.lab.topology import OS

@@ -17,7 +17,7 @@ from nettests.lab.client import Json
 from nettests.lab.interfaces import Duplex, Namespace
 from nettests.lab.node.container_state import ContainerState
 from nettests.lab.node.serving import connect
-from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, Profile
 from nettests.lab.topology.windows_settings import ENGLISH
 

@@ -38,6 +38,7 @@ from nettests.lab.node.status import (
     pod_status,
     rejected_status,
 )
+from nettests.lab.programs.terminal import racing
 from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
@@ -135,19 +136,12 @@ class PodWorker:
         self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
         self._containers = [self._make(c) for c in spec["containers"]]
         self._dirty.set()
-        work = asyncio.create_task(self._run_containers())
-        leaving = asyncio.create_task(self._leaving.wait())
-        try:
-            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        async with racing(self._run_containers(), self._leaving.wait()) as (work, _):
             if not work.done():
                 grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
                 everything = (*self._init, *self._containers)
                 await asyncio.gather(*(container.stop(grace) for container in everything))
                 await asyncio.wait([work], timeout=1)
-        finally:
-            leaving.cancel()
-            work.cancel()
-            await asyncio.gather(work, leaving, return_exceptions=True)
         await self._take_down()
         self._dirty.set()
 

@@ -5,7 +5,6 @@ the kube-proxy pod of a node and its rules are no longer kept current, stop the 
 no longer resolve.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,13 +19,13 @@ from nettests.lab.dns.server import ClusterDns, DnsTroubles, forward_to
 from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
-from nettests.lab.node.components import configuration, kube_proxy_line
 from nettests.lab.node.images import Kind
-from nettests.lab.node.registration import minor
+from nettests.lab.node.registration import configuration, kube_proxy_line, minor
 from nettests.lab.node.serving import Answer, HealthChecks, answering, as_json
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Response
 from nettests.lab.programs.golang.values import klog
+from nettests.lab.programs.terminal import racing
 from nettests.lab.topology import LINUX_MODE, OS, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
@@ -252,18 +251,11 @@ def _health_of(profile: Profile, *, synced: bool) -> Response:
 
 async def _beside(process: Process, component: Awaitable[None]) -> int:
     """Run a component until SIGTERM; a component that fails takes its container with it."""
-    work = asyncio.ensure_future(component)
-    signal = asyncio.create_task(process.terminate.wait())
-    try:
-        await asyncio.wait({work, signal}, return_when=asyncio.FIRST_COMPLETED)
+    async with racing(component, process.terminate.wait()) as (work, _):
         if work.done() and not work.cancelled() and work.exception() is not None:
             await process.stderr(f"{work.exception()}\n".encode())
             return 1
         return 0
-    finally:
-        work.cancel()
-        signal.cancel()
-        await asyncio.gather(work, signal, return_exceptions=True)
 
 
 async def _until_terminated(process: Process) -> int:

@@ -21,9 +21,9 @@ from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs import curl_options
 from nettests.lab.programs.curl_options import Options, UsageError
-from nettests.lab.programs.golang.failures import resolve_name
+from nettests.lab.programs.golang.web_client import resolve_name
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.texts import error_text, winsock
+from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
 

@@ -1,7 +1,8 @@
 """Text output of a program, with the line ends of its operating system; and SIGTERM, which ends programs that do not handle it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,14 +82,20 @@ class Lines:
 TERMINATED = 143
 
 
+@contextlib.asynccontextmanager
+async def racing(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any]]]:
+    """Start some work, and go on once the first of it is done; the rest is cancelled at the end of the block."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 async def until_terminated(process: Process, work: Coroutine[Any, Any, int]) -> int:
     """Return what ``work`` returns, or ``TERMINATED`` when SIGTERM comes first."""
-    program = asyncio.ensure_future(work)
-    signal = asyncio.ensure_future(process.terminate.wait())
-    try:
-        await asyncio.wait({program, signal}, return_when=asyncio.FIRST_COMPLETED)
-        return program.result() if program.done() else TERMINATED
-    finally:
-        program.cancel()
-        signal.cancel()
-        await asyncio.gather(program, signal, return_exceptions=True)
+    async with racing(work, process.terminate.wait()) as (program, _):
+        return int(program.result()) if program.done() else TERMINATED

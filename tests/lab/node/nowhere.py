@@ -19,9 +19,8 @@ from nettests.lab.interfaces import (
     Process,
     ResolverConfig,
 )
-from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.context import NodeContext, Puller, Sandbox
 from nettests.lab.node.images import AGNHOST, Kind
-from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Options, Profile, ServiceTable, profiles
 
 Json = dict[str, Any]

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nettests.lab.programs.golang import failures, requests, values
-from nettests.lab.programs.golang.failures import NetError
+from nettests.lab.programs.golang import requests, values, web_client
 from nettests.lab.programs.golang.requests import Request
 from nettests.lab.programs.golang.values import Flag, Kind, UsageError, parse
+from nettests.lab.programs.golang.web_client import NetError
 
 FLAGS = {
     "close": Flag(Kind.BOOL, default=False),
@@ -106,7 +106,7 @@ def test_a_body_is_sniffed(body: bytes, kind: str) -> None:
 def test_an_address_that_is_none_is_refused(text: str, error: str) -> None:
     """Go's texts for host and port."""
     with pytest.raises(NetError) as refused:
-        failures.split(text)
+        web_client.split(text)
     assert refused.value.text == error
 
 

@@ -7,11 +7,11 @@ the system never returns, so ``OTHER: …`` (TCP) and ``UNKNOWN: …`` (UDP) app
 import asyncio
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.golang import failures
-from nettests.lab.programs.golang.failures import NetError
+from nettests.lab.programs.golang import web_client
 from nettests.lab.programs.golang.values import Flag, Kind, Parsed
+from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.texts import Call
+from nettests.lab.programs.sockets.transport import Call
 from nettests.lab.topology import OS
 
 FLAGS = {
@@ -57,15 +57,15 @@ async def _attempt(process: Process, options: Parsed) -> None:
 
 async def _resolve(process: Process, target: str) -> tuple[str, int]:
     try:
-        host, port = failures.split(target)
-        return await failures.resolve_address(process.machine, host, port)
+        host, port = web_client.split(target)
+        return await web_client.resolve_address(process.machine, host, port)
     except NetError as error:
         raise _ConnectFailedError(f"DNS: {error}\n") from error
 
 
 async def _tcp(process: Process, target: str, limit: float) -> None:
     try:
-        failures.split(target)
+        web_client.split(target)
     except NetError as error:
         raise _ConnectFailedError(f"UNKNOWN: {error}\n") from error
     host, port = await _resolve(process, target)
@@ -74,7 +74,7 @@ async def _tcp(process: Process, target: str, limit: float) -> None:
             sock = await transport.connect(process.machine, host or "127.0.0.1", port)
     except OSError as error:
         prefix = f"dial tcp {transport.join(host, port)}"
-        failed = failures.operation_failed(process.machine, prefix, Call.CONNECT, error)
+        failed = web_client.operation_failed(process.machine, prefix, Call.CONNECT, error)
         line = "TIMEOUT" if failed.timeout else "REFUSED" if failed.refused else f"OTHER: {failed}"
         raise _ConnectFailedError(f"{line}\n") from error
     sock.close()
@@ -86,7 +86,7 @@ async def _udp(process: Process, target: str, options: Parsed) -> None:
     try:
         conversation = transport.Conversation(process.machine, host or "127.0.0.1", port)
     except OSError as error:
-        failed = failures.operation_failed(
+        failed = web_client.operation_failed(
             process.machine, f"dial udp {place}", Call.CONNECT, error
         )
         raise _ConnectFailedError(f"OTHER: {failed}\n") from error
@@ -100,7 +100,7 @@ async def _udp(process: Process, target: str, options: Parsed) -> None:
                 answer = await conversation.receive(_BUFFER)
         except OSError as error:
             prefix = f"{call} udp {ends}"
-            failed = failures.operation_failed(process.machine, prefix, call, error)
+            failed = web_client.operation_failed(process.machine, prefix, call, error)
             refused = "REFUSED" if "connection refused" in failed.text else "UNKNOWN"
             kind = "TIMEOUT" if failed.timeout else refused
             raise _ConnectFailedError(f"{kind}: {failed}\n") from error

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.agnhost.connect import NO_SCTP
-from nettests.lab.programs.golang import failures, requests, web_client
-from nettests.lab.programs.golang.failures import NetError
+from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Request, Response
 from nettests.lab.programs.golang.values import (
     Log,
@@ -24,8 +23,9 @@ from nettests.lab.programs.golang.values import (
     quote,
     to_json,
 )
+from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.texts import Call
+from nettests.lab.programs.sockets.transport import Call
 
 SECONDS = 5.0
 _DATAGRAM = 2048
@@ -52,7 +52,7 @@ async def answer(machine: Machine, request: Request) -> Response:
     if protocol.lower() not in _PROTOCOLS:
         return requests.error(f"unsupported protocol. {protocol}", 400)
     try:
-        host, port = await failures.resolve_address(
+        host, port = await web_client.resolve_address(
             machine, query.get("host", ""), query.get("port", "")
         )
     except NetError as error:
@@ -93,20 +93,20 @@ async def _dial_udp(machine: Machine, place: tuple[str, int], request: str) -> s
         conversation = transport.Conversation(machine, place[0] or "127.0.0.1", place[1])
     except OSError as error:
         prefix = f"dial udp {transport.join(*place)}"
-        failed = failures.operation_failed(machine, prefix, Call.CONNECT, error)
+        failed = web_client.operation_failed(machine, prefix, Call.CONNECT, error)
         raise NetError(f"udp dial failed. err:{failed}") from error
     with conversation:
         ends = f"{conversation.local}->{conversation.remote}"
         try:
             await conversation.send(request.encode())
         except OSError as error:
-            failed = failures.operation_failed(machine, f"write udp {ends}", Call.WRITE, error)
+            failed = web_client.operation_failed(machine, f"write udp {ends}", Call.WRITE, error)
             raise NetError(f"udp connection write failed. err:{failed}") from error
         try:
             async with asyncio.timeout(SECONDS):
                 data = await conversation.receive(_DATAGRAM)
         except OSError as error:
-            failed = failures.operation_failed(machine, f"read udp {ends}", Call.READ, error)
+            failed = web_client.operation_failed(machine, f"read udp {ends}", Call.READ, error)
             raise NetError(f"reading from udp connection failed. err:'{failed}'") from error
     if not data:
         raise NetError("reading from udp connection failed. err:'<nil>'")
@@ -136,21 +136,24 @@ class Endpoints:
         self._started = asyncio.get_running_loop().time()
         self.exit = Exit()
         self._routes: Mapping[str, Callable[[Request], Awaitable[Response]]] = {
-            "/clientip": self._client_ip,
             "/dial": self._dial,
             "/echo": self._echo,
             "/exit": self._exit,
             "/header": self._header,
-            "/healthz": self._healthz,
-            "/hostName": self._hostname,
-            "/hostname": self._hostname,
-            "/readyz": self._readyz,
             "/redirect": self._redirect,
-            "/serverport": self._server_port,
             "/shell": self._shell,
             "/shutdown": self._shutdown,
             "/upload": self._upload,
         }
+        self._plain: Mapping[str, Callable[[Request], Response]] = {
+            "/clientip": lambda request: requests.text(request.remote),
+            "/healthz": lambda _: Response(status=200 if ready() else 412),
+            "/hostName": lambda _: requests.text(process.machine.hostname),
+            "/hostname": lambda _: requests.text(process.machine.hostname),
+            "/readyz": lambda _: self._readyz(),
+            "/serverport": lambda _: requests.text(str(port)),
+        }
+        """Endpoints that log their path alone."""
 
     async def answer(self, request: Request) -> Response:
         """Answer a request from the network: an unclean path is redirected, as Go's mux does."""
@@ -161,7 +164,15 @@ class Endpoints:
 
     async def route(self, request: Request) -> Response:
         """Answer by path; any unknown path gets the time."""
+        if request.path in self._plain:
+            await self._log.line(f"GET {request.path}")
+            return self._plain[request.path](request)
         return await self._routes.get(request.path, self._root)(request)
+
+    def _readyz(self) -> Response:
+        if self._process.terminate.is_set():
+            return requests.text("shutting down", 503)
+        return requests.text("ok") if self._ready() else Response(status=412)
 
     async def _root(self, _request: Request) -> Response:
         await self._log.line("GET /")
@@ -169,28 +180,6 @@ class Endpoints:
         now = datetime.now(UTC)
         fraction = f".{now.microsecond:06d}".rstrip("0").rstrip(".")
         return requests.text(f"NOW: {now:%Y-%m-%d %H:%M:%S}{fraction} +0000 UTC m=+{spent:.9f}")
-
-    async def _client_ip(self, request: Request) -> Response:
-        await self._log.line("GET /clientip")
-        return requests.text(request.remote)
-
-    async def _server_port(self, _request: Request) -> Response:
-        await self._log.line("GET /serverport")
-        return requests.text(str(self._port))
-
-    async def _hostname(self, request: Request) -> Response:
-        await self._log.line(f"GET {request.path}")
-        return requests.text(self._process.machine.hostname)
-
-    async def _healthz(self, _request: Request) -> Response:
-        await self._log.line("GET /healthz")
-        return Response(status=200 if self._ready() else 412)
-
-    async def _readyz(self, _request: Request) -> Response:
-        await self._log.line("GET /readyz")
-        if self._process.terminate.is_set():
-            return requests.text("shutting down", 503)
-        return requests.text("ok") if self._ready() else Response(status=412)
 
     async def _echo(self, request: Request) -> Response:
         message, code = request.form("msg"), request.form("code")
@@ -252,20 +241,20 @@ class Endpoints:
     async def _exit(self, request: Request) -> Response:
         code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))
         await self._log.line(f"GET /exit?code={code}&timeout={grace}&wait={wait}")
+        seconds = []
         for name, value in (("timeout", grace), ("wait", wait)):
-            if value and not _is_duration(value):
-                return requests.text(
-                    f"argument '{name}' must be a valid golang duration or empty, "
-                    f"got {quote(value)}\n"
-                )
+            try:
+                seconds.append(parse_duration(value) if value else 0.0)
+            except SyntaxOfValueError:
+                kind = "a valid golang duration or empty"
+                return requests.text(f"argument '{name}' must be {kind}, got {quote(value)}\n")
         try:
             self.exit.code = atoi(code) if code else 0
         except SyntaxOfValueError:
             return requests.text(
                 f"argument 'code' must be an integer [0-127] or empty, got {quote(code)}\n"
             )
-        pause = parse_duration(wait) if wait else 0.0
-        self.exit.grace = parse_duration(grace) if grace else 0.0
+        self.exit.grace, pause = seconds
         await self._log.line(
             f"Will begin shutdown in {format_duration(pause)}, allowing "
             f"{format_duration(self.exit.grace)} for connections to close, then will exit with "
@@ -289,11 +278,3 @@ class Endpoints:
 
 def _not_an_integer(code: str) -> str:
     return f"argument 'code' must be an integer or empty, got {quote(code)}\n"
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        parse_duration(text)
-    except SyntaxOfValueError:
-        return False
-    return True

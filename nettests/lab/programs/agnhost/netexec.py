@@ -10,8 +10,8 @@ import contextlib
 import ipaddress
 import socket
 import ssl
-from collections.abc import AsyncIterator
 from functools import cache
+from typing import Any
 
 import trustme
 
@@ -19,38 +19,27 @@ from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost.connect import NO_SCTP
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.golang import requests, web_client
-from nettests.lab.programs.golang.failures import NetError
 from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.golang.values import Flag, Kind, Log, Parsed, quote
+from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.programs.sockets.transport import Call, call_text
+from nettests.lab.programs.terminal import racing
 
 
 class ListenError(Exception):
-    """A port could not be listened on; the text is Go's."""
+    """A server cannot start; the text is what it prints before it ends with 1."""
 
 
-def web_server(process: Process, handler: Handler, port: int, address: str = "") -> WebServer:
+def web_server(process: Process, handler: Handler, port: int, **options: Any) -> WebServer:
     """Return a server listening on ``port``; ``ListenError`` when the port is taken."""
     try:
-        listener = transport.listen(process.machine.namespace, port, address)
+        listener = transport.listen(process.machine.namespace, port)
     except OSError as error:
         text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
-        place = transport.join(address, port)
-        raise ListenError(f"listen tcp {place}: {text}") from error
-    return WebServer(listener, handler)
-
-
-@contextlib.asynccontextmanager
-async def background(*work: "asyncio.Task[None]") -> AsyncIterator[None]:
-    """Cancel ``work`` at the end and wait until it has let go of its sockets."""
-    try:
-        yield
-    finally:
-        for task in work:
-            task.cancel()
-        await asyncio.gather(*work, return_exceptions=True)
+        raise ListenError(f"listen tcp :{port}: {text}") from error
+    return WebServer(listener, handler, **options)
 
 
 CERTIFICATE = "/localhost.crt"
@@ -148,35 +137,42 @@ NETEXEC_FLAGS = {
 }
 
 
-class _FatalError(Exception):
-    """What ``log.Fatal`` prints before exit code 1."""
-
-
 async def netexec(process: Process, options: Parsed) -> int:
     """Serve until ``/exit``, ``/shutdown`` or SIGTERM; return the exit code."""
     log = Log(process)
     await log.line(f"Started HTTP server on port {options.number('http-port')}")
     try:
         return await _serve(process, options, log)
-    except (_FatalError, ListenError) as error:
+    except ListenError as error:
         await log.line(str(error))
         return 1
 
 
 async def _serve(process: Process, options: Parsed, log: Log) -> int:
-    datagrams = DatagramServer(process, log, options.number("udp-port"))
-    endpoints = Endpoints(process, log, options.number("http-port"), lambda: datagrams.ready)
-    if options.number("sctp-port") != -1:
-        place = f"failed to create listener for SCTP address :{options.number('sctp-port')}"
-        raise _FatalError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
+    port, udp_port, sctp_port = (options.number(f"{name}-port") for name in ("http", "udp", "sctp"))
+    datagrams = DatagramServer(process, log, udp_port)
+    endpoints = Endpoints(process, log, port, lambda: datagrams.ready)
+    if sctp_port != -1:
+        place = f"failed to create listener for SCTP address :{sctp_port}"
+        raise ListenError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
+
+    async def on_plain(peer: str) -> None:
+        why = "client sent an HTTP request to an HTTPS server"
+        await log.line(f"http: TLS handshake error from {peer}: {why}")
+
     try:
-        if options.number("udp-port") != -1:
+        if udp_port != -1:
             for address in _listen_addresses(options.text("udp-listen-addresses")):
                 await datagrams.listen(address)
-        web = _web_server(process, options, endpoints, log)
+        tls, handler = _tls(options), _overridden(endpoints, options.text("http-override"))
+        web = web_server(process, handler, port, tls=tls, on_plain=on_plain)
         work = [asyncio.create_task(web.serve()), *datagrams.start()]
-        async with background(*work):
+        try:
             return await _until_exit(process, options, endpoints.exit, web, log)
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
     finally:
         datagrams.close()
 
@@ -185,10 +181,7 @@ async def _until_exit(
     process: Process, options: Parsed, leaving: Exit, web: WebServer, log: Log
 ) -> int:
     """Wait for SIGTERM or a request to exit, whichever comes first."""
-    signal = asyncio.ensure_future(process.terminate.wait())
-    wish = asyncio.ensure_future(leaving.wanted.wait())
-    async with background(signal, wish):  # type: ignore[arg-type]
-        await asyncio.wait({signal, wish}, return_when=asyncio.FIRST_COMPLETED)
+    async with racing(process.terminate.wait(), leaving.wanted.wait()) as (_, wish):
         if not wish.done() and options.number("delay-shutdown") > 0:
             delay = options.number("delay-shutdown")
             await log.line(f"Sleeping {delay} seconds before terminating...")
@@ -198,24 +191,6 @@ async def _until_exit(
             outcome = "<nil>" if finished else "context deadline exceeded"
             await log.line(f"Graceful shutdown completed with: {outcome}")
         return leaving.code
-
-
-def _web_server(process: Process, options: Parsed, endpoints: Endpoints, log: Log) -> WebServer:
-    port = options.number("http-port")
-    tls = _tls(options)
-    try:
-        listener = transport.listen(process.machine.namespace, port)
-    except OSError as error:
-        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
-        raise _FatalError(f"listen tcp :{port}: {text}") from error
-
-    async def on_plain(peer: str) -> None:
-        await log.line(
-            f"http: TLS handshake error from {peer}: client sent an HTTP request to an HTTPS server"
-        )
-
-    handler = _overridden(endpoints, options.text("http-override"))
-    return WebServer(listener, handler, tls=tls, on_plain=on_plain)
 
 
 def _overridden(endpoints: Endpoints, override: str) -> Handler:
@@ -237,7 +212,7 @@ def _tls(options: Parsed) -> ssl.SSLContext | None:
         return None
     for path, image_path in zip(queried, (CERTIFICATE, KEY), strict=True):
         if path != image_path:
-            raise _FatalError(f"open {path}: no such file or directory")
+            raise ListenError(f"open {path}: no such file or directory")
     return image_context()
 
 
@@ -248,7 +223,7 @@ def _listen_addresses(text: str) -> list[str]:
         try:
             ipaddress.ip_address(address)
         except ValueError as error:
-            raise _FatalError(f"parseAddress: invalid address {address}") from error
+            raise ListenError(f"parseAddress: invalid address {address}") from error
     return sorted(set(text.split(",")))
 
 

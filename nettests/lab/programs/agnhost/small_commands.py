@@ -3,13 +3,15 @@
 import asyncio
 import socket
 import struct
+from collections.abc import Callable
+from functools import partial
 
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted import FileError
 from nettests.lab.programs.golang.values import Flag, Kind, Parsed, quote
 from nettests.lab.programs.linux import basics
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS
 
 
@@ -130,12 +132,15 @@ _LOOP_SECONDS = 2.0
 
 async def mounttest(process: Process, options: Parsed) -> int:
     """Write, then read, as mounttest does; 1 if anything failed."""
-    good = True
-    if path := options.text("fs_type"):
-        good &= await _type(process, path)
-    for name in _NEW:
-        if path := options.text(name):
-            good &= await _new(process, path)
+    files, good = process.machine.files, True
+    fs_type = options.text("fs_type")
+    if fs_type and process.machine.os is OS.LINUX:  # agnhost tells it there alone
+        type_ = partial(_type, process, fs_type)
+        good &= await _attempt(process, f"error from statfs({quote(fs_type)})", type_)
+    for path in filter(None, map(options.text, _NEW)):
+        write = partial(files.write, path, NEW_CONTENT)
+        written = await _attempt(process, f"error writing new file {quote(path)}", write)
+        good &= written and await _read(process, path)
     if path := options.text("file_content"):
         good &= await _read(process, path)
     if path := options.text("file_content_in_loop"):
@@ -143,36 +148,30 @@ async def mounttest(process: Process, options: Parsed) -> int:
     return 0 if good else 1
 
 
-async def _type(process: Process, path: str) -> bool:
-    """Print the type of a file system, which agnhost tells on Linux alone."""
-    if process.machine.os is OS.WINDOWS:
-        return True
+async def _attempt(process: Process, what: str, work: Callable[[], str | None]) -> bool:
+    """Do something with a file, and print what comes of it, if anything does."""
     try:
-        in_memory = process.machine.files.in_memory(path)
+        text = work()
     except FileError as error:
-        await _say(process, f"error from statfs({quote(path)}): {error}")
+        await _say(process, f"{what}: {error}")
         return False
-    await _say(process, f"mount type of {quote(path)}: {'tmpfs' if in_memory else _EXT4}")
+    if text is not None:
+        await _say(process, text)
     return True
 
 
-async def _new(process: Process, path: str) -> bool:
-    try:
-        process.machine.files.write(path, NEW_CONTENT)
-    except FileError as error:
-        await _say(process, f"error writing new file {quote(path)}: {error}")
-        return False
-    return await _read(process, path)
+def _type(process: Process, path: str) -> str:
+    """Return the type of a file system."""
+    in_memory = process.machine.files.in_memory(path)
+    return f"mount type of {quote(path)}: {'tmpfs' if in_memory else _EXT4}"
 
 
 async def _read(process: Process, path: str) -> bool:
-    try:
-        text = process.machine.files.read(path)
-    except FileError as error:
-        await _say(process, f"error reading file content for {quote(path)}: {error}")
-        return False
-    await _say(process, f"content of file {quote(path)}: {text}")
-    return True
+    return await _attempt(
+        process,
+        f"error reading file content for {quote(path)}",
+        lambda: f"content of file {quote(path)}: {process.machine.files.read(path)}",
+    )
 
 
 async def _loop(process: Process, path: str, options: Parsed) -> bool:

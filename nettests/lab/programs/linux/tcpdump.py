@@ -9,6 +9,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import cast
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.linux.basics import running
@@ -23,6 +24,7 @@ from nettests.lab.programs.packets import (
     heads,
     hexadecimal,
 )
+from nettests.lab.programs.terminal import racing
 
 Matches = Callable[[Heads], bool]
 _SWITCHES = frozenset({"-n", "-nn", "-tt", "-l", "-x", "-p", "-U"})
@@ -79,13 +81,8 @@ async def _next(waiting: asyncio.Queue[Taken], interrupted: asyncio.Event) -> Ta
     """Return the next frame; ``None`` once the process was interrupted and nothing waits any more."""
     if not waiting.empty():
         return waiting.get_nowait()
-    frame, signal = asyncio.ensure_future(waiting.get()), asyncio.ensure_future(interrupted.wait())
-    try:
-        await asyncio.wait({frame, signal}, return_when=asyncio.FIRST_COMPLETED)
-        return frame.result() if frame.done() else None
-    finally:
-        frame.cancel()
-        signal.cancel()
+    async with racing(waiting.get(), interrupted.wait()) as (frame, _):
+        return cast("Taken", frame.result()) if frame.done() else None
 
 
 def _printed(frame: Taken, headers: Heads, length: int) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from nettests.lab.dns import windows
+from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
@@ -55,7 +55,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, f"{error}\n")
         return 1
     try:
-        address = (await windows.resolve(process.machine, options.host)).addresses[0]
+        address = (await clients.resolve_on_windows(process.machine, options.host)).addresses[0]
     except ResolutionError:
         await out(process, f"{_say(process, 'no_host', name=options.host)}\n")
         return 1

@@ -18,13 +18,13 @@ from nettests.lab.programs.windows.broken_tools import (
     POWERSHELL_SLOW,
     SLOW_SECONDS,
 )
-from nettests.lab.programs.windows.powershell import grammar, of_files, of_hns, of_nodes, of_objects
+from nettests.lab.programs.windows.powershell import grammar, of_hns, of_nodes, of_objects
 from nettests.lab.programs.windows.powershell.evaluation import Evaluator
 from nettests.lab.programs.windows.powershell.operands import ScriptError
 from nettests.lab.programs.windows.powershell.session import ExitError, Run, Session
 from nettests.lab.programs.windows.powershell.values import CliXml, ErrorRecord, NetError
 
-DECLARING = (of_files, of_hns, of_nodes, of_objects)
+DECLARING = (of_hns, of_nodes, of_objects)
 """The modules whose import declares the cmdlets."""
 _SWITCHES = ("noprofile", "noninteractive", "nologo", "noexit", "sta", "mta", "interactive")
 _VALUES = (

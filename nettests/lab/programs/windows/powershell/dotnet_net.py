@@ -11,11 +11,11 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from nettests.lab.dns import windows
+from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
-from nettests.lab.programs.sockets.texts import error_text, winsock
+from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import Lines
 from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
@@ -97,7 +97,7 @@ def _transport(session: Session, verb: str, error: OSError) -> NetError:
 
 async def _addresses(session: Session, name: str) -> list[str]:
     try:
-        return list((await windows.resolve(session.process.machine, name)).addresses)
+        return list((await clients.resolve_on_windows(session.process.machine, name)).addresses)
     except ResolutionError:
         codes: dict[str, Any] = {"SocketErrorCode": "HostNotFound", "NativeErrorCode": 11001}
         raise NetError(_SOCKET_EXCEPTION, "No such host is known", **codes) from None
