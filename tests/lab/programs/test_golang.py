@@ -4,14 +4,14 @@ import pytest
 
 from nettests.lab.programs.golang import requests, values, web_client
 from nettests.lab.programs.golang.requests import Request
-from nettests.lab.programs.golang.values import Flag, Kind, UsageError, parse
+from nettests.lab.programs.golang.values import Flags, UsageError, parse
 from nettests.lab.programs.golang.web_client import NetError
 
-FLAGS = {
-    "close": Flag(Kind.BOOL, default=False),
-    "port": Flag(Kind.INT, default=80),
-    "timeout": Flag(Kind.DURATION, default=0.0),
-    "name": Flag(Kind.STRING, default=""),
+FLAGS: Flags = {
+    "close": False,
+    "port": 80,
+    "timeout": 0.0,
+    "name": "",
 }
 
 
@@ -75,8 +75,8 @@ def test_flags_are_read_in_every_form() -> None:
     """``--flag=value``, ``--flag value``, a bare switch, and arguments in between."""
     found = parse(FLAGS, ["a", "--port=1", "--timeout", "2s", "--close", "-v=2", "--", "--name"])
     assert found.arguments == ("a", "--name")
-    assert (found.number("port"), found.seconds("timeout"), found.switch("close")) == (1, 2, True)
-    assert found.text("name") == ""
+    assert (found["port"], found["timeout"], found["close"]) == (1, 2, True)
+    assert found["name"] == ""
 
 
 @pytest.mark.parametrize(

@@ -7,33 +7,59 @@ from typing import Any
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import connect, netexec, small_commands
-from nettests.lab.programs.golang.values import Flag, Parsed, UsageError, parse, quote
+from nettests.lab.programs.golang.values import Flags, Parsed, UsageError, parse, quote
 from nettests.lab.programs.terminal import until_terminated
 
 Run = Callable[[Process, Parsed], Coroutine[Any, Any, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Command:
     """One sub-command; ``handles_terminate`` ones see SIGTERM themselves."""
 
     run: Run
-    flags: Mapping[str, Flag] = field(default_factory=dict)
+    flags: Flags = field(default_factory=dict)
     arguments: int = 0
     handles_terminate: bool = False
 
 
 COMMANDS: Mapping[str, Command] = {
-    "connect": Command(run=connect.run, flags=connect.FLAGS, arguments=1),
-    "dns-server-list": Command(run=small_commands.print_servers),
-    "dns-suffix": Command(run=small_commands.print_suffixes),
-    "etc-hosts": Command(run=small_commands.print_hosts),
-    "mounttest": Command(run=small_commands.mounttest, flags=small_commands.MOUNTTEST_FLAGS),
-    "netexec": Command(run=netexec.netexec, flags=netexec.NETEXEC_FLAGS, handles_terminate=True),
-    "no-snat-test": Command(run=netexec.no_snat_test, flags=netexec.NO_SNAT_FLAGS),
-    "pause": Command(run=small_commands.pause, handles_terminate=True),
-    "port-forward-tester": Command(run=small_commands.port_forward_tester),
-    "tcp-reset": Command(run=small_commands.tcp_reset, flags=small_commands.TCP_RESET_FLAGS),
+    "connect": Command(
+        connect.run,
+        {"timeout": 0.0, "protocol": "tcp", "udp-data": "hostname", "sctp-data": "hostname"},
+        arguments=1,
+    ),
+    "dns-server-list": Command(small_commands.print_servers),
+    "dns-suffix": Command(small_commands.print_suffixes),
+    "etc-hosts": Command(small_commands.print_hosts),
+    "mounttest": Command(
+        small_commands.mounttest,
+        {
+            **dict.fromkeys((*small_commands.NEW_FILES, "fs_type"), ""),
+            "file_content": "",
+            "file_content_in_loop": "",
+            "retry_time": 180,
+            "break_on_expected_content": True,
+        },
+    ),
+    "netexec": Command(
+        netexec.netexec,
+        {
+            "delay-shutdown": 0,
+            "http-override": "",
+            "http-port": 8080,
+            "sctp-port": -1,
+            "tls-cert-file": "",
+            "tls-private-key-file": "",
+            "udp-listen-addresses": "",
+            "udp-port": 8081,
+        },
+        handles_terminate=True,
+    ),
+    "no-snat-test": Command(netexec.no_snat_test, {"port": "8080"}),
+    "pause": Command(small_commands.pause, handles_terminate=True),
+    "port-forward-tester": Command(small_commands.port_forward_tester),
+    "tcp-reset": Command(small_commands.tcp_reset, {"port": 8080}),
 }
 
 _VERSION = "app version development\n"

@@ -8,18 +8,12 @@ import asyncio
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.golang import web_client
-from nettests.lab.programs.golang.values import Flag, Kind, Parsed
+from nettests.lab.programs.golang.values import Parsed
 from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call
 from nettests.lab.topology import OS
 
-FLAGS = {
-    "timeout": Flag(Kind.DURATION, 0.0),
-    "protocol": Flag(Kind.STRING, "tcp"),
-    "udp-data": Flag(Kind.STRING, "hostname"),
-    "sctp-data": Flag(Kind.STRING, "hostname"),
-}
 _BUFFER = 1024
 NO_SCTP = {
     OS.LINUX: "protocol not supported",
@@ -42,10 +36,10 @@ async def run(process: Process, options: Parsed) -> int:
 
 
 async def _attempt(process: Process, options: Parsed) -> None:
-    protocol = options.text("protocol")
+    protocol = options["protocol"]
     target = options.arguments[0]
     if protocol in ("", "tcp"):
-        await _tcp(process, target, options.seconds("timeout"))
+        await _tcp(process, target, options["timeout"])
     elif protocol == "udp":
         await _udp(process, target, options)
     elif protocol == "sctp":
@@ -94,8 +88,8 @@ async def _udp(process: Process, target: str, options: Parsed) -> None:
         ends = f"{conversation.local}->{conversation.remote}"
         call = Call.WRITE
         try:
-            async with asyncio.timeout(options.seconds("timeout") or None):
-                await conversation.send(f"{options.text('udp-data')}\n".encode())
+            async with asyncio.timeout(options["timeout"] or None):
+                await conversation.send(f"{options['udp-data']}\n".encode())
                 call = Call.READ
                 answer = await conversation.receive(_BUFFER)
         except OSError as error:

@@ -20,7 +20,7 @@ from nettests.lab.programs.agnhost.connect import NO_SCTP
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Handler, Request, Response
-from nettests.lab.programs.golang.values import Flag, Kind, Log, Parsed, quote
+from nettests.lab.programs.golang.values import Log, Parsed, quote
 from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets import transport
@@ -125,22 +125,10 @@ class DatagramServer:
         return None
 
 
-NETEXEC_FLAGS = {
-    "delay-shutdown": Flag(Kind.INT, 0),
-    "http-override": Flag(Kind.STRING, ""),
-    "http-port": Flag(Kind.INT, 8080),
-    "sctp-port": Flag(Kind.INT, -1),
-    "tls-cert-file": Flag(Kind.STRING, ""),
-    "tls-private-key-file": Flag(Kind.STRING, ""),
-    "udp-listen-addresses": Flag(Kind.STRING, ""),
-    "udp-port": Flag(Kind.INT, 8081),
-}
-
-
 async def netexec(process: Process, options: Parsed) -> int:
     """Serve until ``/exit``, ``/shutdown`` or SIGTERM; return the exit code."""
     log = Log(process)
-    await log.line(f"Started HTTP server on port {options.number('http-port')}")
+    await log.line(f"Started HTTP server on port {options['http-port']}")
     try:
         return await _serve(process, options, log)
     except ListenError as error:
@@ -149,7 +137,7 @@ async def netexec(process: Process, options: Parsed) -> int:
 
 
 async def _serve(process: Process, options: Parsed, log: Log) -> int:
-    port, udp_port, sctp_port = (options.number(f"{name}-port") for name in ("http", "udp", "sctp"))
+    port, udp_port, sctp_port = (options[f"{name}-port"] for name in ("http", "udp", "sctp"))
     datagrams = DatagramServer(process, log, udp_port)
     endpoints = Endpoints(process, log, port, lambda: datagrams.ready)
     if sctp_port != -1:
@@ -162,9 +150,9 @@ async def _serve(process: Process, options: Parsed, log: Log) -> int:
 
     try:
         if udp_port != -1:
-            for address in _listen_addresses(options.text("udp-listen-addresses")):
+            for address in _listen_addresses(options["udp-listen-addresses"]):
                 await datagrams.listen(address)
-        tls, handler = _tls(options), _overridden(endpoints, options.text("http-override"))
+        tls, handler = _tls(options), _overridden(endpoints, options["http-override"])
         web = web_server(process, handler, port, tls=tls, on_plain=on_plain)
         work = [asyncio.create_task(web.serve()), *datagrams.start()]
         try:
@@ -182,8 +170,8 @@ async def _until_exit(
 ) -> int:
     """Wait for SIGTERM or a request to exit, whichever comes first."""
     async with racing(process.terminate.wait(), leaving.wanted.wait()) as (_, wish):
-        if not wish.done() and options.number("delay-shutdown") > 0:
-            delay = options.number("delay-shutdown")
+        if not wish.done() and options["delay-shutdown"] > 0:
+            delay = options["delay-shutdown"]
             await log.line(f"Sleeping {delay} seconds before terminating...")
             await asyncio.wait({wish}, timeout=delay)
         if wish.done() and leaving.grace:
@@ -207,7 +195,7 @@ def _overridden(endpoints: Endpoints, override: str) -> Handler:
 
 def _tls(options: Parsed) -> ssl.SSLContext | None:
     """Return a TLS context for the image's own certificate; no other file exists in the lab's image."""
-    queried = options.text("tls-cert-file"), options.text("tls-private-key-file")
+    queried = options["tls-cert-file"], options["tls-private-key-file"]
     if not queried[0]:
         return None
     for path, image_path in zip(queried, (CERTIFICATE, KEY), strict=True):
@@ -227,7 +215,6 @@ def _listen_addresses(text: str) -> list[str]:
     return sorted(set(text.split(",")))
 
 
-NO_SNAT_FLAGS = {"port": Flag(Kind.STRING, "8080")}
 _ADDRESSES = ("POD_IP", "NODE_IP")
 _CLIENT_SECONDS = 30.0
 
@@ -251,7 +238,7 @@ async def no_snat_test(process: Process, options: Parsed) -> int:
         return requests.error("404 page not found", 404)
 
     try:
-        await web_server(process, answer, int(options.text("port"))).serve()
+        await web_server(process, answer, int(options["port"])).serve()
     except (ListenError, ValueError) as error:
         await process.stderr(f"{error}\n".encode())
     return 1

@@ -8,7 +8,7 @@ from functools import partial
 
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted import FileError
-from nettests.lab.programs.golang.values import Flag, Kind, Parsed, quote
+from nettests.lab.programs.golang.values import Parsed, quote
 from nettests.lab.programs.linux import basics
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
@@ -46,14 +46,13 @@ async def print_hosts(process: Process, _options: Parsed) -> int:
     return 0
 
 
-TCP_RESET_FLAGS = {"port": Flag(Kind.INT, 8080)}
 _CLOSE_WITH_RESET = struct.pack("ii", 1, 0)
 
 
 async def tcp_reset(process: Process, options: Parsed) -> int:
     """Reset every connection until killed."""
     loop = asyncio.get_running_loop()
-    with transport.listen(process.machine.namespace, options.number("port")) as listener:
+    with transport.listen(process.machine.namespace, options["port"]) as listener:
         while True:
             connection, _ = await loop.sock_accept(listener)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _CLOSE_WITH_RESET)
@@ -117,15 +116,7 @@ async def _send_chunks(
 
 
 NEW_CONTENT = "mount-tester new file\n"
-_NEW = ("new_file_0644", "new_file_0660", "new_file_0666", "new_file_0777")
-MOUNTTEST_FLAGS = {
-    **{name: Flag(Kind.STRING, "") for name in _NEW},
-    "fs_type": Flag(Kind.STRING, ""),
-    "file_content": Flag(Kind.STRING, ""),
-    "file_content_in_loop": Flag(Kind.STRING, ""),
-    "retry_time": Flag(Kind.INT, 180),
-    "break_on_expected_content": Flag(Kind.BOOL, default=True),
-}
+NEW_FILES = ("new_file_0644", "new_file_0660", "new_file_0666", "new_file_0777")
 _EXT4 = 0xEF53
 _LOOP_SECONDS = 2.0
 
@@ -133,17 +124,17 @@ _LOOP_SECONDS = 2.0
 async def mounttest(process: Process, options: Parsed) -> int:
     """Write, then read, as mounttest does; 1 if anything failed."""
     files, good = process.machine.files, True
-    fs_type = options.text("fs_type")
+    fs_type = options["fs_type"]
     if fs_type and process.machine.os is OS.LINUX:  # agnhost tells it there alone
         type_ = partial(_type, process, fs_type)
         good &= await _attempt(process, f"error from statfs({quote(fs_type)})", type_)
-    for path in filter(None, map(options.text, _NEW)):
+    for path in filter(None, map(options.values.get, NEW_FILES)):
         write = partial(files.write, path, NEW_CONTENT)
         written = await _attempt(process, f"error writing new file {quote(path)}", write)
         good &= written and await _read(process, path)
-    if path := options.text("file_content"):
+    if path := options["file_content"]:
         good &= await _read(process, path)
-    if path := options.text("file_content_in_loop"):
+    if path := options["file_content_in_loop"]:
         good &= await _loop(process, path, options)
     return 0 if good else 1
 
@@ -178,7 +169,7 @@ async def _loop(process: Process, path: str, options: Parsed) -> bool:
     """Read until the content is that of a new file, or the time is over: good if the last reading was."""
     clock = asyncio.get_running_loop().time
     began, good = clock(), True
-    while clock() - began < options.number("retry_time"):
+    while clock() - began < options["retry_time"]:
         try:
             text = process.machine.files.read(path)
         except FileError as error:
@@ -187,7 +178,7 @@ async def _loop(process: Process, path: str, options: Parsed) -> bool:
         else:
             good = True
             await _say(process, f"content of file {quote(path)}: {text}")
-            if options.switch("break_on_expected_content") and text == NEW_CONTENT:
+            if options["break_on_expected_content"] and text == NEW_CONTENT:
                 break
         await asyncio.sleep(_LOOP_SECONDS)
     return good

@@ -7,9 +7,9 @@ agnhost sends the standard ``log`` package through klog, so that every line carr
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
+from typing import Any
 
 from nettests.lab.interfaces import Process
 
@@ -76,133 +76,87 @@ def to_json(value: object) -> str:
     return re.sub("[<>&\u2028\u2029\ufffd]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-class Kind(StrEnum):
-    """The type of a flag's value."""
-
-    BOOL = "bool"
-    INT = "int"
-    STRING = "string"
-    DURATION = "duration"
-
-
 Value = bool | int | float | str
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """One flag and its default."""
-
-    kind: Kind
-    default: Value
+Flags = Mapping[str, Value]
+"""Flags with their defaults, which have their types; of a duration it is a float, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """Flag values by name, and the arguments that are not flags."""
 
-    values: Mapping[str, Value]
+    values: Mapping[str, Any]
     arguments: tuple[str, ...]
     help: bool = False
 
-    def text(self, name: str) -> str:
-        """Return a string flag."""
-        return str(self.values[name])
-
-    def number(self, name: str) -> int:
-        """Return an integer flag."""
-        return int(self.values[name])
-
-    def seconds(self, name: str) -> float:
-        """Return a duration flag."""
-        return float(self.values[name])
-
-    def switch(self, name: str) -> bool:
-        """Return a boolean flag."""
-        return bool(self.values[name])
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
 
 
 class UsageError(Exception):
     """The command line is not valid; the text is cobra's own, without ``Error: ``."""
 
 
-_GLOBAL = {
-    "log-flush-frequency": Flag(Kind.DURATION, 5.0),
-    "v": Flag(Kind.STRING, "0"),
-    "vmodule": Flag(Kind.STRING, ""),
+_GLOBAL: Flags = {
+    "log-flush-frequency": 5.0,
+    "v": "0",
+    "vmodule": "",
 }
 
 
-@dataclass(slots=True)
-class _Reader:
-    flags: Mapping[str, Flag]
-    words: list[str]
-    values: dict[str, Value] = field(default_factory=dict)
-    arguments: list[str] = field(default_factory=list)
-    help: bool = False
-
-    def read(self) -> None:
-        while self.words:
-            word = self.words.pop(0)
-            if word == "--":
-                self.arguments += self.words
-                return
-            if word in ("-h", "--help"):
-                self.help = True
-            elif word.startswith("--"):
-                self._flag(word[2:])
-            elif word.startswith("-v"):
-                self._flag("v" + (f"={word[2:].lstrip('=')}" if word[2:] else ""))
-            elif word.startswith("-") and len(word) > 1:
-                raise UsageError(f"unknown shorthand flag: {quote_char(word[1])} in {word}")
-            else:
-                self.arguments.append(word)
-
-    def _flag(self, text: str) -> None:
-        name, equals, value = text.partition("=")
-        flag = self.flags.get(name)
-        if flag is None:
-            raise UsageError(f"unknown flag: --{name}")
-        if not equals:
-            if flag.kind is Kind.BOOL:
-                value = "true"
-            elif self.words:
-                value = self.words.pop(0)
-            else:
-                raise UsageError(f"flag needs an argument: --{name}")
-        try:
-            self.values[name] = _convert(flag.kind, value)
-        except SyntaxOfValueError as error:
-            raise UsageError(
-                f'invalid argument {quote(value)} for "--{name}" flag: {error}'
-            ) from error
-
-
-def quote_char(character: str) -> str:
-    """Return a character as Go's ``%q`` prints it."""
-    return f"'{character}'"
-
-
-def _convert(kind: Kind, text: str) -> Value:
-    if kind is Kind.INT:
-        return atoi(text, "ParseInt")
-    if kind is Kind.DURATION:
-        return parse_duration(text)
-    if kind is Kind.BOOL:
-        if text in ("1", "t", "T", "true", "TRUE", "True"):
-            return True
-        if text in ("0", "f", "F", "false", "FALSE", "False"):
-            return False
-        raise SyntaxOfValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
-    return text
-
-
-def parse(flags: Mapping[str, Flag], words: Sequence[str]) -> Parsed:
+def parse(flags: Flags, words: Sequence[str]) -> Parsed:
     """Read ``words`` against ``flags`` and cobra's global ones; ``UsageError`` with cobra's text."""
-    all_flags = {**_GLOBAL, **flags}
-    reader = _Reader(all_flags, list(words))
-    reader.read()
-    values = {name: flag.default for name, flag in all_flags.items()} | reader.values
-    return Parsed(values, tuple(reader.arguments), help=reader.help)
+    values: dict[str, Value] = {**_GLOBAL, **flags}
+    rest, arguments, wants_help = list(words), list[str](), False
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            arguments += rest
+            break
+        if word in ("-h", "--help"):
+            wants_help = True
+        elif word.startswith("--"):
+            _set(values, word[2:], rest)
+        elif word.startswith("-v"):
+            _set(values, "v" + (f"={word[2:].lstrip('=')}" if word[2:] else ""), rest)
+        elif word.startswith("-") and len(word) > 1:
+            raise UsageError(f"unknown shorthand flag: '{word[1]}' in {word}")
+        else:
+            arguments.append(word)
+    return Parsed(values, tuple(arguments), help=wants_help)
+
+
+def _set(values: dict[str, Value], text: str, rest: list[str]) -> None:
+    """Set a flag; its value may be the next word."""
+    name, equals, value = text.partition("=")
+    if name not in values:
+        raise UsageError(f"unknown flag: --{name}")
+    if not equals and isinstance(values[name], bool):
+        value = "true"
+    elif not equals and not rest:
+        raise UsageError(f"flag needs an argument: --{name}")
+    elif not equals:
+        value = rest.pop(0)
+    try:
+        values[name] = _converted(value, values[name])
+    except SyntaxOfValueError as error:
+        raise UsageError(f'invalid argument {quote(value)} for "--{name}" flag: {error}') from error
+
+
+def _converted(text: str, before: Value) -> Value:
+    match before:
+        case bool():
+            words = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True)
+            words |= dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False)
+            if text not in words:
+                message = f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
+                raise SyntaxOfValueError(message)
+            return words[text]
+        case int():
+            return atoi(text, "ParseInt")
+        case float():
+            return parse_duration(text)
+    return text
 
 
 _PROCESS_ID = 1
