@@ -94,7 +94,7 @@ class Container:
 
     def view(self) -> ContainerView:
         """Return the container's present state."""
-        return self._state.view()
+        return self._state.view
 
     async def run(self) -> int:
         """Run, and restart as the pod's policy says; return the last exit code."""
@@ -168,7 +168,7 @@ class Container:
                 self._state.fail_to_start(str(error))
                 await self._wait(next(back_off))
             else:
-                self._state.image_id = pulled.image.image_id
+                self._state.set(image_id=pulled.image.image_id)
                 return pulled.image
 
     async def _pull_once(self, reference: str) -> Pulled:

@@ -7,7 +7,9 @@ kubelet's and containerd's. The log is lines with the time they were written, bo
 import uuid
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from nettests.lab.client import Json
 from nettests.lab.client.events import timestamp
@@ -22,45 +24,28 @@ class ContainerState:
     """The present and last state of a container; ``changed`` is called after each change."""
 
     def __init__(self, name: str, image: str, reason: str, changed: Callable[[], None]) -> None:
-        self.ready = False
-        self.started = False
-        self.image_id = ""
-        self._name, self._image = name, image
-        self._changed = changed
+        self.view = ContainerView(name=name, image=image, state={"waiting": {"reason": reason}})
         self.container_id = ""
-        self._restarts = 0
-        self._state: Json = {"waiting": {"reason": reason}}
-        self._last: Json = {}
+        self._changed = changed
 
-    def view(self) -> ContainerView:
-        """Return the state as a value."""
-        return ContainerView(
-            name=self._name,
-            image=self._image,
-            image_id=self.image_id,
-            state=self._state,
-            last_state=self._last,
-            ready=self.ready,
-            started=self.started,
-            restarts=self._restarts,
-            container_id=self._reference(),
-        )
+    def set(self, **values: Any) -> None:
+        """Change fields of the view, without a report."""
+        self.view = replace(self.view, **values)
 
     def create(self) -> None:
         """Give the container a new id: each run is a container of its own to the runtime."""
         self.container_id = uuid.uuid4().hex + uuid.uuid4().hex
+        self.set(container_id=f"containerd://{self.container_id}")
 
     def wait(self, reason: str, message: str) -> None:
         """Wait for something; how the last run ended stays known."""
-        if "terminated" in self._state:
-            self._last = self._state
-        self._state = {"waiting": {"reason": reason, "message": message}}
+        self._remember()
+        self.set(state={"waiting": {"reason": reason, "message": message}})
         self._changed()
 
     def run(self, *, started: bool, ready: bool) -> None:
         """Set the state to running; not reported yet, because a program that cannot start fails at once."""
-        self._state = {"running": {"startedAt": timestamp()}}
-        self.started, self.ready = started, ready
+        self.set(state={"running": {"startedAt": timestamp()}}, started=started, ready=ready)
 
     def tell(self) -> None:
         """Report the present state."""
@@ -68,7 +53,7 @@ class ContainerState:
 
     def terminate(self, code: int, *, ready: bool = False, message: str = "") -> None:
         """End with an exit code, and with what the program wrote to its termination message, if anything."""
-        started = self._state.get("running", {}).get("startedAt", _NEVER)
+        started = self.view.state.get("running", {}).get("startedAt", _NEVER)
         reason = "Completed" if code == 0 else "Error"
         end: Json = {"exitCode": code, "reason": reason, "startedAt": started}
         self._end({**end, "message": message} if message else end, ready=ready)
@@ -80,9 +65,8 @@ class ContainerState:
 
     def restart(self) -> None:
         """Count a restart; the end of the run before becomes the last state."""
-        if "terminated" in self._state:
-            self._last = self._state
-        self._restarts += 1
+        self._remember()
+        self.set(restarts=self.view.restarts + 1)
 
     def start_error(self, os: OS, text: str) -> str:
         """Return what containerd says when a program cannot start: runc fails to create it, hcsshim to start it."""
@@ -94,14 +78,14 @@ class ContainerState:
             f"{text}"
         )
 
-    def _end(self, end: Json, *, ready: bool) -> None:
-        finish = {"finishedAt": timestamp(), "containerID": self._reference()}
-        self._state = {"terminated": {**end, **finish}}
-        self.started, self.ready = False, ready
-        self._changed()
+    def _remember(self) -> None:
+        if "terminated" in self.view.state:
+            self.set(last_state=self.view.state)
 
-    def _reference(self) -> str:
-        return f"containerd://{self.container_id}" if self.container_id else ""
+    def _end(self, end: Json, *, ready: bool) -> None:
+        finish = {"finishedAt": timestamp(), "containerID": self.view.container_id}
+        self.set(state={"terminated": {**end, **finish}}, started=False, ready=ready)
+        self._changed()
 
 
 _MAX_LINES = 20_000

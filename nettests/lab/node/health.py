@@ -307,8 +307,7 @@ class Health:
         if not good:
             self._failed("Startup")
             return
-        self._state.started = True
-        self._state.ready = "readinessProbe" not in self._spec
+        self._state.set(started=True, ready="readinessProbe" not in self._spec)
         self._state.tell()
 
     def _on_liveness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
@@ -316,8 +315,8 @@ class Health:
             self._failed("Liveness")
 
     def _on_readiness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
-        if good != self._state.ready:
-            self._state.ready = good
+        if good != self._state.view.ready:
+            self._state.set(ready=good)
             self._state.tell()
 
     def _failed(self, probe: str) -> None:

@@ -79,6 +79,14 @@ class Lines:
         return line.decode(encoding, errors="replace").removesuffix("\r")
 
 
+class ExitError(Exception):
+    """``exit`` of a shell, with its code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 TERMINATED = 143
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.programs.linux import basics
-from nettests.lab.programs.terminal import drop
+from nettests.lab.programs.terminal import ExitError, drop
 
 Run = Callable[[Process], Awaitable[int]]
 
@@ -40,14 +40,6 @@ class _ShellSyntaxError(Exception):
     """The text holds something else than simple commands."""
 
 
-class _ExitError(Exception):
-    """The shell ends with ``code``."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 @dataclass(slots=True)
 class _Command:
     """One simple command: when it runs, its words as written, and where its streams go."""
@@ -71,7 +63,7 @@ async def run(process: Process, words: Sequence[str], program: Run) -> int:
     except _ShellSyntaxError as error:
         await process.stderr(f"sh: syntax error: {error}\n".encode())
         return _SYNTAX_ERROR
-    except _ExitError as exit_:
+    except ExitError as exit_:
         return exit_.code
     return status
 
@@ -110,11 +102,11 @@ async def _run(process: Process, command: _Command, status: int, program: Run) -
         source, _, target = redirect.partition(">")
         streams[source or "1"] = streams[target[1]] if target[0] == "&" else drop
     if argv[0] == "exit":
-        raise _ExitError(int(argv[1]) % 256 if argv[1:] and argv[1].isdigit() else status)
+        raise ExitError(int(argv[1]) % 256 if argv[1:] and argv[1].isdigit() else status)
     if argv[0] == "kill":  # kill -9 $$ ends the shell itself
         number, targets = basics.kill_arguments(argv[1:])
         if number and number != signal.SIGSTOP and _PID in targets:
-            raise _ExitError(_SIGNALLED + number)
+            raise ExitError(_SIGNALLED + number)
     try:
         return await program(replace(process, argv=argv, stdout=streams["1"], stderr=streams["2"]))
     except ProgramNotFoundError:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted import CopyError, CopyFailure, Drive, full
-from nettests.lab.programs.terminal import drop, err, keeping, out, reading
+from nettests.lab.programs.terminal import ExitError, drop, err, keeping, out, reading
 from nettests.lab.programs.windows.cmd_line import (
     LONGEST,
     Command,
@@ -48,14 +48,6 @@ _COPIES = {
 }
 
 
-class _ExitError(Exception):
-    """``exit``: the rest of the line is not run."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
     """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
     text = commanded(tail, lambda name: find(process, drive, name) is not None)
@@ -67,7 +59,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
         return 1
     try:
         return await _line(process, text, drive, launch, late=expands_late(tail))
-    except _ExitError as end:
+    except ExitError as end:
         return end.code
 
 
@@ -175,7 +167,7 @@ async def _echo(process: Process, rest: str, _drive: Drive) -> int:
 async def _exit(_process: Process, rest: str, _drive: Drive) -> int:
     given = [word for word in words(rest) if not word.startswith("/")]
     number = given[0] if given else "0"
-    raise _ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
+    raise ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
 
 
 async def _set(process: Process, rest: str, _drive: Drive) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.terminal import err
+from nettests.lab.programs.terminal import ExitError, err
 from nettests.lab.programs.windows.broken_tools import (
     CLIXML,
     NEVER_FAILS,
@@ -21,7 +21,7 @@ from nettests.lab.programs.windows.broken_tools import (
 from nettests.lab.programs.windows.powershell import grammar, of_hns, of_nodes, of_objects
 from nettests.lab.programs.windows.powershell.evaluation import Evaluator
 from nettests.lab.programs.windows.powershell.operands import ScriptError
-from nettests.lab.programs.windows.powershell.session import ExitError, Run, Session
+from nettests.lab.programs.windows.powershell.session import Run, Session
 from nettests.lab.programs.windows.powershell.values import CliXml, ErrorRecord, NetError
 
 DECLARING = (of_hns, of_nodes, of_objects)

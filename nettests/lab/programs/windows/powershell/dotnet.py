@@ -9,9 +9,10 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from nettests.lab.programs.terminal import ExitError
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
-from nettests.lab.programs.windows.powershell.session import ExitError, Session
+from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     Char,

@@ -8,11 +8,12 @@ Microsoft, "Windows PowerShell Language Specification", chapters 7 and 8.
 from collections.abc import Sequence
 from typing import Any
 
+from nettests.lab.programs.terminal import ExitError
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
 from nettests.lab.programs.windows.powershell.commands import Commands
 from nettests.lab.programs.windows.powershell.expressions import nowhere
-from nettests.lab.programs.windows.powershell.session import Emit, ExitError, ReturnedError, Session
+from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError, Session
 from nettests.lab.programs.windows.powershell.values import ErrorRecord, NetError, PSError
 
 

@@ -22,14 +22,6 @@ MODULES = "powershell-modules"
 """The key on a node's disk of what PowerShell remembers of its modules."""
 
 
-class ExitError(Exception):
-    """``exit`` with its code."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 class ReturnedError(Exception):
     """``return``, once its value was emitted."""
 
