@@ -6,10 +6,9 @@ network and no script: faults down, flows across.
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from nettests.lab.selftest.judging import Judged, Problem
@@ -112,105 +111,30 @@ def state(row: Judged) -> str:
 
 
 _MOST = 8
-_INTRODUCTION = f"""# Selftest: faults and what notices them
-
-`nettests lab selftest` breaks labs by named faults, one after the other, makes a whole run of each, and compares what turned red with what was declared ([decision 0035](../decisions/0035-selftest.md)).
-This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
-
-A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
-*Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was sent and answered is of the run, the verdicts and the incidents are not.
-*Blind* faults are declared with the reason why nothing can notice them yet.
-A run *recovers* from a fault when no check turns red and an event in its journal says what it got over.
-The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
-"""
-
-
-_OF_ASSUMPTIONS = """# Assumptions about tools, broken one by one
-
-`nettests lab selftest --assumptions` breaks what nettests assumes of the tools of Windows nodes and of how they are started, one assumption after the other, in a cluster whose network is in order.
-It makes a whole run of each; this page is made of [assumptions.json](assumptions.json), which it wrote.
-
-An assumption is *detected* when checks became unknown, none became anything worse (that would be a false result), and the leading incident names the instrument that is not understood.
-It is *harmless* when nothing turns red at all, for the reason below the tables.
-"""
 
 
 def render(matrix: Matrix, *, assumptions: bool = False) -> str:
-    """Return the page, of faults of clusters or of assumptions about tools."""
-    introduction = _OF_ASSUMPTIONS if assumptions else _INTRODUCTION
-    return "\n".join([introduction, *_lines(matrix)]) + "\n"
-
-
-def _lines(matrix: Matrix) -> Iterator[str]:
-    yield f"**{headline(matrix)}**: {counted(matrix)}."
-    if again := judged_again(matrix):
-        yield f"\n{again}."
-    yield "\n| profile | without a fault | seconds |\n| --- | --- | --- |"
-    for profile in matrix.profiles:
-        state = "healthy" if profile.healthy else f"not healthy {profile.problem}".rstrip()
-        yield f"| `{profile.name}` | {state} | {profile.seconds:.0f} |"
-    yield from _faults(matrix)
-    problems = [(row, line) for row in matrix.wrong for line in reasons(row, _MOST)]
-    yield from _section(
-        "What is wrong",
-        [f"- `{row.fault}` on `{row.profile}`: {_cell(line)}" for row, line in problems],
+    """Return the reference page, of faults of clusters or of assumptions about tools."""
+    why = {
+        "What a run recovers from": [
+            (row.fault, f"an event has to say “{row.recovered}”")
+            for row in matrix.judged
+            if row.recovered
+        ],
+        "What does no harm": [(row.fault, row.harmless) for row in matrix.judged if row.harmless],
+        "What nothing notices yet": [(row.fault, row.blind) for row in matrix.judged if row.blind],
+    }
+    return (
+        _environment()
+        .get_template("selftest.md.j2")
+        .render(
+            matrix=matrix,
+            assumptions=assumptions,
+            turned_nothing=[(title, dict(rows)) for title, rows in why.items()],
+            most=_MOST,
+            budget=BUDGET,
+        )
     )
-    for title, attribute, form in _REASONS:
-        why = {row.fault: getattr(row, attribute) for row in matrix.judged}
-        lines = [f"- `{fault}`: {form.format(why)}" for fault, why in why.items() if why]
-        yield from _section(title, lines)
-    idle = ", ".join(f"`{flow}`" for flow in matrix.idle)
-    yield from _section("Flows that no fault turned", [idle or "None."])
-    opened = [
-        f"- `{flow}`: {', '.join(f'`{name}`' for name in names)}"
-        for flow, names in matrix.open.items()
-    ]
-    yield from _section(
-        "Flows whose outcome documents leave open", [_OPEN, "", *opened] if opened else []
-    )
-
-
-def _section(title: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield f"\n## {title}\n"
-        yield from lines
-
-
-def _faults(matrix: Matrix) -> Iterator[str]:
-    for profile in dict.fromkeys(row.profile for row in matrix.judged):
-        yield f"\n## {profile}\n"
-        yield "| fault | what is broken | verdict | seconds | ratio | red checks by flow | leading incident |"
-        yield "| --- | --- | --- | --- | --- | --- | --- |"
-        for row in matrix.judged:
-            if row.profile == profile:
-                yield _row(matrix, row)
-
-
-_REASONS = (
-    ("What a run recovers from", "recovered", "an event has to say “{}”"),
-    ("What does no harm", "harmless", "{}"),
-    ("What nothing notices yet", "blind", "{}"),
-)
-"""Sections about faults that need not turn a check: title, attribute of a row, and form of its line."""
-_OPEN = (
-    "Every check of them may end either way on every profile here, so that no fault can turn them; "
-    "the limitation says why."
-)
-
-
-def _row(matrix: Matrix, row: Judged) -> str:
-    turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(row).items()]
-    ratio = times(matrix, row)
-    cells = (
-        f"`{row.fault}`",
-        matrix.summaries.get(row.fault, ""),
-        word(row),
-        f"{row.seconds:.0f}" if row.ran else "",
-        f"**{ratio}**" if matrix.too_long(row) else ratio,
-        ", ".join(turned),
-        row.cause,
-    )
-    return f"| {' | '.join(_cell(text) for text in cells)} |"
 
 
 def _cell(text: str) -> str:
@@ -223,7 +147,8 @@ _MOST_ON_PAGE = 12
 def page(matrix: Matrix) -> str:
     """Return the page."""
     environment = _environment()
-    style = _source("selftest.css")
+    assert environment.loader is not None
+    style = environment.loader.get_source(environment, "selftest.css")[0]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     turned = {flow for row in matrix.ran for flow, _, _ in row.turned}
     return environment.get_template("selftest.html.j2").render(
@@ -240,26 +165,12 @@ def page(matrix: Matrix) -> str:
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("nettests.lab.selftest"),
-        autoescape=True,
+        autoescape=select_autoescape(["html.j2"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals.update(
-        headline=headline,
-        counted=counted,
-        reasons=reasons,
-        state=state,
-        word=word,
-        judged_again=judged_again,
-        left_open=left_open,
-        times=times,
-    )
+    sentences = (headline, counted, reasons, state, word, judged_again, left_open, times)
+    environment.globals.update({each.__name__: each for each in sentences})
+    environment.filters["cell"] = _cell
     return environment
-
-
-@lru_cache(maxsize=1)
-def _source(name: str) -> str:
-    environment = _environment()
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0]
