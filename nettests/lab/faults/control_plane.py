@@ -80,8 +80,7 @@ async def _attach_silent(targets: Targets, options: Json) -> AsyncIterator[None]
 async def _channel_down(targets: Targets, options: Json) -> AsyncIterator[None]:
     node = targets.node(options)
     with _refused(
-        targets,
-        lambda channel: channel.kind in _CHANNELS and node in {None, channel.node},
+        targets, lambda channel: channel.kind in _CHANNELS and node in {None, channel.node}
     ):
         yield
 

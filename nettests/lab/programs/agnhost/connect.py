@@ -15,10 +15,7 @@ from nettests.lab.programs.sockets.transport import Call
 from nettests.lab.topology import OS
 
 _BUFFER = 1024
-NO_SCTP = {
-    OS.LINUX: "protocol not supported",
-    OS.WINDOWS: "SCTP is unsupported on windows/amd64",
-}
+NO_SCTP = {OS.LINUX: "protocol not supported", OS.WINDOWS: "SCTP is unsupported on windows/amd64"}
 
 
 class _ConnectFailedError(Exception):

@@ -97,11 +97,7 @@ class UsageError(Exception):
     """The command line is not valid; the text is cobra's own, without ``Error: ``."""
 
 
-_GLOBAL: Flags = {
-    "log-flush-frequency": 5.0,
-    "v": "0",
-    "vmodule": "",
-}
+_GLOBAL: Flags = {"log-flush-frequency": 5.0, "v": "0", "vmodule": ""}
 
 
 def parse(flags: Flags, words: Sequence[str]) -> Parsed:

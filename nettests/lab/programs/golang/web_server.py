@@ -124,11 +124,7 @@ class _Conversation:
     """One connection: requests in, responses out, until either side closes."""
 
     def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        peer: str,
-        answer: Handler,
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, answer: Handler
     ) -> None:
         self._reader, self._writer = reader, writer
         self._peer = peer

@@ -210,9 +210,7 @@ class Commands(Expressions):
         self.session.scopes[-1].update(inner)
 
 
-def _paired(
-    arguments: Sequence[tuple[str | None, Any]],
-) -> tuple[dict[str, Any], list[Any]]:
+def _paired(arguments: Sequence[tuple[str | None, Any]]) -> tuple[dict[str, Any], list[Any]]:
     """Return a function's arguments: by name, where one stands before its value, and the others."""
     named: dict[str, Any] = {}
     loose: list[Any] = []
