@@ -19,7 +19,7 @@ from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.mounted import Drive, Files
+from nettests.lab.mounted.files import Drive, Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 

@@ -143,7 +143,11 @@ async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
                 error.failure, name, server=error.server, cause=error.cause
             ) from error
         ipv4 = exchange.addresses(answer)
-        ipv6 = await _ipv6(machine, candidate)
+        ipv6 = None
+        if any(":" in address for address in machine.addresses):  # silence is no answer
+            with contextlib.suppress(ResolutionError):
+                newer = await query(machine, candidate, "AAAA")
+                ipv6 = exchange.addresses(newer, "AAAA")
         if ipv4 or ipv6:
             both = [result for result in (ipv4, ipv6) if result]
             addresses = tuple(address for result in both for address in result.addresses)
@@ -151,15 +155,6 @@ async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
         last = ResolutionError(exchange.failure(answer), name)
     assert last is not None
     raise last
-
-
-async def _ipv6(machine: Machine, name: str) -> Resolved | None:
-    """Return IPv6 addresses of a name for a machine that has one; silence is no answer."""
-    if not any(":" in address for address in machine.addresses):
-        return None
-    with contextlib.suppress(ResolutionError):
-        return exchange.addresses(await query(machine, name, "AAAA"), "AAAA")
-    return None
 
 
 async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Message:

@@ -11,7 +11,6 @@ import ntpath
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
 
 from nettests.lab.topology import OS
 
@@ -19,22 +18,13 @@ OTHERS_READ = 0o004
 """The bit of a file's mode that lets everybody read it."""
 
 
-class Complaint(StrEnum):
-    """Why a file cannot be opened."""
-
-    MISSING = "missing"
-    DENIED = "denied"
-    READ_ONLY = "read-only"
-
-
 _TEXTS = {
-    (OS.LINUX, Complaint.MISSING): "no such file or directory",
-    (OS.LINUX, Complaint.DENIED): "permission denied",
-    (OS.LINUX, Complaint.READ_ONLY): "read-only file system",
-    (OS.WINDOWS, Complaint.MISSING): "The system cannot find the file specified.",
-    (OS.WINDOWS, Complaint.DENIED): "Access is denied.",
-    (OS.WINDOWS, Complaint.READ_ONLY): "Access is denied.",
+    OS.LINUX: ("no such file or directory", "permission denied", "read-only file system"),
+    OS.WINDOWS: ("The system cannot find the file specified.", *["Access is denied."] * 2),
 }
+_MISSING, _DENIED, _READ_ONLY = range(3)
+NO_FILE, NO_PATH, IN_USE = 2, 3, 32
+"""Errors of Win32."""
 
 
 class FileError(Exception):
@@ -77,16 +67,16 @@ class Files:
         """Return the text of a file; ``FileError`` where there is none, or it may not be read."""
         mount, inside = self._at(path)
         if inside not in mount.volume.texts:
-            raise self._error(path, Complaint.MISSING)
+            raise self._error(path, _MISSING)
         if self.modes and not self.privileged and not mount.volume.mode & OTHERS_READ:
-            raise self._error(path, Complaint.DENIED)
+            raise self._error(path, _DENIED)
         return mount.volume.texts[inside]
 
     def write(self, path: str, text: str) -> None:
         """Write a file; ``FileError`` where no volume is mounted, or it is mounted to be read alone."""
         mount, inside = self._at(path)
         if mount.read_only:
-            raise self._error(path, Complaint.READ_ONLY)
+            raise self._error(path, _READ_ONLY)
         mount.volume.texts[inside] = text
 
     def in_memory(self, folder: str) -> bool:
@@ -94,7 +84,7 @@ class Files:
         for mount in self.mounts:
             if mount.file is None and normal(mount.place, self.os) == normal(folder, self.os):
                 return mount.volume.in_memory
-        raise self._error(folder, Complaint.MISSING)
+        raise self._error(folder, _MISSING)
 
     def _at(self, path: str) -> tuple[Mount, str]:
         """Return the mount that shows a path, and the path within its volume."""
@@ -105,10 +95,10 @@ class Files:
                 return mount, mount.file
             if mount.file is None and wanted.startswith(f"{place}/"):
                 return mount, wanted.removeprefix(f"{place}/")
-        raise self._error(path, Complaint.MISSING)
+        raise self._error(path, _MISSING)
 
-    def _error(self, path: str, why: Complaint) -> FileError:
-        return FileError(f"open {path}: {_TEXTS[self.os, why]}")
+    def _error(self, path: str, why: int) -> FileError:
+        return FileError(f"open {path}: {_TEXTS[self.os][why]}")
 
 
 def normal(path: str, os: OS) -> str:
@@ -118,20 +108,12 @@ def normal(path: str, os: OS) -> str:
     return path.replace("\\", "/").lower().removeprefix("c:").rstrip("/")
 
 
-class CopyFailure(Enum):
-    """Why a file cannot be copied."""
-
-    NO_SOURCE = "there is no such file"
-    NO_FOLDER = "its folder does not exist"
-    IN_USE = "a program of that file runs"
-
-
 class CopyError(Exception):
-    """A file cannot be copied."""
+    """A file cannot be copied, because of an error of Win32: ``NO_FILE``, ``NO_PATH`` (no such folder) or ``IN_USE``."""
 
-    def __init__(self, failure: CopyFailure) -> None:
-        super().__init__(failure.value)
-        self.failure = failure
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def full(path: str, directory: str) -> str:
@@ -177,13 +159,13 @@ class Drive:
         """Copy a file over another, or into a folder; ``CopyError`` says what stands in the way."""
         name = self.program(source)
         if name is None:
-            raise CopyError(CopyFailure.NO_SOURCE)
+            raise CopyError(NO_FILE)
         if self.has_folder(target):
             target = ntpath.join(target, ntpath.basename(source))
         if not self.has_folder(ntpath.dirname(target)):
-            raise CopyError(CopyFailure.NO_FOLDER)
+            raise CopyError(NO_PATH)
         if self._running[_path_key(target)]:
-            raise CopyError(CopyFailure.IN_USE)
+            raise CopyError(IN_USE)
         self.programs[_path_key(target)] = name
 
     @contextlib.contextmanager

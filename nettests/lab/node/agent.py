@@ -10,8 +10,9 @@ import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import aiohttp
 
@@ -96,20 +97,10 @@ class NodeKubelet:
         self._workers = workers
 
     async def exec(
-        self,
-        *,
-        namespace: str,
-        pod: str,
-        container: str,
-        argv: Sequence[str],
-        stdin: Callable[[], Awaitable[bytes]] | None,
-        stdout: Callable[[bytes], Awaitable[None]],
-        stderr: Callable[[bytes], Awaitable[None]],
-        tty: bool,
+        self, *, namespace: str, pod: str, container: str, argv: Sequence[str], **streams: Any
     ) -> ExecOutcome:
         """Run a program in a running container; ``NotRunningError`` when there is none."""
-        target = self._container(namespace, pod, container)
-        return await target.exec(argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty)
+        return await self._container(namespace, pod, container).exec(argv, **streams)
 
     def kill(self, *, namespace: str, pod: str) -> bool:
         """End the processes of a pod's containers as the kernel does (SIGKILL); say whether there were any."""

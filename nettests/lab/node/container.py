@@ -11,15 +11,16 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerLog, ContainerState
 from nettests.lab.node.context import Credentials, NodeContext, Pulled, Sandbox, credentials
 from nettests.lab.node.environment import ConfigError
-from nettests.lab.node.guests import Guests, Read, Write, exec_failure
+from nettests.lab.node.guests import Guests, exec_failure
 from nettests.lab.node.health import Ended, Health, ProbeErroredError, Prober, cared_for
 from nettests.lab.node.machine import MESSAGE
 from nettests.lab.node.preparation import Run, StartFailedError
@@ -145,16 +146,11 @@ class Container:
             self._run.hollow = True
             self._run.main.cancel()
 
-    async def exec(
-        self, argv: Sequence[str], *, stdin: Read | None, stdout: Write, stderr: Write, tty: bool
-    ) -> ExecOutcome:
-        """Run a program beside the container's own; it ends with the container."""
+    async def exec(self, argv: Sequence[str], **streams: Any) -> ExecOutcome:
+        """Run a program beside the container's own; it ends with the container. Streams are those of ``Guests.run``."""
         if self._run is None:
             raise NotRunningError(f'container not found ("{self.name}")')
-        host = self._run.process
-        return await self._guests.run(
-            host, argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty
-        )
+        return await self._guests.run(self._run.process, argv, **streams)
 
     async def _pull(self) -> images.Image:
         reference, back_off = str(self._spec["image"]), _back_off(_FIRST_BACK_OFF)

@@ -15,7 +15,7 @@ from typing import Any
 from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.interfaces import Disk, Namespace, NodeNetwork, Process, ResolverConfig
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
 from nettests.lab.node import images
 from nettests.lab.node.images import Kind
 from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of

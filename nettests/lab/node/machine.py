@@ -12,7 +12,7 @@ from typing import Any
 from nettests.lab.client import ApiError, Json
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Machine, PortMapping
-from nettests.lab.mounted import Files, Mount, Volume
+from nettests.lab.mounted.files import Files, Mount, Volume
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, field, mounted
 from nettests.lab.topology import OS, Address

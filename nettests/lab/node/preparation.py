@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Machine, Process
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
 from nettests.lab.node.container_state import ContainerLog
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, command_line, linux_variables, variables

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.mounted import Drive
+from nettests.lab.mounted.files import Drive
 from nettests.lab.programs import agnhost, bash_scripts, bind_nslookup, curl, netcat
 from nettests.lab.programs.linux import basics, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping

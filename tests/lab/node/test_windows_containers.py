@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import Process
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
 from nettests.lab.node.container_state import ContainerLog
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.images import find

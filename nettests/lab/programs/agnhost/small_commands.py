@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nettests.lab.interfaces import Process
-from nettests.lab.mounted import FileError
+from nettests.lab.mounted.files import FileError
 from nettests.lab.programs.golang.values import Parsed, quote
 from nettests.lab.programs.linux import basics
 from nettests.lab.programs.sockets import transport

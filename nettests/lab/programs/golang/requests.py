@@ -8,7 +8,7 @@ does it (the WHATWG MIME Sniffing algorithm), for the types that answers here ca
 import html
 import posixpath
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
 from email.utils import format_datetime
@@ -100,16 +100,6 @@ class Response:
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class Framed:
-    """A response ready for the wire: head, and whether the body goes in chunks."""
-
-    head: bytes
-    headers: tuple[tuple[str, str], ...]
-    chunked: bool
-    reason: str = field(default="")
-
-
 def text(body: str, status: int = 200) -> Response:
     """Return an answer written without a content type of its own."""
     return Response(body=body.encode(), status=status)
@@ -154,8 +144,10 @@ def reason(status: int) -> str:
         return f"status code {status}"
 
 
-def frame(request: Request, response: Response, now: datetime, *, close: bool) -> Framed:
-    """Return the head of ``response`` as Go's server writes it."""
+def frame(
+    request: Request, response: Response, now: datetime, *, close: bool
+) -> tuple[bytes, list[tuple[str, str]]]:
+    """Return the head of ``response`` as Go's server writes it, and the fields in it."""
     headers = sorted(response.headers)
     given = {name for name, _ in headers}
     bodiless = response.status in _BODILESS
@@ -173,7 +165,7 @@ def frame(request: Request, response: Response, now: datetime, *, close: bool) -
     lines = [f"HTTP/{request.version} {response.status} {reason(response.status)}"]
     lines += [f"{name}: {value}" for name, value in headers]
     head = "\r\n".join([*lines, "", ""]).encode()
-    return Framed(head, tuple(headers), chunked, reason(response.status))
+    return head, headers
 
 
 def _first_values(text: str) -> dict[str, str]:

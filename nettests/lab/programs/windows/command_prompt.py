@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from nettests.lab.interfaces import Process
-from nettests.lab.mounted import CopyError, CopyFailure, Drive, full
+from nettests.lab.mounted.files import NO_FILE, NO_PATH, CopyError, Drive, full
 from nettests.lab.programs.terminal import ExitError, drop, err, keeping, out, reading
 from nettests.lab.programs.windows.cmd_line import (
     LONGEST,
@@ -24,9 +24,6 @@ from nettests.lab.programs.windows.cmd_line import (
 )
 from nettests.lab.programs.windows.disk import (
     DENIED,
-    IN_USE,
-    NO_FILE,
-    NO_PATH,
     complain,
     delete_files,
     message,
@@ -41,11 +38,6 @@ _NOT_KNOWN = (
     "assoc attrib break call chcp cls color date dir dpath endlocal for ftype goto if md mkdir mklink move path pause "
     "popd prompt pushd rd ren rename rmdir setlocal shift start time title verify vol ("
 )
-_COPIES = {
-    CopyFailure.NO_SOURCE: NO_FILE,
-    CopyFailure.NO_FOLDER: NO_PATH,
-    CopyFailure.IN_USE: IN_USE,
-}
 
 
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
@@ -206,7 +198,7 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
         try:
             drive.copy(paths[0], paths[-1] if len(paths) > 1 else process.working_directory)
         except CopyError as error:
-            problem = _COPIES[error.failure]
+            problem = error.number
         else:
             await process.stdout(message(process, "copied", count=1))
             return 0

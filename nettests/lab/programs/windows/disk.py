@@ -7,12 +7,12 @@ import fnmatch
 from collections.abc import Sequence
 
 from nettests.lab.interfaces import Process
+from nettests.lab.mounted.files import NO_FILE
 from nettests.lab.programs.terminal import encode, err, out
 from nettests.lab.programs.windows import texts
 
 _FIRST_PROCESS = 2804
-NO_FILE, NO_PATH, DENIED, IN_USE = 2, 3, 5, 32
-"""Errors of Win32, whose texts are the system's."""
+DENIED = 5
 
 
 def message(process: Process, key: str | int, **values: object) -> bytes:
@@ -40,7 +40,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
                 await err(process, f"\n{name}\n\n\n")
             await out(process, disk.files[name])
         if not names:
-            await complain(process, 2)
+            await complain(process, NO_FILE)
             code = 1
     return code
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.mounted import Drive, full
+from nettests.lab.mounted.files import Drive, full
 from nettests.lab.programs.golang.values import quote
 
 _SYSTEM32 = r"C:\Windows\System32"

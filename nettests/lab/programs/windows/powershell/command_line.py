@@ -28,19 +28,12 @@ DECLARING = (of_hns, of_nodes, of_objects)
 """The modules whose import declares the cmdlets."""
 _SWITCHES = ("noprofile", "noninteractive", "nologo", "noexit", "sta", "mta", "interactive")
 _VALUES = (
-    "executionpolicy",
-    "inputformat",
-    "outputformat",
-    "version",
-    "windowstyle",
-    "configurationname",
-    "workingdirectory",
+    *("executionpolicy", "inputformat", "outputformat", "version", "windowstyle"),
+    *("configurationname", "workingdirectory"),
 )
 _COMMAND = ("command", "encodedcommand", "file")
 _SHORT = {
-    "ec": "encodedcommand",
-    "enc": "encodedcommand",
-    "e": "encodedcommand",
+    **dict.fromkeys(("ec", "enc", "e"), "encodedcommand"),
     "c": "command",
     "f": "file",
     "ep": "executionpolicy",

@@ -88,7 +88,11 @@ class Session:
         if value is None:
             return
         if not shown.is_plain(value):
-            if self.rows and _kind(self.rows[-1]) != _kind(value):
+            before, after = (
+                tuple(row.properties) if isinstance(row, Thing) else type(row)
+                for row in (self.rows[-1] if self.rows else value, value)
+            )
+            if before != after:
                 await self._flush()
             self.rows.append(value)
             return
@@ -147,7 +151,3 @@ class Session:
 
     def _encoded(self, written: str) -> bytes:
         return encode(replace(self.process, encoding=self.encoding), written)
-
-
-def _kind(value: Any) -> object:
-    return tuple(value.properties) if isinstance(value, Thing) else type(value)
