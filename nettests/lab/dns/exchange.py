@@ -206,8 +206,3 @@ def failure(answer: dns.message.Message) -> Failure:
     if code == dns.rcode.NXDOMAIN:
         return Failure.NO_SUCH_HOST
     return Failure.NO_DATA if code == dns.rcode.NOERROR else Failure.SERVER_FAILURE
-
-
-def authoritative(answer: dns.message.Message) -> bool:
-    """Tell whether the answer carries the AA flag."""
-    return bool(answer.flags & dns.flags.AA)

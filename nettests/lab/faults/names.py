@@ -45,11 +45,11 @@ async def _upstream_down(targets: Targets, _options: Json) -> Undo:
 
 
 async def _unanswered(
-    targets: Targets, asked: Namespace, protocols: list[str], rate: float
+    targets: Targets, server_namespace: Namespace, protocols: list[str], rate: float
 ) -> Undo:
     lose = targets.fabric.node_faults.lose_entering
     queries = [Packets(protocol=protocol, port="53") for protocol in protocols]
-    return await together([await lose(asked, packets, rate) for packets in queries])
+    return await together([await lose(server_namespace, packets, rate) for packets in queries])
 
 
 FAULTS |= {"dns-down": _down, "dns-upstream-down": _upstream_down}

@@ -272,7 +272,9 @@ class NodeAgent:
 
     def _pod_changed(self, key: str, old: Json | None, new: Json | None) -> None:
         if old is not None and (new is None or _uid(old) != _uid(new)):
-            self._remove(key)
+            self._workers.pop(key, None)
+            if (task := self._tasks.pop(key, None)) is not None:
+                task.cancel()
         if new is None:
             return
         worker = self._workers.get(key)
@@ -290,12 +292,6 @@ class NodeAgent:
         task = asyncio.create_task(worker.run(), name=f"pod {key}")
         self._workers[key], self._tasks[key] = worker, task
         task.add_done_callback(partial(_log_failure, key))
-
-    def _remove(self, key: str) -> None:
-        self._workers.pop(key, None)
-        task = self._tasks.pop(key, None)
-        if task is not None:
-            task.cancel()
 
 
 def _uid(pod: Json) -> str:

@@ -8,7 +8,7 @@ node's own resolver whatever their policy says, and a ``resolv.conf`` that a pod
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from nettests.lab.client import Json
@@ -140,25 +140,17 @@ RESOLV_CONF = "/etc/resolv.conf"
 
 def mounted(default: ResolverConfig, pod: Json, container: Json) -> ResolverConfig:
     """Return ``default`` with what the container's mounted resolv.conf says instead, if it mounts one."""
-    for text in _texts(pod, container):
-        return _resolv_conf(default, text)
-    return default
-
-
-def _texts(pod: Json, container: Json) -> Iterator[str]:
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     for mount in container.get("volumeMounts") or ():
-        items = (volumes[mount["name"]].get("downwardAPI") or {}).get("items") or ()
-        for item in items:
-            if _place(mount, item["path"]) == RESOLV_CONF and "fieldRef" in item:
-                yield field(pod, item["fieldRef"]["fieldPath"], {})
-
-
-def _place(mount: Json, path: str) -> str:
-    """Return where a volume's file is seen: one file of it, or all in a folder."""
-    if mount.get("subPath"):
-        return str(mount["mountPath"]) if mount["subPath"] == path else ""
-    return f"{str(mount['mountPath']).rstrip('/')}/{path}"
+        folder, single = str(mount["mountPath"]).rstrip("/"), mount.get("subPath")
+        for item in (volumes[mount["name"]].get("downwardAPI") or {}).get("items") or ():
+            # where it is seen: one file of a volume, or all in a folder
+            place = (
+                folder if single == item["path"] else "" if single else f"{folder}/{item['path']}"
+            )
+            if place == RESOLV_CONF and "fieldRef" in item:
+                return _resolv_conf(default, field(pod, item["fieldRef"]["fieldPath"], {}))
+    return default
 
 
 def _resolv_conf(default: ResolverConfig, text: str) -> ResolverConfig:

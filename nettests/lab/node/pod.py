@@ -39,7 +39,7 @@ from nettests.lab.node.status import (
     rejected_status,
 )
 from nettests.lab.programs.terminal import racing
-from nettests.lab.topology import OS, Profile
+from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
 
@@ -191,6 +191,8 @@ class PodWorker:
         """
         node, spec = self._node, self.pod["spec"]
         volumes = await volumes_of(node, self.pod)
+        domain = node.network.disk.cluster_domain  # as the node's kubelet is configured
+        profile = replace(node.profile, cluster_domain=domain) if domain else node.profile
         windows = node.spec.os is OS.WINDOWS
         host_process = windows and is_host_process(self.pod)
         honoured = not windows or bool(node.profile.mechanism("host-network", 0))
@@ -213,9 +215,7 @@ class PodWorker:
             ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
-            resolver=resolver(
-                self.pod, _kubelet_profile(node), node.spec.os, address, on_host=on_host
-            ),
+            resolver=resolver(self.pod, profile, node.spec.os, address, on_host=on_host),
             on_host=on_host,
             host_process=host_process,
             volumes=volumes,
@@ -300,9 +300,3 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
         "FailedCreatePodSandBox",
         f"Failed to create pod sandbox: rpc error: code = Unknown desc = {text}",
     )
-
-
-def _kubelet_profile(node: NodeContext) -> Profile:
-    """Return the cluster as the node's kubelet is configured for it."""
-    domain = node.network.disk.cluster_domain
-    return replace(node.profile, cluster_domain=domain) if domain else node.profile

@@ -7,6 +7,7 @@ not (kubernetes/kubernetes #65016). Exit code 1 when nothing was found. Not inte
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import dns.flags
 import dns.message
 import dns.rdatatype
 import dns.reversename
@@ -131,7 +132,7 @@ async def _query_server(
 async def _report(
     process: Process, question: _Question, candidate: str, answer: dns.message.Message
 ) -> str:
-    lines = [] if exchange.authoritative(answer) else ["Non-authoritative answer:"]
+    lines = [] if answer.flags & dns.flags.AA else ["Non-authoritative answer:"]
     lines += [f"{name}\tcanonical name = {target}" for name, target in exchange.aliases(answer)]
     lines += _addresses(answer)
     if not question.kind and not from_literal(question.name):

@@ -209,20 +209,16 @@ async def _exchange(
         elif isinstance(event, h11.Response):
             report.status = event.status_code
             if job.options.include or job.options.head:
-                await job.write(_head(event))
+                version, reason = event.http_version.decode(), event.reason.decode()
+                lines = [f"HTTP/{version} {event.status_code} {reason}".encode()]
+                lines += [name + b": " + value for name, value in event.headers.raw_items()]
+                await job.write(b"\r\n".join([*lines, b"", b""]))
         elif isinstance(event, h11.Data):
             report.received += len(event.data)
             if not (job.options.fail and report.status >= 400):
                 await job.write(bytes(event.data))
         elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
             return
-
-
-def _head(response: h11.Response) -> bytes:
-    version = response.http_version.decode()
-    lines = [f"HTTP/{version} {response.status_code} {response.reason.decode()}".encode()]
-    lines += [name + b": " + value for name, value in response.headers.raw_items()]
-    return b"\r\n".join([*lines, b"", b""])
 
 
 _WINDOWS_IMAGE, _NEWER_IMAGE = (7, 57, 0), (8, 12, 1)

@@ -17,7 +17,6 @@ from nettests.lab.programs.terminal import until_terminated
 from nettests.lab.programs.windows import (
     broken_tools,
     command_prompt,
-    disk,
     nslookup,
     pktmon,
     powershell,
@@ -142,7 +141,7 @@ _OF_IMAGE: Mapping[str, Program] = {
     "agnhost": agnhost.run,
     "bind-nslookup": bind_nslookup.run,
     "cat": basics.cat,
-    "cni-plugin": disk.print_about,
+    "cni-plugin": small_programs.print_about,
     "curl": curl.run,
     "nc": partial(netcat.windows, program=run),
 }
@@ -155,7 +154,7 @@ _OF_WINDOWS: Mapping[str, Program] = {
     "ping": windows_ping.run,
     "pktmon": pktmon.run,
     "reg": small_programs.reg,
-    "tasklist": disk.tasklist,
+    "tasklist": small_programs.tasklist,
     "whoami": small_programs.whoami,
 }
 """Programs of Windows itself, which encode what they print in a code page, as do cmd, where and PowerShell, which seek others."""

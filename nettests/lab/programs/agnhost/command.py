@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Any
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import connect, netexec, small_commands
+from nettests.lab.programs.agnhost import netexec, small_commands
 from nettests.lab.programs.golang.values import Flags, Parsed, UsageError, parse, quote
 from nettests.lab.programs.terminal import until_terminated
 
@@ -25,7 +25,7 @@ class Command:
 
 COMMANDS: Mapping[str, Command] = {
     "connect": Command(
-        connect.run,
+        small_commands.connect,
         {"timeout": 0.0, "protocol": "tcp", "udp-data": "hostname", "sctp-data": "hostname"},
         arguments=1,
     ),

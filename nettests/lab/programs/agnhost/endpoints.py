@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from nettests.lab.interfaces import Machine, Process
-from nettests.lab.programs.agnhost.connect import NO_SCTP
+from nettests.lab.programs.agnhost.small_commands import NO_SCTP
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Request, Response
 from nettests.lab.programs.golang.values import (

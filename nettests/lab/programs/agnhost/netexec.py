@@ -16,8 +16,8 @@ from typing import Any
 import trustme
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost.connect import NO_SCTP
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
+from nettests.lab.programs.agnhost.small_commands import NO_SCTP
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.golang.values import Log, Parsed, quote

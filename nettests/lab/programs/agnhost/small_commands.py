@@ -1,4 +1,9 @@
-"""agnhost's small sub-commands: ``pause``, ``dns-suffix``, ``dns-server-list``, ``etc-hosts``, ``tcp-reset``, ``port-forward-tester``, ``mounttest``."""
+"""agnhost's small sub-commands: ``connect``, ``pause``, ``dns-suffix``, ``dns-server-list``, ``etc-hosts``, ``tcp-reset``, ``mounttest`` …
+
+``connect HOST:PORT`` is one connection attempt, silence on success, a prefixed line on failure. On Linux a refused connection prints
+``REFUSED``; on Windows it cannot, because Go compares with a constant the system never returns, so ``OTHER: …`` (TCP) and
+``UNKNOWN: …`` (UDP) appear instead.
+"""
 
 import asyncio
 import socket
@@ -8,11 +13,100 @@ from functools import partial
 
 from nettests.lab.interfaces import Process
 from nettests.lab.mounted.files import FileError
+from nettests.lab.programs.golang import web_client
 from nettests.lab.programs.golang.values import Parsed, quote
+from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.linux import basics
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS
+
+_BUFFER = 1024
+NO_SCTP = {OS.LINUX: "protocol not supported", OS.WINDOWS: "SCTP is unsupported on windows/amd64"}
+
+
+class _ConnectFailedError(Exception):
+    """The line to print on standard error."""
+
+
+async def connect(process: Process, options: Parsed) -> int:
+    """Connect as the flags say; exit code 0 or 1."""
+    try:
+        await _attempt(process, options)
+    except _ConnectFailedError as failure:
+        await process.stderr(str(failure).encode())
+        return 1
+    return 0
+
+
+async def _attempt(process: Process, options: Parsed) -> None:
+    protocol = options["protocol"]
+    target = options.arguments[0]
+    if protocol in ("", "tcp"):
+        await _tcp(process, target, options["timeout"])
+    elif protocol == "udp":
+        await _udp(process, target, options)
+    elif protocol == "sctp":
+        await _resolve(process, target)
+        raise _ConnectFailedError(f"OTHER: {NO_SCTP[process.machine.os]}\n")
+    else:
+        raise _ConnectFailedError(f"Unsupported protocol\n{protocol}")
+
+
+async def _resolve(process: Process, target: str) -> tuple[str, int]:
+    try:
+        host, port = web_client.split(target)
+        return await web_client.resolve_address(process.machine, host, port)
+    except NetError as error:
+        raise _ConnectFailedError(f"DNS: {error}\n") from error
+
+
+async def _tcp(process: Process, target: str, limit: float) -> None:
+    try:
+        web_client.split(target)
+    except NetError as error:
+        raise _ConnectFailedError(f"UNKNOWN: {error}\n") from error
+    host, port = await _resolve(process, target)
+    try:
+        async with asyncio.timeout(limit or None):
+            sock = await transport.connect(process.machine, host or "127.0.0.1", port)
+    except OSError as error:
+        prefix = f"dial tcp {transport.join(host, port)}"
+        failed = web_client.operation_failed(process.machine, prefix, Call.CONNECT, error)
+        line = "TIMEOUT" if failed.timeout else "REFUSED" if failed.refused else f"OTHER: {failed}"
+        raise _ConnectFailedError(f"{line}\n") from error
+    sock.close()
+
+
+async def _udp(process: Process, target: str, options: Parsed) -> None:
+    host, port = await _resolve(process, target)
+    place = transport.join(host, port)
+    try:
+        conversation = transport.Conversation(process.machine, host or "127.0.0.1", port)
+    except OSError as error:
+        failed = web_client.operation_failed(
+            process.machine, f"dial udp {place}", Call.CONNECT, error
+        )
+        raise _ConnectFailedError(f"OTHER: {failed}\n") from error
+    with conversation:
+        ends = f"{conversation.local}->{conversation.remote}"
+        call = Call.WRITE
+        try:
+            async with asyncio.timeout(options["timeout"] or None):
+                await conversation.send(f"{options['udp-data']}\n".encode())
+                call = Call.READ
+                answer = await conversation.receive(_BUFFER)
+        except OSError as error:
+            prefix = f"{call} udp {ends}"
+            failed = web_client.operation_failed(process.machine, prefix, call, error)
+            refused = "REFUSED" if "connection refused" in failed.text else "UNKNOWN"
+            kind = "TIMEOUT" if failed.timeout else refused
+            raise _ConnectFailedError(f"{kind}: {failed}\n") from error
+    if not answer:
+        raise _ConnectFailedError(
+            "OTHER: No data received from the server. "
+            "Cannot guarantee the server received the request.\n"
+        )
 
 
 async def pause(process: Process, _options: Parsed) -> int:
@@ -127,10 +221,10 @@ async def mounttest(process: Process, options: Parsed) -> int:
     fs_type = options["fs_type"]
     if fs_type and process.machine.os is OS.LINUX:  # agnhost tells it there alone
         type_ = partial(_type, process, fs_type)
-        good &= await _attempt(process, f"error from statfs({quote(fs_type)})", type_)
+        good &= await _with_file(process, f"error from statfs({quote(fs_type)})", type_)
     for path in filter(None, map(options.values.get, NEW_FILES)):
         write = partial(files.write, path, NEW_CONTENT)
-        written = await _attempt(process, f"error writing new file {quote(path)}", write)
+        written = await _with_file(process, f"error writing new file {quote(path)}", write)
         good &= written and await _read(process, path)
     if path := options["file_content"]:
         good &= await _read(process, path)
@@ -139,7 +233,7 @@ async def mounttest(process: Process, options: Parsed) -> int:
     return 0 if good else 1
 
 
-async def _attempt(process: Process, what: str, work: Callable[[], str | None]) -> bool:
+async def _with_file(process: Process, what: str, work: Callable[[], str | None]) -> bool:
     """Do something with a file, and print what comes of it, if anything does."""
     try:
         text = work()
@@ -158,7 +252,7 @@ def _type(process: Process, path: str) -> str:
 
 
 async def _read(process: Process, path: str) -> bool:
-    return await _attempt(
+    return await _with_file(
         process,
         f"error reading file content for {quote(path)}",
         lambda: f"content of file {quote(path)}: {process.machine.files.read(path)}",

@@ -22,7 +22,7 @@ from nettests.lab.programs.windows.cmd_line import (
     expands_late,
     words,
 )
-from nettests.lab.programs.windows.disk import (
+from nettests.lab.programs.windows.small_programs import (
     DENIED,
     complain,
     delete_files,

@@ -8,6 +8,7 @@ Not interactive.
 from collections.abc import Sequence
 from functools import partial
 
+import dns.flags
 import dns.message
 import dns.rdatatype
 import dns.reversename
@@ -82,7 +83,7 @@ async def _query_server(
 
 
 async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
-    if not exchange.authoritative(answer):
+    if not answer.flags & dns.flags.AA:
         await err(process, f"{_say(process, 'others')}\n")
     resolved = exchange.addresses(answer)
     lines = [_say(process, "name", name=resolved.canonical if resolved else queried)]
