@@ -12,7 +12,12 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
+
+import cattrs
+from ruamel.yaml import YAML
 
 from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 
@@ -75,73 +80,33 @@ class Image:
         return "sha256:" + hashlib.sha256(self.reference.encode()).hexdigest()
 
 
-_RELEASES: Mapping[int, tuple[tuple[int, ...], tuple[int, ...], tuple[str, ...]]] = {
-    17763: ((), (), ("1809", "ltsc2019")),
-    20348: ((2, 33), (3, 6), ("ltsc2022",)),
-    26100: ((2, 62), (3, 10, 2), ("ltsc2025",)),
-}
-"""Builds of Windows: the versions of agnhost and pause from which on they have images, and the tags of Microsoft's base images."""
-_AGNHOST, _PAUSE = range(2)
-_BASE_TAGS = {tag: build for build, (*_, tags) in _RELEASES.items() for tag in tags}
+_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "images.yaml").read_text("utf-8"))
+_RELEASES: Mapping[int, Mapping[str, list[Any]]] = _DATA["releases"]
+_BASE_TAGS = {tag: build for build, row in _RELEASES.items() for tag in row["tags"]}
 _BASES = ("mcr.microsoft.com/windows/nanoserver", "mcr.microsoft.com/windows/servercore")
-
-# v1.24.17, v1.24.17-flannel-hostprocess, v0.25.6
-_RELEASE_TAG = r"v\d+\.\d+\.\d+(-[a-z0-9-]+)?"
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One repository: which tags exist, and which Windows builds each has: all, none, or those of a column of ``_RELEASES``."""
+    """One repository of ``images.yaml``."""
 
     kind: Kind
     program: str = ""
-    tag: str = _RELEASE_TAG
+    # v1.24.17, v1.24.17-flannel-hostprocess, v0.25.6
+    tag: str = r"v\d+\.\d+\.\d+(-[a-z0-9-]+)?"
     command: tuple[str, ...] = ()
     linux: bool = True
-    windows: bool | int | None = None
+    windows: str = ""
 
-    def builds(self, tag: str) -> frozenset[int]:
+    def builds(self, tag: str) -> Collection[int]:
         """Return the builds of Windows for which an image of that tag exists."""
-        if self.windows is None:
-            return frozenset()
-        if self.windows is True:
-            return frozenset(PRODUCTS)  # for HostProcess containers, whose base image has no build
-        version = tuple(int(part) for part in re.findall(r"\d+", tag))
-        since = {build: row[:2][self.windows] for build, row in _RELEASES.items()}
-        return frozenset(build for build, first in since.items() if version >= first)
+        if self.windows == "all":  # for HostProcess containers, whose base image has no build
+            return PRODUCTS
+        version = [int(part) for part in re.findall(r"\d+", tag)]
+        return {b for b, row in _RELEASES.items() if self.windows and version >= row[self.windows]}
 
 
-_CATALOGUE: dict[str, _Entry] = {
-    AGNHOST: _Entry(Kind.AGNHOST, "/agnhost", r"2\.\d+(\.\d+)?", ("pause",), windows=_AGNHOST),
-    "docker.io/nicolaka/netshoot": _Entry(Kind.AGNHOST, tag=r"v0\.\d+"),
-    f"{REGISTRY}/pause": _Entry(Kind.PAUSE, "/pause", r"3\.\d+(\.\d+)?", windows=_PAUSE),
-    f"{REGISTRY}/kube-proxy": _Entry(Kind.KUBE_PROXY, "/usr/local/bin/kube-proxy"),
-    f"{REGISTRY}/coredns/coredns": _Entry(Kind.COREDNS, "/coredns"),
-    "ghcr.io/flannel-io/flannel": _Entry(Kind.FLANNEL, "/opt/bin/flanneld"),
-    "docker.io/sigwindowstools/kube-proxy": _Entry(
-        Kind.KUBE_PROXY, "kube-proxy.exe", linux=False, windows=True
-    ),
-    "mcr.microsoft.com/containernetworking/azure-cns": _Entry(
-        Kind.AZURE_CNS, "azure-cns", windows=True
-    ),
-    "ghcr.io/ovn-kubernetes/ovn-kubernetes/ovn-kube-fedora": _Entry(
-        Kind.OVN_KUBERNETES, "ovnkube.sh"
-    ),
-    "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni": _Entry(
-        Kind.AWS_NODE, "/app/aws-vpc-cni"
-    ),
-    "docker.io/antrea/antrea-agent-ubuntu": _Entry(Kind.ANTREA, "antrea-agent"),
-    "docker.io/antrea/antrea-windows": _Entry(
-        Kind.ANTREA, "antrea-agent.exe", linux=False, windows=True
-    ),
-    "quay.io/calico/node": _Entry(Kind.CALICO, "start_runit"),
-    "quay.io/calico/node-windows": _Entry(
-        Kind.CALICO, "calico-node.exe", linux=False, windows=True
-    ),
-    "docker.io/sigwindowstools/flannel": _Entry(
-        Kind.FLANNEL, "flanneld.exe", linux=False, windows=True
-    ),
-}
+_CATALOGUE = {name: cattrs.structure(row, _Entry) for name, row in _DATA["repositories"].items()}
 
 
 def find(
@@ -175,7 +140,7 @@ def find(
             f"{_failed(reference)}: failed to resolve image: {reference}: not found"
         )
     builds = {node.build, _PORTABLE.get(node.build or 0)}
-    if not (entry.linux if node.os is OS.LINUX else builds & entry.builds(tag)):
+    if not (entry.linux if node.os is OS.LINUX else builds & {*entry.builds(tag)}):
         raise ImagePullError(f"{_failed(reference)}: no match for platform in manifest: not found")
     entrypoint = (entry.program,) if entry.program else ()
     return Image(reference=reference, kind=entry.kind, entrypoint=entrypoint, command=entry.command)

@@ -10,6 +10,9 @@ node, then those of its image and Pod, later ones in place of earlier ones, what
 import ntpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Machine, Process
@@ -26,20 +29,12 @@ from nettests.lab.topology import OS, Shim
 VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"
 SYSTEM = "NT AUTHORITY"
 """The domain of the accounts of the system, in the one spelling that logs on without a password."""
-_SERVICES = {"system", "local service", "localservice", "network service", "networkservice"}
-_GROUPS = {
-    *("administrators", "backup operators", "guests", "network configuration operators"),
-    *("performance log users", "power users", "users"),
-}
-"""Local groups of a node, among those that Windows has by itself."""
 _USER_NAME = 20
 """Characters of a container's id that name the account of a group's member."""
-_HOST_PATHEXT = ".COM;.EXE;.BAT;.CMD;.VBS;.VBE;.JS;.JSE;.WSF;.WSH;.MSC;.CPL"
 _EXTRA_PATH = r";C:\WINDOWS\System32\WindowsPowerShell\v1.0\;C:\WINDOWS\System32\Wbem"
-_PROFILES = {
-    "local service": r"C:\Windows\ServiceProfiles\LocalService",
-    "network service": r"C:\Windows\ServiceProfiles\NetworkService",
-}
+_WINDOWS = YAML(typ="safe", pure=True).load(
+    (files(__package__) / "windows.yaml").read_text("utf-8")
+)
 
 
 def computer(hostname: str) -> dict[str, str]:
@@ -49,39 +44,17 @@ def computer(hostname: str) -> dict[str, str]:
 
 def image_variables(image: Image) -> dict[str, str]:
     """Return the variables that an image states."""
-    if not image.holds_agnhost:
-        return {}
-    local = r"C:\Users\ContainerAdministrator\AppData\Local"
-    return {
-        "LOCALAPPDATA": local,
-        "PATH": "C:\\dig\\;C:\\bin\\;C:\\curl\\;C:\\Windows\\system32;C:\\Windows;C:\\Program Files\\PowerShell;",
-        "PSCORE": r"C:\Program Files\PowerShell\pwsh.exe",
-        "PSModuleAnalysisCachePath": rf"{local}\Microsoft\Windows\PowerShell\docker\ModuleAnalysisCache",
-        "ProgramFiles": r"C:\Program Files",
-    }
+    return dict(_WINDOWS["image"]) if image.holds_agnhost else {}
 
 
 def host_variables(hostname: str, account: str) -> dict[str, str]:
     """Return the variables that a process of an account has on its node."""
     name = account.rpartition("\\")[2]
-    home = _PROFILES.get(name.lower(), r"C:\Windows\system32\config\systemprofile")
-    return {
-        **computer(hostname),
-        "ComSpec": r"C:\Windows\system32\cmd.exe",
-        "OS": "Windows_NT",
-        "PATHEXT": _HOST_PATHEXT,
-        "Path": "C:\\Windows\\system32;C:\\Windows;C:\\Windows\\System32\\Wbem;"
-        "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\",
-        "ProgramData": r"C:\ProgramData",
-        "SystemDrive": "C:",
-        "SystemRoot": r"C:\Windows",
-        "TEMP": r"C:\Windows\TEMP",
-        "TMP": r"C:\Windows\TEMP",
-        "USERDOMAIN": hostname.upper()[:15] if name.lower() in _SERVICES else "",
-        "USERNAME": name,
-        "USERPROFILE": home,
-        "windir": r"C:\Windows",
-    }
+    home = _WINDOWS["profiles"].get(name.lower(), r"C:\Windows\system32\config\systemprofile")
+    domain = hostname.upper()[:15] if name.lower() in _WINDOWS["services"] else ""
+    of_account = {"USERDOMAIN": domain, "USERNAME": name, "USERPROFILE": home}
+    of_account |= {"windir": r"C:\Windows"}
+    return {**computer(hostname), **_WINDOWS["host"], **of_account}
 
 
 def on_host(
@@ -117,9 +90,9 @@ def host_account(shim: Shim, container_id: str, hostname: str, name: str) -> str
     From 0.10 on a local group stands for a new account in it; accounts with a password cannot log on.
     """
     domain, _, user = name.rpartition("\\")
-    if shim.images_in_hpc and name.lower() in _GROUPS:
+    if shim.images_in_hpc and name.lower() in _WINDOWS["groups"]:
         return f"{hostname}\\{container_id[:_USER_NAME]}"
-    if domain == SYSTEM and user.lower() in _SERVICES:
+    if domain == SYSTEM and user.lower() in _WINDOWS["services"]:
         return name
     return None
 
