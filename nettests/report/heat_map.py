@@ -116,12 +116,12 @@ def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
 def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
     """Yield the same picture as lines of text, its columns numbered as its rows; nothing for more nodes than fit."""
     worst = _worst_by_pair(checks)
-    systems = {one.source: one.member.check.source.os for one in worst if one.member.check}
-    systems |= {one.target: one.member.check.target.os for one in worst if one.member.check}
+    systems = {pair.source: pair.member.check.source.os for pair in worst if pair.member.check}
+    systems |= {pair.target: pair.member.check.target.os for pair in worst if pair.member.check}
     names = sorted(systems, key=lambda name: _order(systems[name], name))
     if not 2 <= len(names) <= IN_TEXT:
         return
-    seen = {(one.source, one.target): SYMBOL[one.member.verdict] for one in worst}
+    seen = {(pair.source, pair.target): SYMBOL[pair.member.verdict] for pair in worst}
     wide = max(len("from ↓ to →"), *(len(name) + 3 for name in names))
     yield f"{'from ↓ to →':{wide}} {''.join(f'{n:3}' for n in range(1, len(names) + 1))}"
     for number, source in enumerate(names, start=1):
