@@ -6,7 +6,7 @@ import pytest
 
 from nettests.lab.controllers.rollouts import deployment_status, replica_set_of
 from nettests.lab.controllers.workloads import reconcile_daemon_set, reconcile_replica_set
-from nettests.lab.faults.rollouts import settled
+from nettests.lab.faults.control_plane import settled
 
 Json = dict[str, Any]
 
