@@ -69,7 +69,6 @@ class LinuxServices:
 
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
     """Make a Linux node's namespace and wire it. On the worker thread only."""
-    overlay = profile.cni.encapsulates
     # route_localnet: portmap's, so that what the node sends to loopback may leave for a pod.
     settings = {
         **settings_for(profile),
@@ -82,14 +81,7 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     if profile.cni.backend == GENEVE:
         nft.load(host.fd, render(geneve_table()))
     for family in profile.by_family:
-        family_node = family.node(node.name)
-        with configure(host) as links:
-            links.address("eth0", family_node.address, family.node_network.prefixlen)
-            links.route(anywhere(family_node.address), "eth0", via=gateway_of(family))
-            links.unreachable(family_node.pod_cidr)
-            _reach_other_pods(links, family_node, family, overlay=overlay)
-        masquerade = _masquerade(cluster_cidr=family.cluster_cidr, pod_cidr=family_node.pod_cidr)
-        nft.load(host.fd, render(masquerade))
+        _build_family(family.node(node.name), family, host)
     pods = Pods(
         PodPorts(
             node=node,
@@ -124,9 +116,19 @@ def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worke
     )
 
 
-def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile, *, overlay: bool) -> None:
+def _build_family(node: NodeSpec, profile: Profile, host: NetworkNamespace) -> None:
+    with configure(host) as links:
+        links.address("eth0", node.address, profile.node_network.prefixlen)
+        links.route(anywhere(node.address), "eth0", via=gateway_of(profile))
+        links.unreachable(node.pod_cidr)
+        _reach_other_pods(links, node, profile)
+    masquerade = _masquerade(cluster_cidr=profile.cluster_cidr, pod_cidr=node.pod_cidr)
+    nft.load(host.fd, render(masquerade))
+
+
+def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile) -> None:
     others = other_nodes(profile.nodes, node)
-    if not overlay:
+    if not profile.cni.encapsulates:
         links.routes_through("eth0", ((other.pod_cidr, other.address) for other in others))
         return
     links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile))

@@ -188,18 +188,7 @@ def build_windows_node(
     switch = make_namespace(f"{node.name}/switch", {**settings, **FORWARDING})
     underlay.plug(switch, Port.UPLINK, node.address)
     _wire(node, profile, machine, switch)
-    pods = Pods(
-        PodPorts(
-            node=node,
-            attached_to=switch,
-            gateway=addressing.pod_gateway(node, profile.cni),
-            ipv6=_second_range(node, profile),
-            gateway_on_port=False,
-            mtu=pod_mtu(profile),
-            settings={**settings, **_TTL},
-            ipam=profile.cni.ipam,
-        )
-    )
+    pods = _pods(node, profile, switch)
     families = profile.by_family if features.dual_stack else profile.by_family[:1]
     held, rewriting = Hns(), Rewriting()
     services = [
@@ -237,6 +226,21 @@ def build_windows_node(
         ),
         portals=Portals(machine) if features.user_mode else None,
         rewriting=rewriting,
+    )
+
+
+def _pods(node: NodeSpec, profile: Profile, switch: NetworkNamespace) -> Pods:
+    return Pods(
+        PodPorts(
+            node=node,
+            attached_to=switch,
+            gateway=addressing.pod_gateway(node, profile.cni),
+            ipv6=_second_range(node, profile),
+            gateway_on_port=False,
+            mtu=pod_mtu(profile),
+            settings={**settings_for(profile), **_TTL},
+            ipam=profile.cni.ipam,
+        )
     )
 
 
