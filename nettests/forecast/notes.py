@@ -5,6 +5,7 @@ Nothing is refused: a downgrade, or a version that no document names yet, is res
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from nettests.compare.sections import named
 from nettests.expect import Manifest
@@ -52,25 +53,23 @@ def other_manifests(
 
 def _downwards(facts: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
     stated = {change.key.name: change for change in changes}
-    kubernetes = stated.get("kubernetes")
+    kubernetes, build = stated.get("kubernetes"), stated.get("windows.build")
     if kubernetes is not None and kubernetes.last < facts.server_version:
         yield f"{kubernetes} is a downgrade from {facts.server_version}"
-    build = stated.get("windows.build")
     for old in dict.fromkeys(node.build.value for node in facts.nodes if node.os is OS.WINDOWS):
-        if build is not None and old is not None and _is_older(build.value, old):
-            yield f"{build} is a downgrade from {old}"
-
-
-def _is_older(build: WindowsBuild, than: WindowsBuild) -> bool:
-    return build < than if build.patch_known and than.patch_known else build.build < than.build
+        if build is not None and old is not None:
+            patches = build.value.patch_known and old.patch_known
+            if build.value < old if patches else build.value.build < old.build:
+                yield f"{build} is a downgrade from {old}"
 
 
 def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
     """Yield versions newer than any that a manifest names: the newest known behaviour is assumed for them."""
-    kubernetes, builds = _newest(manifests)
+    named = [bound for _, bound in bounds(manifests)]
     for change in changes:
-        newest = builds if isinstance(change.value, WindowsBuild) else kubernetes
-        if newest and _line(change.value) > _line(newest):
+        kind: Any = type(change.value)
+        newest: Any = max((bound for bound in named if type(bound) is kind), default=None)
+        if newest is not None and _line(change.value) > _line(newest):
             yield (
                 f"{change} is newer than every version that limitation manifests name (up to {newest}): what documents"
                 " say of it is not known, and what holds of the newest known version is taken to hold"
@@ -84,29 +83,17 @@ def _line(version: object) -> tuple[int, ...]:
     return (version.build,) if isinstance(version, WindowsBuild) else ()
 
 
-def _newest(manifests: Manifests) -> tuple[KubernetesVersion | None, WindowsBuild | None]:
-    """Return the newest Kubernetes and the newest Windows build in a bound of a condition."""
-    named = [bound for _, bound in bounds(manifests)]
-    builds = [bound for bound in named if isinstance(bound, WindowsBuild)]
-    versions = [bound for bound in named if isinstance(bound, KubernetesVersion)]
-    return max(versions, default=None), max(builds, default=None)
-
-
 def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
     """Yield names of plugins and backends that no manifest and no rule names, such as typing errors."""
     every = list(conditions(manifests))
-    backends = {name for drivers in network_drivers.BACKEND_DRIVERS.values() for name in drivers}
     known_names = {
-        "cni.plugin": {
-            *network_drivers.PLUGIN_DRIVERS,
-            *network_drivers.BACKEND_DRIVERS,
-            *(name for condition in every for name in condition.cni),
-        },
+        "cni.plugin": {*network_drivers.PLUGIN_DRIVERS, *network_drivers.BACKEND_DRIVERS},
         "cni.backend": {
-            *backends,
-            *(name for condition in every for name in condition.backend),
+            name for names in network_drivers.BACKEND_DRIVERS.values() for name in names
         },
     }
+    known_names["cni.plugin"].update(name for condition in every for name in condition.cni)
+    known_names["cni.backend"].update(name for condition in every for name in condition.backend)
     for change in changes:
         names = known_names.get(change.key.name)
         if names and change.value not in names:
