@@ -29,7 +29,7 @@ from nettests.model.document import read_document
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.versions import KubernetesVersion
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.redaction import register
 from nettests.resources import manifests_path
 
@@ -43,14 +43,8 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
     """Return the profile in ``path``, which an option named; without one, an empty profile."""
     if path is None:
         return ClusterProfile()
-    try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the cluster profile {path} cannot be read: {reason}",
-            hint=f"pass a file with {option}, or leave the option out",
-        ) from error
+    hint = f"pass a file with {option}, or leave the option out"
+    text = text_of(path, "cluster profile", hint)
     return parse_profile(text, str(path))
 
 

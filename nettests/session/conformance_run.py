@@ -24,7 +24,7 @@ from nettests.model import limits
 from nettests.model.history import History
 from nettests.model.journal_records import ManifestFile, others
 from nettests.model.run_folder import JOURNAL
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.plan import Flow, build, load
 from nettests.private import make_folder, write_text
 from nettests.report.build import build_from
@@ -141,11 +141,5 @@ def compared(file: Path, report: ConformanceReport) -> tuple[Mismatch, ...]:
 
 
 def _text(file: Path) -> str:
-    try:
-        return read_text(file, limits.JSON_BYTES)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise PathError(
-            f"the report {file} cannot be read: {reason}",
-            hint=f"name its {YAML}, as nettests conformance wrote it",
-        ) from error
+    hint = f"name its {YAML}, as nettests conformance wrote it"
+    return text_of(file, "report", hint, refusal=PathError, most=limits.JSON_BYTES)

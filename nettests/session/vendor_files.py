@@ -15,7 +15,7 @@ from nettests.conformance.vendor_profile import KIND, Own, VendorProfile, read_v
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_text import read_yaml
-from nettests.outside_files import read_text
+from nettests.outside_files import read_text, text_of
 
 GROUP = "nettests.suites"
 """The group of entry points by which packages bring suites."""
@@ -57,7 +57,8 @@ class VendorFiles:
 
 def read_vendor_files(file: Path) -> VendorFiles:
     """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
-    profile = read_vendor_profile(_text(file), str(file))
+    text = text_of(file, "vendor profile", "pass a file with --vendor-profile")
+    profile = read_vendor_profile(text, str(file))
     base = file.resolve().parent
     suites = [_existing(profile, suite, base, "suite") for suite in profile.suites]
     limitations: list[Path] = []
@@ -104,17 +105,6 @@ def is_vendor_profile(file: Path) -> bool:
     except (OSError, UnicodeDecodeError, ManifestError):
         return False
     return isinstance(data, dict) and data.get("kind") == KIND
-
-
-def _text(file: Path) -> str:
-    try:
-        return read_text(file)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the vendor profile {file} cannot be read: {reason}",
-            hint="pass a file with --vendor-profile",
-        ) from error
 
 
 def _error(profile: VendorProfile, reference: Own, message: str, hint: str) -> ManifestError:
