@@ -79,6 +79,7 @@ class _Level(NamedTuple):
     places: tuple[int, ...]
 
 
+_COST = {Colour.RED: LAPSE, Colour.GOOD: LUCKY}
 _Path = tuple[Colour, "_Path"] | None
 """Levels, the newest first."""
 
@@ -162,7 +163,7 @@ def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
             for level, other in (levels, levels[::-1])
         }
         best = {
-            level: (cost + _contradiction(level, colour), (level, path))
+            level: (cost + _COST[colour] * (level is not colour), (level, path))
             for level, (cost, path) in before.items()
         }
     _, path = min(best.values(), key=lambda each: each[0])
@@ -171,9 +172,3 @@ def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
         level, path = path
         newest_first.append(level)
     return newest_first[::-1]
-
-
-def _contradiction(level: Colour, seen: Colour) -> int:
-    if seen is level:
-        return 0
-    return LAPSE if seen is Colour.RED else LUCKY
