@@ -207,6 +207,15 @@ RESOURCES: tuple[Resource, ...] = (
     ),
     Resource(group="crd.projectcalico.org", plural="ippools", kind="IPPool", namespaced=False),
     Resource(group="node.k8s.io", plural="runtimeclasses", kind="RuntimeClass", namespaced=False),
+    *(
+        Resource(
+            group="admissionregistration.k8s.io",
+            plural=f"{kind.lower()}s",
+            kind=kind,
+            namespaced=False,
+        )
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    ),
     Resource(
         group="scheduling.k8s.io",
         plural="priorityclasses",
