@@ -1,5 +1,6 @@
 """The page about costs counts what a run would create, as the planner does for clusters of these sizes."""
 
+import sys
 from dataclasses import replace
 from functools import cache
 
@@ -80,4 +81,4 @@ def test_every_number_is_what_the_planner_counts(row: list[str]) -> None:
 
 if __name__ == "__main__":
     for number, which in ((4, "all"), (12, "all"), (50, "all"), (200, "all"), (200, "sample")):
-        print(f"| {' | '.join(counted(number, which))} |")
+        sys.stdout.write(f"| {' | '.join(counted(number, which))} |\n")
