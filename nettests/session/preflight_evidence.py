@@ -233,8 +233,8 @@ def _with_webhooks(connection: Connection, evidence: Evidence) -> Evidence:
             for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
             for item in connection.items(f"{WEBHOOKS}/{kind.lower()}s")
         ]
-        made = [item for item in evidence.objects if item["kind"] == "Namespace"]
-        here = connection.get(f"/api/v1/namespaces/{name}") if name else next(iter(made), {})
+        namespaces = (item for item in evidence.objects if item["kind"] == "Namespace")
+        here = connection.get(f"/api/v1/namespaces/{name}") if name else next(namespaces, {})
     except ApiError as error:
         return replace(evidence, webhooks_unread=error.message)
     metadata = here.get("metadata") or {}
