@@ -2,6 +2,7 @@
 
 from nettests.preflight.cluster import (
     address_families,
+    components,
     distribution,
     network_plugin,
     reachability,
@@ -29,6 +30,7 @@ TOPICS = (
     images,
     host_process,
     node_vantages,
+    components,
     quota,
     leftovers,
     exposure,
