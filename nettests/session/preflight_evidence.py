@@ -14,9 +14,11 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
 from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
+from nettests.cluster.nodes import of_own_network
 from nettests.cluster.permissions import denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
+from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
@@ -28,11 +30,14 @@ from nettests.model.permission import (
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
     LIST_NODES,
+    LIST_WEBHOOKS,
     Permission,
+    copying,
     reviewed,
 )
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.parse.serving import serves
 from nettests.plan import Flow, build
 from nettests.plan.images import probe_image, why_not_served
 from nettests.preflight import Evidence, Finding, findings, unreachable
@@ -41,6 +46,8 @@ from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
+from nettests.preflight.webhooks import NAME_LABEL
+from nettests.rules.readiness import lacking_agents
 from nettests.session.cleanup import ownership
 from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.prepare import blank_of
@@ -49,6 +56,7 @@ from nettests.session.run_options import RunOptions
 Object = dict[str, Any]
 
 FORBIDDEN = 403
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 RUN_ID = "preflight"
 
 
@@ -88,6 +96,10 @@ def _collect(
         for permission in _reviewed(facts.server_version, namespace)
         if str(permission) in facts.denied
     )
+    more = LIST_WEBHOOKS
+    if profile.images.pull_secret or profile.images.pull_secret_file:
+        more += copying(profile.images.pull_secret)
+    missing += denied(connection, more, namespace)
     plan = options.choice.of(build(facts, flows, options.enabled), facts)
     whole = build(replace(facts, denied=()), flows, options.enabled)
     blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
@@ -111,11 +123,18 @@ def _collect(
             for some, number in probes.passing(plan, facts, blank, connection.bounds)
         ),
         exposed=_exposed(objects),
+        ready={name: read_profile(path).facts for name, path in ready_profiles().items()},
     )
     evidence = _with_namespace(connection, evidence, profile)
-    evidence = _with_remains(connection, evidence)
-    held = {name: dict(_held_ports(connection, name)) for name in sorted(evidence.vantages)}
-    return Preflight(findings=findings(replace(evidence, ports=held)), missing=missing)
+    evidence = _with_webhooks(connection, _with_remains(connection, evidence))
+    of_others = {name: _others(connection, name) for name in sorted(evidence.vantages)}
+    evidence = replace(
+        evidence,
+        ports={name: dict(_held_ports(pods)) for name, pods in of_others.items()},
+        unready={name: number for name, pods in of_others.items() if (number := _unready(pods))},
+        lacking_agents=tuple(lacking_agents(_listed(connection, "/apis/apps/v1/daemonsets"))),
+    )
+    return Preflight(findings=findings(evidence), missing=missing)
 
 
 def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
@@ -214,16 +233,48 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
     return replace(evidence, remains=remains)
 
 
-def _held_ports(connection: Connection, node: str) -> Iterator[tuple[int, str]]:
-    """Yield the ports of ours that other pods hold on a node, as far as pods may be listed."""
+def _with_webhooks(connection: Connection, evidence: Evidence) -> Evidence:
+    """Add the configurations of webhooks, and the labels by which they choose the run's namespace."""
+    name = evidence.facts.namespace
     try:
-        items = connection.items("/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
+        listed = [
+            item | {"kind": kind}
+            for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+            for item in connection.items(f"{WEBHOOKS}/{kind.lower()}s")
+        ]
+        namespaces = (item for item in evidence.objects if item["kind"] == "Namespace")
+        here = connection.get(f"/api/v1/namespaces/{name}") if name else next(namespaces, {})
+    except ApiError as error:
+        return replace(evidence, webhooks_unread=error.message)
+    metadata = here.get("metadata") or {}
+    labels = {NAME_LABEL: metadata.get("name", ""), **(metadata.get("labels") or {})}
+    return replace(evidence, webhooks=tuple(listed), namespace_labels=labels)
+
+
+def _listed(connection: Connection, path: str, **query: str) -> list[Object]:
+    """Return what is listed; nothing where that is denied."""
+    try:
+        return connection.items(path, **query)
     except ApiError:
-        return
-    for item in items:
+        return []
+
+
+def _others(connection: Connection, node: str) -> list[Object]:
+    """Return the Pods of a node that are no run's, as far as they may be listed."""
+    listed = _listed(connection, "/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
+    return [pod for pod in listed if RUN_LABEL not in (pod["metadata"].get("labels") or {})]
+
+
+def _unready(pods: Sequence[Object]) -> int:
+    """Return how many Pods are in the pod network, or 0 if one of them is Ready."""
+    of_network = [pod for pod in pods if any(of_own_network([pod]))]
+    return 0 if any(map(serves, of_network)) else len(of_network)
+
+
+def _held_ports(pods: Sequence[Object]) -> Iterator[tuple[int, str]]:
+    """Yield the ports of ours that Pods hold on their node."""
+    for item in pods:
         metadata, spec = item["metadata"], item["spec"]
-        if RUN_LABEL in (metadata.get("labels") or {}):
-            continue
         for port in _ports(spec):
             if port in NODE_PORTS:
                 yield port, f"pod {metadata['namespace']}/{metadata['name']}"
