@@ -101,7 +101,8 @@ class Reporter:
             self._progress = progress
             if self._live or self.quiet or progress.stage == "done":
                 return
-            key = (progress.stage, _quarter(progress))
+            quarter = 4 * progress.done // progress.total if progress.total else 0
+            key = (progress.stage, quarter)
             if key not in self._printed:
                 self._printed.add(key)
                 self.console.print(as_line(_plain(progress)), style="dim")
@@ -135,10 +136,6 @@ class Reporter:
     def paragraph(self, text: str, *, style: str = "") -> None:
         """Print a text that was worded elsewhere, without secrets: it may have several lines, all but the first indented."""
         self.console.print(as_paragraph(_BY_SHAPE.text(text)), style=style or None)
-
-
-def _quarter(progress: Progress) -> int:
-    return 4 * progress.done // progress.total if progress.total else 0
 
 
 def _plain(progress: Progress) -> str:

@@ -88,7 +88,7 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
     yield (
         Stage.ANSWERED,
         backend.node,
-        lambda frame: frame.way is Way.REPLY and _from(frame, backend),
+        lambda frame: frame.way is Way.REPLY and frame.packet.source == backend.address,
     )
     if crossing:
         yield Stage.REPLY_LEFT, backend.node, lambda frame: frame.way is Way.REPLY and leaves(frame)
@@ -111,10 +111,6 @@ def _translated(frame: Marked, scene: Scene) -> bool:
 
 def _to(frame: Marked, backend: End) -> bool:
     return frame.way is Way.REQUEST and frame.packet.destination == backend.address
-
-
-def _from(frame: Marked, backend: End) -> bool:
-    return frame.packet.source == backend.address
 
 
 def _translated_back(frame: Marked, scene: Scene) -> bool:

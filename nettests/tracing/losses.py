@@ -64,7 +64,7 @@ def packets(hop: Hop, backend: End | None) -> int:
 
 def _between(before: Hop, hop: Hop, backend: End | None, silent: frozenset[Key]) -> Loss | None:
     first, then = _times(before, backend, hop), _times(hop, backend, hop)
-    if _renumbered(first, then):
+    if any(key[1] == "datagram" and key not in first for key in then):
         return None
     lost = Counter[Key]()
     for key, times in first.items():
@@ -126,11 +126,6 @@ def _key(frame: Marked) -> Key | None:
 
 def _kind(key: Key) -> Key:
     return key[:2]
-
-
-def _renumbered(first: dict[Key, int], then: dict[Key, int]) -> bool:
-    """Whether a translation changed the ports of datagrams: then none can be identified."""
-    return any(key[1] == "datagram" and key not in first for key in then)
 
 
 def _unanswered(path: Sequence[Hop]) -> set[Key]:

@@ -59,7 +59,7 @@ def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
     given = tuple(sightings)
     identity = _Identity.of(given, mark)
     return tuple(
-        Marked(way=way, sighting=_bare(sighting))
+        Marked(way=way, sighting=replace(sighting, packet=replace(sighting.packet, payload=b"")))
         for sighting in given
         if (way := identity.way(sighting.packet)) is not None
     )
@@ -69,11 +69,6 @@ def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], b
     """Return a function that tells whether a packet belongs to the marked flow."""
     identity = _Identity.of(tuple(sightings), mark)
     return lambda packet: identity.way(packet) is not None
-
-
-def _bare(sighting: Sighting) -> Sighting:
-    """Return the sighting without its payload, which is never kept."""
-    return replace(sighting, packet=replace(sighting.packet, payload=b""))
 
 
 @dataclass(frozen=True, slots=True)

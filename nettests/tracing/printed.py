@@ -216,7 +216,7 @@ def read_pktmon(text: str) -> Printed:
                 lines.end()
         elif (about := _PROPERTY.search(line)) is not None:
             if mac := _MAC.search(about[3]):
-                components.setdefault(about[1], _Component()).mac = _colons(mac[0])
+                components.setdefault(about[1], _Component()).mac = mac[0].replace("-", ":").lower()
         elif (about := _COMPONENT.search(line)) is not None:
             component = components.setdefault(about[1], _Component())
             component.type, component.name = about[2].strip(), about[3].strip()
@@ -263,7 +263,3 @@ def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
     to, sender = frame.data[:6].hex(":"), frame.data[6:12].hex(":")
     way = {to: Direction.OUT, sender: Direction.IN}.get(component.mac, Direction.UNKNOWN)
     return replace(named, direction=way if frame.ethernet else Direction.UNKNOWN)
-
-
-def _colons(mac: str) -> str:
-    return mac.replace("-", ":").lower()

@@ -75,7 +75,7 @@ def _ip(frame: Layer) -> Layer | None:
 
 
 def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
-    if UDP not in outer or _is_later_fragment(outer):
+    if UDP not in outer or (isinstance(outer, IP) and outer.frag > 0):
         return None
     port = outer[UDP].dport
     if port == ports.GENEVE:
@@ -111,7 +111,7 @@ def _flow(frame: Layer, ip: Layer, wrapped: Encapsulation | None) -> Packet:
         sequence=segment.seq if tcp else None,
         icmp=(segment.type, segment.code) if icmp else None,
         quoted=_quoted(segment) if icmp else None,
-        fragment=fragment is not None or _is_fragment(ip),
+        fragment=fragment is not None or (isinstance(ip, IP) and (ip.frag > 0 or "MF" in ip.flags)),
         length=length,
         carried=_carried(ip, segment, length) if ports else 0,
         payload=bytes(segment.payload) if ports else b"",
@@ -153,15 +153,6 @@ def _protocol(segment: Layer) -> Protocol | None:
         if isinstance(segment, kind):
             return protocol
     return None
-
-
-def _is_fragment(ip: Layer) -> bool:
-    return isinstance(ip, IP) and (ip.frag > 0 or "MF" in ip.flags)
-
-
-def _is_later_fragment(ip: Layer) -> bool:
-    """Whether the packet is a later fragment, whose first bytes are no header."""
-    return isinstance(ip, IP) and ip.frag > 0
 
 
 def goes_out(frame: Layer) -> bool | None:
