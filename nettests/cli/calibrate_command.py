@@ -82,9 +82,7 @@ def calibrate(
 
 
 def _in_cluster(common: CommonOptions, report_dir: Path) -> CalibratedNow:
-    from nettests.session.calibrate_now import (  # noqa: PLC0415 - it does not import on Windows
-        calibrate_now,
-    )
+    from nettests.session.calibrate_now import calibrate_now  # noqa: PLC0415 - it does not import on Windows
 
     flows = common.registry().flows
     with common.cluster() as options:

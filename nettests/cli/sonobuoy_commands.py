@@ -14,12 +14,7 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.job_options import require_run_arguments
 from nettests.job import Wanted, checked
-from nettests.job.sonobuoy import (
-    PORT_VARIABLE,
-    RESULTS_FOLDER,
-    RESULTS_VARIABLE,
-    definition,
-)
+from nettests.job.sonobuoy import PORT_VARIABLE, RESULTS_FOLDER, RESULTS_VARIABLE, definition
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.sonobuoy_run import deliver_run, port_of
 

@@ -13,13 +13,7 @@ from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, p
 from nettests.cluster.references import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import (
-    STATED,
-    CniFacts,
-    Fact,
-    known,
-    unknown,
-)
+from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 

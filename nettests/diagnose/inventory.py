@@ -15,12 +15,11 @@ from nettests.model.words import OS
 from nettests.rules.cni_files import CNI
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.hns import script_of
-from nettests.rules.hns_endpoints import ENDPOINTS
 from nettests.rules.hns_load_balancers import POLICIES
-from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.hns_networks import ENDPOINTS, NETWORKS
 from nettests.rules.host import DYNAMIC, EXCLUDED
+from nettests.rules.node import VERSION
 from nettests.rules.readings import ToolOutput
-from nettests.rules.updates import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

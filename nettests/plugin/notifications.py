@@ -76,9 +76,7 @@ def _write(results: Results, file: Path) -> str:
 
     A scrape in between reads the last one. Others may read it, as the umask says: a collector has a user of its own.
     """
-    from nettests.report.open_metrics import (  # noqa: PLC0415 - only who wants metrics loads their library
-        render_open_metrics,
-    )
+    from nettests.report.open_metrics import render_open_metrics  # noqa: PLC0415 - only who wants metrics loads their library
 
     # The collector takes whatever ends with .prom: this one does not.
     beside = file.with_name(f".{file.name}.{os.getpid()}")

@@ -8,7 +8,7 @@ from nettests.model.words import OS
 from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding, Level, note, ok, worst
-from nettests.rules.support import WITHOUT_AGENT
+from nettests.rules.node import WITHOUT_AGENT
 
 POLICY = "Kubernetes, version skew policy"
 

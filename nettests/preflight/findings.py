@@ -1,11 +1,6 @@
 """All findings of preflight, in the order in which people should read them."""
 
-from nettests.preflight.cluster import (
-    address_families,
-    network_plugin,
-    reachability,
-    versions,
-)
+from nettests.preflight.cluster import address_families, network_plugin, reachability, versions
 from nettests.preflight.evidence import Evidence
 from nettests.preflight.finding import Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints

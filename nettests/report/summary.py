@@ -8,14 +8,7 @@ from nettests.model.check import Check, Target, Vantage
 from nettests.model.check_id import details_of
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
-from nettests.model.words import (
-    OS,
-    CheckClass,
-    Placement,
-    Resolver,
-    VantageKind,
-    Verdict,
-)
+from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
 from nettests.plan.classes import CHOICES, OPTION, not_enabled
 from nettests.report.results import CheckResult, Results
 from nettests.report.text import plural

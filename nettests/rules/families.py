@@ -16,12 +16,12 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.hns import networks
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.node import NODE
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.rule import rule
 from nettests.rules.subjects import CALICO, FLANNEL, OVERLAY, SDNBRIDGE
 
 

@@ -20,16 +20,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import (
-    ApiObjects,
-    Request,
-    ToolOutput,
-    newest_last,
-    printed_if_there,
-)
-from nettests.rules.rule import rule
+from nettests.rules.readings import ApiObjects, Request, ToolOutput, newest_last, printed_if_there
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")

@@ -4,13 +4,12 @@ It is a Windows service or was started by a script, as on AKS, on EKS and by old
 demand the same of it; its settings are read on the node itself.
 """
 
-from nettests.rules import kube_proxy, skew
-from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
+from nettests.rules import kube_proxy, node
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding, rule
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.kube_proxy_on_host import ON_HOST, PROCESS, VERSION
 from nettests.rules.plugin import ANTREA_ALONE, antrea_release
 from nettests.rules.pods import PODS
-from nettests.rules.rule import rule
 from nettests.rules.subjects import ANTREA, DSR, KERNELSPACE, KUBE_PROXY_ON_HOST, OVERLAY
 from nettests.rules.windows_services import (
     ANY_KUBE_PROXY_SERVICES,
@@ -79,11 +78,11 @@ def host_proxy_overlay_gate(evidence: Evidence) -> Finding:
     "host-proxy-skew",
     about=(KUBE_PROXY_ON_HOST,),
     reads=(*ON_HOST, VERSION),
-    remedy=skew.kube_proxy_skew.remedy,
+    remedy=node.kube_proxy_skew.remedy,
 )
 def host_proxy_skew(evidence: Evidence) -> Finding:
     """kube-proxy on the host follows the version-skew policy."""
-    return skew.kube_proxy_skew.demand(evidence)
+    return node.kube_proxy_skew.demand(evidence)
 
 
 @rule(

@@ -21,6 +21,7 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kube_proxy_on_host import (
     COMMAND_LINE,
@@ -33,13 +34,8 @@ from nettests.rules.kube_proxy_on_host import (
 )
 from nettests.rules.pods import FLAG, NETWORK_VARIABLE, PODS
 from nettests.rules.readings import PodLog
-from nettests.rules.rule import rule
 from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
-from nettests.rules.windows_services import (
-    KUBE_PROXY_SERVICES,
-    SERVICE_NAMES_BESIDE,
-    settings_of,
-)
+from nettests.rules.windows_services import KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE, settings_of
 
 NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, *KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE)
 """Readings that name its network besides Pods and log, if it is not a Pod."""

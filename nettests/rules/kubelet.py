@@ -22,10 +22,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.node import NODE
 from nettests.rules.readings import ToolOutput, printed_if_there
-from nettests.rules.rule import rule
 
 PROCESS = "kubelet.exe"
 FLAGS: Mapping[str, str] = {

@@ -8,8 +8,28 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.rules.balancing import CLUSTER_IP, Frontend, Node, Wanted, wanted_balancers
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
+from nettests.rules.balancing import (
+    CLUSTER_IP,
+    SERVICES,
+    SERVICES_AFTER,
+    SLICES,
+    SLICES_AFTER,
+    Frontend,
+    Node,
+    Wanted,
+    by_service,
+    unchanged,
+    wanted_balancers,
+)
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    finding,
+    name_of,
+    rule,
+)
 from nettests.rules.hns import shown
 from nettests.rules.hns_load_balancers import (
     ENDPOINTS_BESIDE,
@@ -21,17 +41,8 @@ from nettests.rules.hns_load_balancers import (
     held_twice,
     load_balancers_of,
 )
-from nettests.rules.rule import rule
-from nettests.rules.services import (
-    SERVICES,
-    SERVICES_AFTER,
-    SLICES,
-    SLICES_AFTER,
-    by_service,
-    unchanged,
-)
+from nettests.rules.node import FIRST_DSR
 from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
-from nettests.rules.updates import FIRST_DSR
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); for releases in between the rule does not run."""

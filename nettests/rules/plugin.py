@@ -1,13 +1,18 @@
-"""Rules about releases of network plugins: what Calico, Antrea and Flannel demand of Windows nodes.
+"""Rules about network plugins on Windows nodes: releases that they demand, Calico's IP pools, Amazon's VPC plugin.
 
-Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``, Flannel's pull request 1096, the
-handbook of Kubernetes 1.5 to 1.15.
+Sources: Calico's requirements and limitations for Windows, which know VXLAN everywhere or no encapsulation at all; Antrea's
+``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon EKS user guide ("Deploy Windows
+nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``. Pools are objects of Calico's own (``crd.projectcalico.org``); an
+installation that keeps them in etcd has none of these.
 """
 
 import ipaddress
 import re
+from collections.abc import Iterator
 
+from nettests.model.permission import LIST_IP_POOLS
 from nettests.model.versions import KubernetesVersion
+from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -15,12 +20,15 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
-from nettests.rules.hns import networks
+from nettests.rules.families import pods_ipv4
+from nettests.rules.hns import networks, shown
 from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.kept import KEEP, NAMED
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.rule import rule
-from nettests.rules.subjects import ANTREA, CALICO, FLANNEL
+from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on Antrea serves all Services itself, and kube-proxy must not run."""
@@ -155,3 +163,142 @@ def _images(pod: Object) -> list[str]:
 
 def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
+
+
+BRIDGE = "vpcbr"
+"""The plugin's prefix for the network of an interface; the interface's MAC address follows."""
+DNS = "coredns"
+
+
+@rule(
+    "vpc-interface",
+    about=(VPC,),
+    reads=(NETWORKS,),
+    remedy="look at C:\\ProgramData\\Amazon\\EKS\\logs\\vpc-bridge.log and at the node's bootstrap: the plugin makes one network, "
+    "on the primary interface; remove what an earlier plugin left (Get-HnsNetwork, Remove-HnsNetwork)",
+)
+def vpc_interface(evidence: Evidence) -> Finding:
+    """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
+    # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
+    vpc_networks = [
+        network
+        for network in networks(evidence, NETWORKS)
+        if network.name.lower().startswith(BRIDGE)
+    ]
+    names = sorted(f"{network.name} ({network.kind})" for network in vpc_networks)
+    bridges = [network for network in vpc_networks if network.is_of("l2bridge")]
+    return finding(
+        len(vpc_networks) == len(bridges) == 1,
+        f"networks {', '.join(names) or 'of other names alone'}",
+        f"one network {BRIDGE}<MAC address> of type L2Bridge",
+        of=1,
+    )
+
+
+@rule(
+    "vpc-pods-ipv4",
+    about=(VPC,),
+    reads=(PODS,),
+    remedy="Windows nodes of Amazon's clusters support IPv4 alone: see which plugin gave the address, and run the flows "
+    "over it before anything relies on it",
+    beside_pod=True,
+)
+def vpc_pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods that Amazon's plugin carries on Windows have IPv4 addresses only."""
+    return pods_ipv4(evidence)
+
+
+@rule(
+    "vpc-dns-elsewhere",
+    about=(VPC,),
+    reads=(PODS,),
+    remedy="give the cluster's DNS a Linux node: its Pods run there alone (nodeSelector kubernetes.io/os: linux)",
+)
+def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
+    """No Pod of the cluster's DNS is on a Windows node: it needs Linux nodes beside them."""
+    names = [str(pod["metadata"]["name"]) for pod in evidence.items(PODS)]
+    if not names:
+        raise NothingThereError("no Pod runs on the node")
+    dns_pods = sorted(name for name in names if name.startswith(DNS))
+    return finding(
+        not dns_pods,
+        f"Pod {', '.join(dns_pods)}" if dns_pods else f"{len(names)} Pods, none of them {DNS}",
+        f"{DNS} on Linux nodes alone",
+        of=len(names),
+    )
+
+
+NEVER, CROSS_SUBNET = "Never", "CrossSubnet"
+IP_POOLS = ApiObjects(
+    name="calico-ip-pools",
+    request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ippools"),
+    permission=LIST_IP_POOLS,
+    keep=kept.items(
+        {
+            "metadata": NAMED,
+            "spec": dict.fromkeys(
+                ("cidr", "ipipMode", "vxlanMode", "nodeSelector", "disabled"), KEEP
+            ),
+        }
+    ),
+)
+# samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
+_OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")
+
+
+@rule(
+    "calico-pools",
+    about=(CALICO,),
+    reads=(IP_POOLS,),
+    remedy="give pools that Windows nodes take addresses from ipipMode: Never, and vxlanMode: Always or, with BGP, Never; or "
+    "keep Windows nodes from them by nodeSelector",
+)
+def calico_pools(evidence: Evidence) -> Finding:
+    """No pool of Windows nodes encapsulates by IP in IP, or by VXLAN between subnets alone."""
+    if evidence.facts.get("backend") == "none":
+        raise NothingThereError(
+            "Calico is a policy engine here: another plugin gives the addresses"
+        )
+    if evidence.problems.get(IP_POOLS.name, "").endswith("status 404"):
+        raise NothingThereError("the API server has no IP pools of Calico: it keeps them elsewhere")
+    pools = [pool for pool in evidence.items(IP_POOLS) if _serves_windows(pool["spec"])]
+    if not pools:
+        raise NothingThereError(
+            "no IPv4 pool of Calico says that Windows nodes take addresses from it"
+        )
+    wrong = [problem for pool in pools for problem in _wrong(pool)]
+    names = ", ".join(f"{_pool_name(pool)} ({_modes(pool['spec'])})" for pool in pools)
+    return finding(
+        not wrong,
+        shown(wrong) or f"pool {names}",
+        "no IP in IP, and VXLAN everywhere or not at all, where Windows nodes take addresses",
+        of=len(pools),
+    )
+
+
+def _serves_windows(spec: Object) -> bool:
+    """Whether Windows nodes take addresses from an IPv4 pool, if its selector is about operating systems only."""
+    if spec.get("disabled") or ":" in str(spec.get("cidr")):
+        return False
+    selector = str(spec.get("nodeSelector") or "all()").strip()
+    if selector == "all()":
+        return True
+    match = _OF_SYSTEM.fullmatch(selector)
+    return match is not None and (match["os"] == "windows") is (match["sign"] == "==")
+
+
+def _wrong(pool: Object) -> Iterator[str]:
+    spec = pool["spec"]
+    if (mode := spec.get("ipipMode") or NEVER) != NEVER:
+        yield f"pool {_pool_name(pool)} with ipipMode {mode}"
+    if spec.get("vxlanMode") == CROSS_SUBNET:
+        yield f"pool {_pool_name(pool)} with vxlanMode {CROSS_SUBNET}"
+
+
+def _modes(spec: Object) -> str:
+    modes = (("ipipMode", spec.get("ipipMode")), ("vxlanMode", spec.get("vxlanMode")))
+    return ", ".join(f"{key} {value or NEVER}" for key, value in modes)
+
+
+def _pool_name(pool: Object) -> str:
+    return f"{pool['metadata']['name']} {pool['spec'].get('cidr')}"

@@ -17,10 +17,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.pods import NETWORK_VARIABLE
 from nettests.rules.readings import ToolOutput
-from nettests.rules.rule import rule
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST, Subject
 
 SERVICES = r"HKLM\SYSTEM\CurrentControlSet\Services"

@@ -21,12 +21,7 @@ from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import Blueprint
 from nettests.session.calibrations import Calibrating
-from nettests.session.diagnosis import (
-    Diagnosis,
-    Failing,
-    diagnose_failures,
-    host_pods,
-)
+from nettests.session.diagnosis import Diagnosis, Failing, diagnose_failures, host_pods
 from nettests.session.families import documented
 from nettests.session.head import write_head
 from nettests.session.holding import Holding

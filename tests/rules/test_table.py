@@ -10,10 +10,9 @@ from nettests.errors import PlanError
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.plan import cases, load
 from nettests.resources import suites_path
-from nettests.rules import RULES, Rule
+from nettests.rules import RULES, Rule, table_of
+from nettests.rules.evidence import rule
 from nettests.rules.readings import ApiObjects, Request, ToolOutput, permission_of
-from nettests.rules.rule import rule
-from nettests.rules.table import table_of
 from tests.plan.clusters import mixed
 from tests.rules.made import READINGS
 

@@ -38,12 +38,7 @@ from nettests.report.incidents.slowness import Slowness, find_slowness
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind
 from nettests.report.incidents.without_path import without_path
-from nettests.report.incidents.wrong_answers import (
-    denials,
-    errors,
-    uncompleted,
-    wrong_answers,
-)
+from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
