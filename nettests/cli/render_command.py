@@ -9,7 +9,7 @@ from nettests import probes, terminal
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
-from nettests.cluster.lease import lease_object
+from nettests.cluster.ownership import lease_object
 from nettests.model.yaml_writing import write_yaml
 from nettests.session.cleanup import ownership
 from nettests.session.head import new_run_id

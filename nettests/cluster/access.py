@@ -11,13 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nettests.bounds import Slots, for_processes
-from nettests.cluster.apply import create, dry_run
-from nettests.cluster.attach import attach
+from nettests.cluster.apply import CreatedObjects, create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, open_channels
 from nettests.cluster.connection import BACKGROUND, ApiError, Connection
-from nettests.cluster.converse import converse
-from nettests.cluster.endpoints import wait_for_endpoints
-from nettests.cluster.execute import Exec
+from nettests.cluster.execute import Exec, attach, converse
 from nettests.cluster.failures import ClosedError
 from nettests.cluster.follow import (
     delete_pod,
@@ -28,13 +25,17 @@ from nettests.cluster.follow import (
     wait_gone,
 )
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.pod_events import events_of
 from nettests.cluster.port_forward import PortForward
-from nettests.cluster.standing_pods import standing_pods
-from nettests.cluster.undo import CreatedObjects
-from nettests.cluster.wait import wait_for_addresses, wait_for_pods
+from nettests.cluster.wait import (
+    events_of,
+    is_standing,
+    wait_for_addresses,
+    wait_for_endpoints,
+    wait_for_pods,
+)
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
+from nettests.model.pod_problem import problem_of
 from nettests.model.words import OS
 
 Object = dict[str, Any]
@@ -230,3 +231,26 @@ class Access:
         ]
         opened = open_channels(candidates, pod, deadline=time.monotonic() + timeout)
         return opened.channels, opened.notes
+
+
+def standing_pods(
+    connection: Connection, namespace: str, names: Collection[str], *, selector: str
+) -> tuple[dict[str, Object], dict[str, str]]:
+    """Return the Pods of ``names`` that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+    listed = connection.items(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
+    pods = {pod["metadata"]["name"]: pod for pod in listed}
+    why = {name: _why_not(pods.get(name)) for name in names}
+    return (
+        {name: pods[name] for name in names if not why[name]},
+        {name: reason for name, reason in why.items() if reason},
+    )
+
+
+def _why_not(pod: Object | None) -> str:
+    if pod is None:
+        return "it is no longer in the API"
+    if "deletionTimestamp" in pod["metadata"]:
+        return "it is being deleted"
+    if is_standing(pod):
+        return ""
+    return f"it is not Ready ({problem_of(pod)})"

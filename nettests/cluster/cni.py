@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from nettests.cluster import hybrid_overlay, plugin_settings
 from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, plugin_of
-from nettests.cluster.references import data_of
+from nettests.cluster.shapes import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, CniFacts, Fact, known, unknown

@@ -11,13 +11,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster.bodies import whole
+from nettests.cluster.client import whole
 from nettests.cluster.connection import Connection
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
-from nettests.cluster.handshake import open_stream
 from nettests.cluster.lanes import Lane, lanes_of
-from nettests.cluster.streams import LostError
+from nettests.cluster.streams import LostError, open_stream
 from nettests.deadlines import Patience
 from nettests.model import limits
 from nettests.model.channel import ChannelError, HttpAnswer, SpentError

@@ -5,7 +5,7 @@ DaemonSets that refer to them, and by the names that installers give them where 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,8 @@ from nettests.cluster import hybrid_overlay, kubeproxy, nodes, permissions, plug
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.plugins import PluginObjects, plugin_of
-from nettests.cluster.reader import Reader, existing
-from nettests.cluster.references import config_maps_of, pod_spec_of
 from nettests.cluster.shapes import (
+    CONFIG_MAP,
     DAEMON_SET,
     IP_POOL,
     NODE,
@@ -23,6 +22,10 @@ from nettests.cluster.shapes import (
     RUNTIME_CLASS,
     SERVICE,
     SERVICE_CIDR,
+    Shape,
+    config_maps_of,
+    pod_spec_of,
+    shaped,
     shaped_items,
 )
 from nettests.cluster.threads import threads
@@ -33,6 +36,57 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 Object = dict[str, Any]
+
+ConfigMaps = Mapping[str, Future[Object | None]]
+"""By ``namespace/name``, while they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads from one cluster; ``reasons`` has why a path, or a ConfigMap by its name, could not be read."""
+
+    connection: Connection
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def listed(self, path: str, shape: Shape, **query: str) -> list[Object]:
+        """Return the objects of a list, none if it is refused."""
+        try:
+            items, odd = shaped_items(self.connection.items(path, **query), shape, path)
+        except ApiError as error:
+            self.reasons[path] = error.message
+            return []
+        if odd:
+            self.reasons[path] = odd
+        return items
+
+    def one(self, path: str, shape: Shape, name: str = "") -> Object | None:
+        """Return one object; ``name`` is its key in ``reasons`` instead of the path."""
+        try:
+            item, odd = shaped(self.connection.get(path), shape, name or path)
+        except ApiError as error:
+            self.reasons[name or path] = error.message
+            return None
+        if odd:
+            self.reasons[name or path] = odd
+        return item if item.get("metadata", {}).get("name") else None
+
+    def config_maps(self, pool: Executor, names: Sequence[str]) -> ConfigMaps:
+        """Start reading ConfigMaps; return a future for each."""
+        return {name: pool.submit(self._config_map, name) for name in dict.fromkeys(names)}
+
+    def _config_map(self, name: str) -> Object | None:
+        namespace, _, short = name.partition("/")
+        path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
+        return self.one(path, CONFIG_MAP, name)
+
+
+def existing(pending: ConfigMaps) -> Iterator[tuple[str, Object]]:
+    """Yield the ConfigMaps that exist, in the order in which they were requested."""
+    for name, request in pending.items():
+        if (config_map := request.result()) is not None:
+            yield name, config_map
+
+
 NODES = "/api/v1/nodes"
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DNS_SERVICES = "/api/v1/namespaces/kube-system/services"

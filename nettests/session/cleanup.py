@@ -5,8 +5,8 @@ import socket
 from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
+from nettests.cluster.apply import CreatedObjects, delete_run
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import CreatedObjects, delete_run
 from nettests.errors import ClusterError
 
 EXPIRES_AFTER = timedelta(hours=6)

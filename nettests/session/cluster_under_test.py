@@ -7,9 +7,7 @@ from dataclasses import replace
 
 from nettests.cluster import Connection
 from nettests.cluster.discover import discover
-from nettests.cluster.permissions import denied
-from nettests.cluster.pod_security import level_of
-from nettests.cluster.privileged import privileged_of
+from nettests.cluster.permissions import denied, level_of, privileged_of
 from nettests.cluster.profile_file import read_profile
 from nettests.cluster.threads import threads
 from nettests.errors import ManifestError

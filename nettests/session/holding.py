@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
-from nettests.cluster.lease import Lease
-from nettests.cluster.ownership import Ownership
-from nettests.cluster.unacknowledged import delete_unacknowledged
+from nettests.cluster.apply import delete_unacknowledged
+from nettests.cluster.ownership import Lease, Ownership
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import RUN_LABEL

@@ -12,11 +12,10 @@ from typing import Any
 from nettests import probes
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
-from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
-from nettests.cluster.permissions import denied
+from nettests.cluster.ownership import lease_object
+from nettests.cluster.permissions import by_quota, denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
-from nettests.cluster.pod_security import by_quota
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile

@@ -16,8 +16,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from nettests.cluster.sent import Sent
-from nettests.cluster.under_way import UnderWay
+from nettests.cluster.tries import Sent, UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
+from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.failures import ClosedError
-from nettests.cluster.undo import CreatedObjects
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.session.cleanup import EXPIRES_AFTER, clean_up, ownership

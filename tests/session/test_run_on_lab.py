@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.collect import remove
 from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import CreatedObjects
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
 from nettests.session.cleanup import clean_up, ownership

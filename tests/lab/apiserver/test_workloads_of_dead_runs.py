@@ -9,9 +9,9 @@ import pytest
 
 from nettests.cluster import connect
 from nettests.cluster.access import Access
+from nettests.cluster.apply import delete_run
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import find
-from nettests.cluster.undo import delete_run
 from nettests.lab.client import Client
 from nettests.model.check import Afterwards
 from nettests.model.workload import MAKES, Workload
