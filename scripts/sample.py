@@ -17,8 +17,7 @@ from nettests.conformance import ConformanceReport, assess
 from nettests.conformance.documents import NAME
 from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
-from nettests.session.judged_anew import basis_of
-from nettests.session.published import publish
+from nettests.session.judged_anew import basis_of, publish
 from nettests.session.vendor_files import read_vendor_files
 
 ROOT = Path(__file__).resolve().parent.parent

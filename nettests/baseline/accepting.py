@@ -18,7 +18,7 @@ from nettests.compare.cluster_names import cluster_of
 from nettests.compare.recorded import RecordedCheck, Seen
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
-from nettests.report.digest import facts_digest
+from nettests.report.results import facts_digest
 
 _HELD = frozenset({*DEVIATING, Verdict.RECORDED})
 # samples: win-3 → linux-2, win-1

@@ -14,8 +14,7 @@ from nettests.errors import NettestsError, PathError
 from nettests.job import pack, spelled_archive
 from nettests.job.archive import packable
 from nettests.private import write_bytes
-from nettests.session.recorded_runs import results_of
-from nettests.session.run_archive import newest, read_folder
+from nettests.session.recorded_runs import newest, read_folder, results_of
 
 PRINTED = "-"
 """The name of a file that stands for standard output."""

@@ -31,8 +31,7 @@ from nettests.model.visible import as_line
 from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
 from nettests.report.text import plural
-from nettests.session.calibrate_local import calibrate_local
-from nettests.session.calibrated import CalibratedNow
+from nettests.session.calibrate_local import CalibratedNow, calibrate_local
 from nettests.terminal.drawing import console
 
 PIPED = 140

@@ -31,8 +31,7 @@ from nettests.conformance.sentences import (
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
 from nettests.report.text import plural
-from nettests.session.judged_anew import basis_of
-from nettests.session.published import compared, publish, published
+from nettests.session.judged_anew import basis_of, compared, publish, published
 from nettests.session.recorded_runs import folder_of
 from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
 

@@ -14,7 +14,7 @@ from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster
 from nettests.diagnose import Collected
 from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.report.text import one_line, plural
-from nettests.session.on_demand import Demand, collect_now
+from nettests.session.diagnosis import Demand, collect_now
 
 
 @click.command(

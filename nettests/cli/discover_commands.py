@@ -22,7 +22,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.cluster_under_test import facts_of, profile_of
+from nettests.session.prepare import facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 

@@ -30,7 +30,7 @@ from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes
 from nettests.plan.classes import OPTION
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
-from nettests.session.cluster_under_test import profile_of
+from nettests.session.prepare import profile_of
 from nettests.session.recorded_runs import read_document, results_of
 from nettests.terminal.drawing import console
 

@@ -21,7 +21,7 @@ from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
-from nettests.session.rejudged_journal import Held, Rejudged, judge_again
+from nettests.session.rejudge import Held, Rejudged, judge_again
 from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()

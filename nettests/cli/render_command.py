@@ -11,9 +11,9 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.cluster.ownership import lease_object
 from nettests.model.yaml_writing import write_yaml
-from nettests.session.cleanup import ownership
-from nettests.session.head import new_run_id
+from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
+from nettests.session.report_dir import new_run_id
 
 _WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
 

@@ -25,10 +25,10 @@ from nettests.cli.options import (
     report_dir_option,
     shared,
 )
-from nettests.session.estimate import estimate
 from nettests.session.option_table import OPTIONS, OWN, words_of
-from nettests.session.rerun import with_failed
-from nettests.session.run_archive import newest
+from nettests.session.prepare import estimate
+from nettests.session.previous_run import with_failed
+from nettests.session.recorded_runs import newest
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.

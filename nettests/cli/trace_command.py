@@ -12,13 +12,10 @@ from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
-from nettests.report.trace_json import document
-from nettests.report.trace_words import terminal_lines
+from nettests.report.trace_words import document, terminal_lines
 from nettests.session.captures import require_scapy
-from nettests.session.trace_captures import Given, trace_captures
-from nettests.session.trace_now import trace_now
-from nettests.tracing.finding import Finding
-from nettests.tracing.result import Trace
+from nettests.session.run_traces import Given, trace_captures, trace_now
+from nettests.tracing.finding import Finding, Trace
 
 
 @click.command(

@@ -32,16 +32,14 @@ from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
 from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plugin.documents import end_documents
-from nettests.plugin.notifications import Notifications, notifications_of
-from nettests.plugin.reporter import Reporter
-from nettests.plugin.terminal_summary import show
+from nettests.plugin.notifications import Notifications, notifications_of, without_address
+from nettests.plugin.reporter import Reporter, show
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run_options import RunOptions
-from nettests.session.webhook import without_address
 
 SLICE_SECONDS = 0.5
 """Between two checks for an interrupt."""

@@ -1,6 +1,9 @@
 """What probes need of a cluster, in one object: create, wait, open channels.
 
 Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets it as a protocol.
+
+List once which of a run's Pods exist, by the run's label; the caller decides what it means. ``wait`` is for Pods that
+are not Ready yet. Here they were Ready before, and a reboot, a drain or a person may have removed them since.
 """
 
 import threading

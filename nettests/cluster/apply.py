@@ -1,7 +1,9 @@
 """Create the objects of a run, find them by their labels, and delete single objects.
 
-``undo`` decides what is removed at the end of a run, ``collect`` what is removed of dead runs, ``wait`` waits for
-Pods.
+At the end of a run what it created is removed, and nothing else; ``collect`` removes what dead runs left. The run remembers what it created: an object is deleted if
+it carries the run's labels and its UID is one that this process created. A namespace of its own is deleted as a
+whole, unless another run holds it. Of Pods that no kubelet has acted on nothing was started, and a silent kubelet would never
+confirm their deletion: they are removed at once. ``wait`` waits for Pods.
 """
 
 import time

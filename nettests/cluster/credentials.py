@@ -4,6 +4,11 @@
 of certificates only. What client-go honours is honoured or refused here: ``tokenFile`` before ``token``, both trimmed
 (client-go, ``transport/token_source.go``), exec plugins, impersonation (``transport/round_trippers.go``). Errors
 never hold the credential.
+
+Run a kubeconfig's exec plugin (kubelogin, aws, gke-gcloud-auth-plugin …) and return the credentials that it gives. A
+plugin that is missing or fails ends the command with its name, exit code and message: the most frequent first mistake
+on AKS, EKS and GKE. Protocol: Kubernetes documentation, Authenticating, "client-go credential plugins"
+(``client.authentication.k8s.io``). Tokens are not cached here.
 """
 
 import base64

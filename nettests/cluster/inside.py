@@ -2,6 +2,9 @@
 
 Every kind that the API serves is listed, by metadata only. A kind that may not be listed, or did not answer, is
 reported. ``leftovers`` decides what that means for the namespace.
+
+List the namespaced kinds that a cluster serves, CRDs and aggregated APIs included. Read before a namespace is
+removed, so that no object in it is overlooked because its kind is unknown here. ``inside`` lists the objects.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,9 @@
 """Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
 The first step of ``connect``; it only reads files.
+
+The credentials that a kubelet gives a Pod: address from the environment, token and authority from a mounted folder.
+Reads files only.
 """
 
 import os

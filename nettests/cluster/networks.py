@@ -2,6 +2,10 @@
 
 Pure. kubeadm's ConfigMap, the network plugin's own, the Corefile of the cluster's DNS and its Service are read;
 what none of them says is unknown with the reason, or stated in the cluster profile.
+
+Read a Corefile: the zones of CoreDNS's kubernetes plugin, and whether it serves records of Pods. Source: CoreDNS
+manual, "Configuration" and plugin kubernetes: zones stand behind the plugin's name, those of the server block count
+where there is none, and networks and reverse zones among them are no names. Comments begin with ``#``.
 """
 
 import ipaddress

@@ -2,6 +2,10 @@
 
 Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an
 upgrade does not change (``windows-1``); the cluster profile can pin it.
+
+The nodes that are tested, as the user selected them, and the nodes that are about to be removed. Nodes are chosen by
+their names, joined by commas, or by a selector as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``,
+``pool``, joined by commas.
 """
 
 import ipaddress

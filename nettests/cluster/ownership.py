@@ -2,6 +2,10 @@
 
 Run and owner are labels, because objects are selected by them; creation and expiry are annotations, because a time is
 no label value. An object that lacks one of the marks is not ours, whatever its name.
+
+The Lease of a run: it keeps two runs out of one namespace, and shows whether a run is still alive. A thread of the
+run's process renews it, so that renewal ends with the process, however that ends. Liveness is observed, not computed
+from clocks: the Lease is renewed within its duration, or it is not.
 """
 
 import re

@@ -3,6 +3,9 @@
 A proxy, an aggregated API or a controller of somebody's own may return what the API's schema forbids. ``shaped`` leaves
 out what has another type, and what nobody reads, so that readers find a part as documented or not at all; it says what
 was left out, and discovery adds that to the reasons of facts that stay unknown.
+
+Which ConfigMaps a Pod, or a DaemonSet's template of it, refers to: by its volumes, and by its containers' variables.
+Installers name ConfigMaps as they like, and with hashes; the Pod that reads one has its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

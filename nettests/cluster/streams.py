@@ -3,6 +3,10 @@
 ``handshake`` makes it; ``execute``, ``converse`` and ``port_forward`` know what each channel carries. In the
 protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The close channel of ``v5`` is not needed:
 the stream ends right after it.
+
+Open the WebSocket of an exec or a port-forward, with retries where they may help. The only place that opens either.
+TLS and proxies are those of every other API request; redirects are not followed. A refused stream has done nothing,
+so it is safe to retry. ``streams`` carries the messages.
 """
 
 import math

@@ -1,6 +1,14 @@
 """Retries of API requests: pauses, limits, and reading the token again when it is refused.
 
 Used for requests, watches and handshakes alike. What a response means is up to the caller.
+
+What is under way over one connection, so that closing the connection ends it; and when anything was answered last. An
+answer that is waited for, or a stream that is read, would hold its thread, and with it the process, until its time is
+over; cut, it is an error of who reads it.
+
+Count API requests by verb and resource: what a run costs the cluster. ``connection`` counts where requests and
+handshakes leave, retries and watches included; the totals are written at the end of a run. Paths are read, responses
+are not.
 """
 
 import math

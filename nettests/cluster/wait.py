@@ -2,6 +2,12 @@
 
 Also waits until Services of type LoadBalancer have addresses. ``model.pod_problem`` reads the reason from the pod's status
 and events. A failed pod is a result here, never an exception.
+
+Wait until the EndpointSlices of a namespace hold the pods behind its Services. Whether kube-proxy on a node has
+programmed them is not known here: that only shows on the node.
+
+Read the events of Pods, and which Pods of a namespace get no sandbox or no image by what their events say. A Pod
+without a sandbox looks like one that is being created, so that its status is no reason to stop waiting.
 """
 
 import math

@@ -20,18 +20,17 @@ from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
 from nettests.parse.doubts import Doubts
 from nettests.parse.unread import unread_texts
-from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.instruments import instrument_rows
-from nettests.report.latency import latencies, paths
-from nettests.report.members import member_results
+from nettests.report.members import latencies, member_results, paths
 from nettests.report.results import (
     CheckResult,
     Coverage,
     Results,
     RunInfo,
     UsedLimitation,
+    facts_digest,
     run_singly,
 )
 from nettests.report.rounds import rounds_of

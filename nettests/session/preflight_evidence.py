@@ -40,9 +40,8 @@ from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
-from nettests.session.cleanup import ownership
-from nettests.session.cluster_under_test import facts_of, profile_of
-from nettests.session.prepare import blank_of
+from nettests.session.holding import ownership
+from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]

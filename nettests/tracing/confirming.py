@@ -11,9 +11,8 @@ from enum import Enum
 from ipaddress import IPv4Network, ip_address
 from typing import assert_never
 
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Way
-from nettests.tracing.result import Trace
 
 BALANCERS, ENDPOINTS, NETWORKS = (
     "hns-load-balancers.json",

@@ -11,8 +11,7 @@ from typing import assert_never
 from nettests.tracing.finding import Finding
 from nettests.tracing.hops import Hop, Stage, leaves, passed_on
 from nettests.tracing.mark import Marked, Way
-from nettests.tracing.packet import PORT_UNREACHABLE, Packet
-from nettests.tracing.scene import End, Scene
+from nettests.tracing.packet import PORT_UNREACHABLE, End, Packet, Scene
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from nettests.baseline import (
     render_baseline,
 )
 from nettests.compare import RecordedRun
-from nettests.report.digest import facts_digest
+from nettests.report.results import facts_digest
 from tests.baseline.runs import FACTS, OTHER, TODAY, entries, run
 
 STAGING, PROD = "https://api.staging.test:6443", "https://api.prod.test:6443"

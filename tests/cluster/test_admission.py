@@ -17,7 +17,7 @@ from nettests.model.workload import Workload
 from nettests.plan import build, load
 from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
-from nettests.session.cleanup import ownership
+from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
 from tests.cluster.admission import Policy, Requested
 from tests.plan.clusters import mixed

@@ -22,7 +22,7 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.session.journal import read_journal
-from nettests.session.published import compared
+from nettests.session.judged_anew import compared
 from scripts.sample import CONFORMANCE, report
 from tests.report.opened import unpacked
 

@@ -29,10 +29,10 @@ from nettests.redaction import register
 from nettests.session import captures
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
-from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared
+from nettests.session.report_dir import new_run_id
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed, without

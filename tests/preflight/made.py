@@ -15,7 +15,7 @@ from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
-from nettests.session.cleanup import ownership
+from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
 from tests.plan.clusters import mixed
 

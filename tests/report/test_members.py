@@ -22,9 +22,9 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
-from nettests.report.headline import headline
 from nettests.report.heat_map import CELL, MARKED, heat_maps
 from nettests.report.results import CheckResult
+from nettests.report.summary import headline
 from tests.plan.test_members import fleet
 from tests.report.opened import opened
 from tests.report.sweep import records, swept, twelve

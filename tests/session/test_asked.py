@@ -7,7 +7,7 @@ import pytest
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.redaction import without_held
-from nettests.session.cluster_under_test import profile_of
+from nettests.session.prepare import profile_of
 from nettests.session.run_options import RunOptions
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"

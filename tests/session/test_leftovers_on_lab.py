@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import ApiError, Connection
-from nettests.cluster import lease as module
+from nettests.cluster import ownership as module
 from nettests.cluster.apply import create, delete_object
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
