@@ -162,7 +162,6 @@ def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[st
 
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
-    """Return the classes that a run enabled on its command line."""
     given = (option.partition("=") for option in options_of(argv))
     return read_classes(value for name, _, value in given if name == OPTION)
 

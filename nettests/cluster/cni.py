@@ -112,7 +112,6 @@ def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
 
 
 def _vxlan(plugin: str | None, objects: PluginObjects) -> tuple[Fact[int], Fact[int]]:
-    """Return network id and UDP port of the plugin's VXLAN."""
     if plugin == hybrid_overlay.PLUGIN:
         return hybrid_overlay.network_id_of(objects), hybrid_overlay.port_of(objects)
     name, config_map = flannel_config_map(objects.config_maps)

@@ -132,7 +132,6 @@ def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:
-    """Return the listed objects that still exist."""
     return [item for item in items if _stands(connection, item)]
 
 

@@ -126,7 +126,6 @@ def _service_cidrs(
 def _proxy_sources(
     name: str, os: OS, snapshot: Snapshot, plugin: CniFacts
 ) -> kubeproxy.ProxySources:
-    """Return what could be fetched about kube-proxy on a node."""
     pod = snapshot.proxy_pods.get(name)
     config, origin = kubeproxy.config_of(pod, snapshot.config_maps)
     unread = [

@@ -142,7 +142,6 @@ class _MeteredSocket:
         self._meter = meter
 
     def recv(self, size: int) -> bytes:
-        """Receive what has arrived."""
         try:
             data = self._sock.recv(size)
         except TimeoutError:

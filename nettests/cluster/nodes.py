@@ -39,14 +39,9 @@ from nettests.plan.images import probe_image, why_not_served
 Object = dict[str, Any]
 
 POOL_LABELS = (
-    POOL_LABEL,
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "eks.amazonaws.com/nodegroup",
-    "alpha.eksctl.io/nodegroup-name",
-    "cloud.google.com/gke-nodepool",
-    "cluster.x-k8s.io/deployment-name",
-    "kops.k8s.io/instancegroup",
+    *(POOL_LABEL, "kubernetes.azure.com/agentpool", "agentpool", "eks.amazonaws.com/nodegroup"),
+    *("alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool"),
+    *("cluster.x-k8s.io/deployment-name", "kops.k8s.io/instancegroup"),
 )
 """Labels with which platforms name a group of nodes; the first one of a node is its pool."""
 
@@ -321,11 +316,8 @@ def _labels(node: Object) -> dict[str, str]:
 # samples: pool=win, kubernetes.io/os!=linux, example.com/canary
 _PART = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)(?:(=|==|!=)([A-Za-z0-9._-]*))?")
 LEAVING = (
-    "ToBeDeletedByClusterAutoscaler",
-    "karpenter.sh/disrupted",
-    "karpenter.sh/disruption",
-    "node.cloudprovider.kubernetes.io/shutdown",
-    "node.kubernetes.io/out-of-service",
+    *("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
+    *("node.cloudprovider.kubernetes.io/shutdown", "node.kubernetes.io/out-of-service"),
 )
 """Taints by which autoscalers and clouds say that a node is being drained and will go. Sources: the cluster autoscaler's
 FAQ, Karpenter's "Disruption", "Well-Known Labels, Annotations and Taints"."""

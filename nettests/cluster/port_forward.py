@@ -113,11 +113,9 @@ class _Forwarding:
             self.stream.close()
 
     def sendall(self, data: bytes) -> None:
-        """Send what the HTTP connection writes."""
         self.stream.send(DATA, data)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return the file that an answer is read from."""
         return io.BufferedReader(_Reading(self))
 
     def close(self) -> None:

@@ -216,7 +216,6 @@ def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:
 def _selected(
     read: Reader, service: Object, by_space: Mapping[str, Sequence[Object]]
 ) -> Sequence[Object]:
-    """Return the Pods that a Service selects."""
     namespace = service["metadata"].get("namespace", SYSTEM)
     selector = (service.get("spec") or {}).get("selector") or {}
     if not selector:

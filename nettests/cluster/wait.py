@@ -33,15 +33,9 @@ Object = dict[str, Any]
 
 STUCK = frozenset(
     {
-        "ErrImagePull",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "ErrImageNeverPull",
-        "CrashLoopBackOff",
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "RunContainerError",
-        "Unschedulable",
+        *("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"),
+        *("CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError"),
+        *("RunContainerError", "Unschedulable"),
     }
 )
 """States that seldom heal by themselves; a failing image pull alternates between the first two."""

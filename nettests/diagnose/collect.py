@@ -186,7 +186,6 @@ class Collector:
         )
 
     def _free_name(self, subject: Subject, wanted: str) -> str:
-        """Return a name that no other item of the subject has."""
         path, number = PurePath(wanted), 2
         name = wanted
         while (subject, name) in self._names:

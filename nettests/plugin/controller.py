@@ -294,7 +294,6 @@ class Controller:
         return comparison
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:
-        """Return the selected checks and skips of each required flow."""
         planned: list[Check | Skip] = [*plan.checks, *plan.skips]
         required: dict[str, set[str]] = {}
         for check_or_skip in planned:

@@ -8,21 +8,9 @@ from nettests.preflight.rights import permissions
 from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota
 
 TOPICS = (
-    reachability,
-    versions,
-    network_plugin,
-    address_families,
-    permissions,
-    pod_security,
-    privileged,
-    nodes,
-    taints,
-    images,
-    host_process,
-    node_vantages,
-    quota,
-    leftovers,
-    exposure,
+    *(reachability, versions, network_plugin, address_families, permissions, pod_security),
+    *(privileged, nodes, taints, images, host_process, node_vantages, quota),
+    *(leftovers, exposure),
 )
 
 

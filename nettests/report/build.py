@@ -142,7 +142,6 @@ def _planned_result(
 
 
 def _unjudged(history: History, check: Check, expectation: Expectation) -> Judgement:
-    """Return the stand-in for a verdict that the journal does not have."""
     done = history.done.get(check.id)
     if done and done.skip:
         return Judgement(

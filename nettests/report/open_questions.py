@@ -60,12 +60,8 @@ def _counted(listed: Sequence[Question], bugs: Sequence[Question]) -> str:
 
 def _bugs(entries: Sequence[Question]) -> str:
     head = (
-        "entry",
-        "what is open",
-        "where the bug is there",
-        "holds where",
-        "settled by",
-        "sources",
+        *("entry", "what is open", "where the bug is there", "holds where"),
+        *("settled by", "sources"),
     )
     return _table(
         head,

@@ -291,15 +291,8 @@ _RUN = frozenset(
 
 _NODE = frozenset(
     {
-        "name",
-        "addresses",
-        "pod_cidrs",
-        "ready",
-        "schedulable",
-        "hostname",
-        "left_out",
-        "empty",
-        "zone",
+        *("name", "addresses", "pod_cidrs", "ready", "schedulable", "hostname", "left_out"),
+        *("empty", "zone"),
     }
 )
 """About one machine: an autoscaler or a reimaged node changes them; node pool and member stay."""

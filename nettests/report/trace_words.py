@@ -109,11 +109,8 @@ _SHORT = {
     Stage.REPLY_DELIVERED: "delivered",
 }
 _REPLY = (
-    Stage.ANSWERED,
-    Stage.REPLY_LEFT,
-    Stage.REPLY_ARRIVED,
-    Stage.REPLY_TRANSLATED,
-    Stage.REPLY_DELIVERED,
+    *(Stage.ANSWERED, Stage.REPLY_LEFT, Stage.REPLY_ARRIVED),
+    *(Stage.REPLY_TRANSLATED, Stage.REPLY_DELIVERED),
 )
 _REQUEST = tuple(stage for stage in Stage if stage not in _REPLY)
 
@@ -160,12 +157,8 @@ def resent(trace: Trace) -> int:
             and (packet.syn or packet.carried)
         ):
             key = (
-                packet.source,
-                packet.source_port,
-                packet.sequence,
-                packet.carried,
-                marked.sighting.direction,
-                packet.destination,
+                *(packet.source, packet.source_port, packet.sequence, packet.carried),
+                *(marked.sighting.direction, packet.destination),
             )
             by_interface.setdefault((marked.sighting.node, marked.sighting.interface), []).append(
                 key

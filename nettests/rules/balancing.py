@@ -224,7 +224,6 @@ class _Port:
         self._endpoints = list(_endpoints(slices, port, node.name))
 
     def wanted_balancers(self) -> Iterator[Wanted]:
-        """Yield the ClusterIP's load balancer and those for clients from outside."""
         used, outward = self._used()
         in_hns = self._node.local | self._node.remote
         usable = [endpoint for endpoint in used if not endpoint.here or endpoint.address in in_hns]

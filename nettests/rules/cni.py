@@ -57,13 +57,7 @@ ABOUT = {
 """What these plugins print about themselves, with the CNI versions that their release supports."""
 
 
-@rule(
-    "cni-version",
-    about=(HNS,),
-    reads=(*CNI_READINGS, *ABOUT.values()),
-    remedy="write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
-    "the plugins: one that does not know the version starts no pod",
-)
+@rule(about=(HNS,), reads=(*CNI_READINGS, *ABOUT.values()))
 def cni_version(evidence: Evidence) -> Finding:
     """Every plugin that is called supports the CNI version of its configuration."""
     refused, accepted = [], []
@@ -90,13 +84,7 @@ def cni_version(evidence: Evidence) -> Finding:
     return finding(not refused, observed, demand, of=len(refused) + len(accepted))
 
 
-@rule(
-    "cni-ipam",
-    about=(HNS,),
-    reads=(*CNI_READINGS, PODS),
-    remedy="name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
-    "Calico), and see that the node's pod CIDR is the range it hands out",
-)
+@rule(about=(HNS,), reads=(*CNI_READINGS, PODS))
 def cni_ipam(evidence: Evidence) -> Finding:
     """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
     managers: list[str] = []
@@ -124,10 +112,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
 
 
 @rule(
-    "cni-network",
-    about=(FLANNEL, KUBE_PROXY, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS),
-    remedy="give the CNI configuration and KUBE_NETWORK the same name",
+    about=(FLANNEL, KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS)
 )
 def cni_network(evidence: Evidence) -> Finding:
     """The plugin attaches pods to the network that kube-proxy looks at."""
@@ -173,7 +158,6 @@ def _managers(configuration: Object, plugins: set[str]) -> set[str]:
 
 
 def _outside(evidence: Evidence) -> list[str]:
-    """Return addresses of Pods that are not in the node's own range."""
     pod_cidrs = evidence.networks("node-pod-cidrs")
     return [
         str(address)
@@ -204,13 +188,7 @@ REFERENCE = frozenset({"win-bridge", "win-overlay"})
 SECOND = 2
 
 
-@rule(
-    "cni-exceptions",
-    about=(FLANNEL,),
-    reads=(*CNI_READINGS, PODS),
-    remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
-    "configuration, and take outside addresses out of it; it applies to new pods",
-)
+@rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def cni_exceptions(evidence: Evidence) -> Finding:
     """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
@@ -233,13 +211,7 @@ def cni_exceptions(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "cni-routes",
-    about=(FLANNEL,),
-    reads=(*CNI_READINGS, PODS),
-    remedy="add ROUTE policies with NeedEncap for the Service subnet and, on l2bridge, the node's own "
-    "address (/32) to the CNI configuration",
-)
+@rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def cni_routes(evidence: Evidence) -> Finding:
     """The configuration routes Services, on l2bridge the node's address too, to the host."""
     needed = evidence.networks("service-cidrs")
@@ -260,13 +232,7 @@ def cni_routes(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "loopback-dsr-update",
-    about=(FLANNEL,),
-    reads=(NODE, *CNI_READINGS),
-    remedy="install KB4571748 or a later cumulative update, or remove loopbackDSR "
-    "from the CNI configuration",
-)
+@rule(about=(FLANNEL,), reads=(NODE, *CNI_READINGS))
 def loopback_dsr_update(evidence: Evidence) -> Finding:
     """The plugin's option loopbackDSR is an error where HNS has no DSR."""
     given = any(part.get("loopbackDSR") for part in _objects(configurations(evidence)))
@@ -279,14 +245,7 @@ def loopback_dsr_update(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "policy-form",
-    about=(HNS,),
-    reads=CNI_READINGS,
-    remedy="write the file as sig-windows-tools does for containerd: sdnbridge (host-gw) or sdnoverlay (vxlan), "
-    "each policy with Settings; with win-bridge or win-overlay add apiVersion: 2; the plugin refuses what it does not "
-    "know, or leaves it out without a word",
-)
+@rule(about=(HNS,), reads=CNI_READINGS)
 def policy_form(evidence: Evidence) -> Finding:
     """Every policy is written in the schema that the plugin speaks, and that the container runtime needs."""
     runtime = evidence.fact("runtime").partition("://")[0]

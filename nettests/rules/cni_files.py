@@ -29,13 +29,9 @@ SETTINGS = frozenset(
 )
 """Settings of a CNI configuration that are kept, and the objects around them."""
 FOLDERS = (
-    r"C:\etc\cni\net.d",
-    r"C:\k\cni\config",
-    r"C:\Program Files\containerd\cni\conf",
-    r"C:\k\azurecni\netconf",
-    r"C:\etc\kubernetes\cni\config",
-    r"C:\ProgramData\Amazon\EKS\cni\config",
-    r"C:\var\lib\rancher\rke2\agent\etc\cni",
+    *(r"C:\etc\cni\net.d", r"C:\k\cni\config", r"C:\Program Files\containerd\cni\conf"),
+    *(r"C:\k\azurecni\netconf", r"C:\etc\kubernetes\cni\config"),
+    *(r"C:\ProgramData\Amazon\EKS\cni\config", r"C:\var\lib\rancher\rke2\agent\etc\cni"),
 )
 """Of kubeadm and most plugins, OpenShift, containerd itself, AKS, GKE, EKS and RKE2."""
 _NAMED = "# "

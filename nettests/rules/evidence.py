@@ -7,9 +7,11 @@ that was not taken, a text that is no JSON and a fact that is unknown raise ``Un
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from nettests.errors import NettestsError
+from nettests.model import ports
 from nettests.model.facts import Network
 from nettests.model.json_text import read_json
 from nettests.model.permission import Permission
@@ -112,7 +114,7 @@ def name_of(item: Object) -> str:
 Demand = Callable[[Evidence], Finding]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One documented rule.
 
@@ -137,23 +139,18 @@ class Rule:
 
 
 def rule(
-    name: str,
-    *,
-    about: tuple[Subject, ...],
-    reads: tuple[Reading, ...],
-    remedy: str,
-    beside_pod: bool = False,
+    *, about: tuple[Subject, ...], reads: tuple[Reading, ...], beside_pod: bool = False
 ) -> Callable[[Demand], Rule]:
-    """Declare a rule on its demand, whose docstring says what the documents demand."""
+    """Declare a rule on its demand: its docstring says what the documents demand, its name is the rule's."""
 
     def declare(demand: Demand) -> Rule:
-        return Rule(
-            name=name,
-            about=about,
-            reads=reads,
-            demand=demand,
-            remedy=remedy,
-            beside_pod=beside_pod,
-        )
+        name = demand.__name__.replace("_", "-")
+        remedy = _REMEDIES[name].format(ports=ports)
+        return Rule(name, about, reads, demand, remedy, beside_pod)
 
     return declare
+
+
+_LINES = (files("nettests.rules") / "remedies.txt").read_text("utf-8").splitlines()
+_REMEDIES = dict(line.split(": ", 1) for line in _LINES if not line.startswith("#"))
+"""What repairs the configuration, by the name of the rule."""

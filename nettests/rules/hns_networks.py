@@ -36,13 +36,7 @@ HYBRID_OVERLAY_VNI = 4097
 NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 
 
-@rule(
-    "hns-network",
-    about=(KUBE_PROXY, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
-    remedy="compare Get-HnsNetwork with KUBE_NETWORK; where no network was made, check the name of "
-    "the physical adapter (InterfaceName of start.ps1) and restart flanneld",
-)
+@rule(about=(KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network(evidence: Evidence) -> Finding:
     """The HNS network that kube-proxy is given exists."""
     wanted = network_of(evidence)
@@ -56,13 +50,7 @@ def hns_network(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "hns-network-type",
-    about=(KUBE_PROXY, KERNELSPACE, HNS),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
-    remedy="remove the HNS network of another type and let the plugin make its own "
-    "(Get-HnsNetwork, Remove-HnsNetwork)",
-)
+@rule(about=(KUBE_PROXY, KERNELSPACE, HNS), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network_type(evidence: Evidence) -> Finding:
     """Its type is the driver that the plugin's settings promise."""
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
@@ -70,13 +58,7 @@ def hns_network_type(evidence: Evidence) -> Finding:
     return finding(network.is_of(driver), f"type {network.kind}", f"{driver}", of=1)
 
 
-@rule(
-    "hns-network-subnet",
-    about=(KUBE_PROXY, KERNELSPACE, FLANNEL),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS),
-    remedy="the node has rejoined with another subnet: remove the old HNS network and "
-    "C:\\k\\SourceVip.json, C:\\k\\SourceVipRequest.json, then restart flanneld",
-)
+@rule(about=(KUBE_PROXY, KERNELSPACE, FLANNEL), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network_subnet(evidence: Evidence) -> Finding:
     """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
     prefixes = [subnet.prefix for subnet in _network(evidence).subnets]
@@ -91,14 +73,7 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "overlay-network-id",
-    about=(OVERLAY, VXLAN),
-    reads=(NETWORKS,),
-    remedy="make the HNS network again with a network id of "
-    f"{ports.FIRST_VNI} or above and UDP port {ports.VXLAN}: "
-    "the other nodes have to use the same",
-)
+@rule(about=(OVERLAY, VXLAN), reads=(NETWORKS,))
 def overlay_network_id(evidence: Evidence) -> Finding:
     """HNS carries overlays in VXLAN with a network id from 4096 on, to UDP port 4789."""
     ids, used = _vxlan(evidence)
@@ -110,13 +85,7 @@ def overlay_network_id(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "hybrid-overlay-id",
-    about=(OVERLAY, OVN_KUBERNETES),
-    reads=(NETWORKS,),
-    remedy="let the hybrid overlay make its HNS network again: Linux nodes send to Windows nodes "
-    "with network id 4097 only",
-)
+@rule(about=(OVERLAY, OVN_KUBERNETES), reads=(NETWORKS,))
 def hybrid_overlay_id(evidence: Evidence) -> Finding:
     """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
     ids, used = _vxlan(evidence)
@@ -171,11 +140,7 @@ ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 
 @rule(
-    "pod-endpoints",
-    about=(KUBE_PROXY, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, ENDPOINTS, PODS_AFTER),
-    remedy="check KUBE_NETWORK and --hostname-override of kube-proxy, and the network's name in the "
-    "CNI configuration; on virtual machines allow MAC spoofing",
+    about=(KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, ENDPOINTS, PODS_AFTER)
 )
 def pod_endpoints(evidence: Evidence) -> Finding:
     """Every pod of the node has an endpoint on kube-proxy's network."""
@@ -200,13 +165,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "outbound-nat",
-    about=(HNS,),
-    reads=(PODS, ENDPOINTS, *CNI_READINGS),
-    remedy="put the cluster, Service and (on l2bridge) management subnets into ExceptionList in the CNI "
-    "configuration, take outside addresses out of it, and recreate the pods",
-)
+@rule(about=(HNS,), reads=(PODS, ENDPOINTS, *CNI_READINGS))
 def outbound_nat(evidence: Evidence) -> Finding:
     """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
     needed = excepted(evidence)
@@ -247,12 +206,7 @@ def _refuse_if_switched_off(evidence: Evidence) -> None:
         )
 
 
-@rule(
-    "nat-unused",
-    about=(),
-    reads=(PODS, NETWORKS, ENDPOINTS),
-    remedy="name the plugin's network in the CNI configuration: pods came to the runtime's default one",
-)
+@rule(about=(), reads=(PODS, NETWORKS, ENDPOINTS))
 def nat_unused(evidence: Evidence) -> Finding:
     """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
     hns_networks = networks(evidence, NETWORKS)
@@ -267,14 +221,7 @@ def nat_unused(evidence: Evidence) -> Finding:
     return finding(not on_nat, observed, "no pod on a network of type NAT", of=len(used))
 
 
-@rule(
-    "pod-gateway",
-    about=(HNS, FLANNEL),
-    reads=(PODS, ENDPOINTS),
-    remedy="compare the HNS network's subnet with the node's pod CIDR; remove an HNS network of an "
-    "earlier life of the node and restart the plugin's daemon; with sdnbridge on Flannel's network set "
-    "forceBridgeGateway among optionalFlags",
-)
+@rule(about=(HNS, FLANNEL), reads=(PODS, ENDPOINTS))
 def pod_gateway(evidence: Evidence) -> Finding:
     """Pods' gateway is the second address of their subnet with win-bridge, the first with win-overlay."""
     driver, pod_cidrs = evidence.fact("driver"), evidence.networks("node-pod-cidrs")
@@ -293,13 +240,7 @@ def pod_gateway(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "pod-dns-settings",
-    about=(HNS,),
-    reads=(PODS, ENDPOINTS),
-    remedy="give the plugin the capability dns in its CNI configuration, or the DNS settings themselves; compare clusterDNS "
-    "and clusterDomain of the kubelet, and recreate the pods",
-)
+@rule(about=(HNS,), reads=(PODS, ENDPOINTS))
 def pod_dns_settings(evidence: Evidence) -> Finding:
     """The plugin gives Pods the cluster's DNS, and the suffix of their own namespace before others."""
     if not {"dns-address", "cluster-domain"} <= evidence.facts.keys():

@@ -41,13 +41,7 @@ EXCLUDED = ToolOutput(
 )
 
 
-@rule(
-    "virtual-adapter",
-    about=(HNS,),
-    reads=(ADAPTERS,),
-    remedy="creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
-    "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",
-)
+@rule(about=(HNS,), reads=(ADAPTERS,))
 def virtual_adapter(evidence: Evidence) -> Finding:
     """The node's address is on a virtual adapter: without one no pod network was made."""
     node_addresses = set(evidence.fact("node-addresses").split(","))
@@ -72,13 +66,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "node-ports-free",
-    about=(),
-    reads=(DYNAMIC, EXCLUDED),
-    remedy="move the range: netsh int ipv4 set dynamicport tcp start=49152 num=16384, or delete "
-    "the exclusion",
-)
+@rule(about=(), reads=(DYNAMIC, EXCLUDED))
 def node_ports_free(evidence: Evidence) -> Finding:
     """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
     ranges = [_dynamic(evidence), *excluded_ranges(evidence.text(EXCLUDED))]
@@ -95,13 +83,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "port-pools-left",
-    about=(KERNELSPACE,),
-    reads=(DYNAMIC, EXCLUDED),
-    remedy="enable DSR, which rewrites no source, or install KB4551853 or later, from which on "
-    "load balancers share a pool",
-)
+@rule(about=(KERNELSPACE,), reads=(DYNAMIC, EXCLUDED))
 def port_pools_left(evidence: Evidence) -> Finding:
     """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
     dynamic = _dynamic(evidence)
@@ -141,7 +123,6 @@ def excluded_ranges(text: str) -> list[range]:
 
 
 def _keep(text: str) -> str:
-    """Keep whether each profile is on."""
     # sample: [{"Name":"Domain","Enabled":"True"},{"Name":"Private","Enabled":"True"},{"Name":"Public","Enabled":"False"}]
     return json.dumps([{key: row[key] for key in ("Name", "Enabled")} for row in _rows(text)])
 

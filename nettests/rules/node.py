@@ -59,13 +59,7 @@ NODES = ApiObjects(
 )
 
 
-@rule(
-    "windows-build-label",
-    about=(),
-    reads=(NODE,),
-    remedy="look at the kubelet: it sets the label itself from 1.17 on; RuntimeClasses and "
-    "node selectors rely on it",
-)
+@rule(about=(), reads=(NODE,))
 def windows_build_label(evidence: Evidence) -> Finding:
     """The kubelet labels the node with its build."""
     node = evidence.object(NODE)
@@ -80,13 +74,7 @@ def windows_build_label(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "windows-taint",
-    about=(),
-    reads=(NODE,),
-    remedy="register the kubelet with --register-with-taints=os=windows:NoSchedule, or keep Linux "
-    "pods away with node selectors",
-)
+@rule(about=(), reads=(NODE,))
 def windows_taint(evidence: Evidence) -> Finding:
     """Windows nodes carry the taint that the documents agree on, so that Linux pods stay away."""
     taints = evidence.object(NODE).get("spec", {}).get("taints") or []
@@ -102,12 +90,7 @@ def windows_taint(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "control-plane-on-linux",
-    about=(WINDOWS,),
-    reads=(NODES,),
-    remedy="move the control plane to Linux nodes; Windows nodes are workers only",
-)
+@rule(about=(WINDOWS,), reads=(NODES,))
 def control_plane_on_linux(evidence: Evidence) -> Finding:
     """Windows nodes are workers only; where the control plane is managed, none of its nodes shows."""
     nodes = evidence.items(NODES)
@@ -159,13 +142,7 @@ WITHOUT_AGENT = {
 """Plugins that do not exist for Windows, each with the documents that say so. Only a profile can name kubenet."""
 
 
-@rule(
-    "build-supported",
-    about=(),
-    reads=(NODE,),
-    remedy="give the node a Windows that its Kubernetes release supports: Windows Server 2022 from 1.23 on, 2019 from "
-    "1.14 on",
-)
+@rule(about=(), reads=(NODE,))
 def build_supported(evidence: Evidence) -> Finding:
     """The documents of the kubelet's release name the node's Windows."""
     info = evidence.object(NODE)["status"]["nodeInfo"]
@@ -183,13 +160,7 @@ def build_supported(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "runtime-version",
-    about=(),
-    reads=(NODE,),
-    remedy="install containerd 1.4.0 or later, which Kubernetes from 1.24 on needs in any case, or Docker 19.03 or "
-    "later before that",
-)
+@rule(about=(), reads=(NODE,))
 def runtime_version(evidence: Evidence) -> Finding:
     """The container runtime is a release that runs Windows Pods."""
     info = evidence.object(NODE)["status"]["nodeInfo"]
@@ -205,13 +176,7 @@ def runtime_version(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "plugin-for-windows",
-    about=(),
-    reads=(NODE,),
-    remedy="give Windows nodes a plugin that runs there (Flannel, Calico, Antrea, Azure CNI, OVN-Kubernetes …), or take "
-    "them out of the cluster",
-)
+@rule(about=(), reads=(NODE,))
 def plugin_for_windows(evidence: Evidence) -> Finding:
     """The network plugin is made for Windows: without an agent of it no Pod of the node has a network."""
     plugin = evidence.facts.get("plugin")
@@ -244,12 +209,7 @@ VERSION = ToolOutput(
 )
 
 
-@rule(
-    "running-build",
-    about=(),
-    reads=(NODE, VERSION),
-    remedy="restart the kubelet: it reports the build with which it was started",
-)
+@rule(about=(), reads=(NODE, VERSION))
 def running_build(evidence: Evidence) -> Finding:
     """The build that the API shows is the one that runs: rules about updates rely on it."""
     text = evidence.text(VERSION)
@@ -263,12 +223,7 @@ def running_build(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "update-not-broken",
-    about=(),
-    reads=(NODE,),
-    remedy="install a later cumulative update (KB5044281 or newer) and restart the node",
-)
+@rule(about=(), reads=(NODE,))
 def update_not_broken(evidence: Evidence) -> Finding:
     """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
     build = build_of(evidence)
@@ -276,12 +231,7 @@ def update_not_broken(evidence: Evidence) -> Finding:
     return finding(not BROKEN <= build < MENDED, str(build), demanded, of=1)
 
 
-@rule(
-    "overlay-update",
-    about=(OVERLAY,),
-    reads=(NODE,),
-    remedy="install KB4489899 or a later cumulative update",
-)
+@rule(about=(OVERLAY,), reads=(NODE,))
 def overlay_update(evidence: Evidence) -> Finding:
     """Overlay networks need KB4489899 on Windows Server 2019."""
     build = build_of(evidence)
@@ -290,25 +240,14 @@ def overlay_update(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "dsr-update",
-    about=(DSR,),
-    reads=(NODE,),
-    remedy="install KB4571748 or a later cumulative update, or set --enable-dsr=false",
-)
+@rule(about=(DSR,), reads=(NODE,))
 def dsr_update(evidence: Evidence) -> Finding:
     """DSR needs an HNS that has it: on Windows Server 2019 an update of August 2020."""
     build = build_of(evidence)
     return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (KB4571748) or later", of=1)
 
 
-@rule(
-    "calico-build",
-    about=(CALICO,),
-    reads=(NODE,),
-    remedy="install KB4571748 or later on Windows Server 2019, a current update on 2022: Calico's "
-    "policies need DSR",
-)
+@rule(about=(CALICO,), reads=(NODE,))
 def calico_build(evidence: Evidence) -> Finding:
     """Calico needs an update of Windows Server 2019 and one of Windows Server 2022."""
     build = build_of(evidence)
@@ -324,12 +263,7 @@ def build_of(evidence: Evidence) -> WindowsBuild:
     return build
 
 
-@rule(
-    "kube-proxy-skew",
-    about=(KUBE_PROXY_POD,),
-    reads=(PODS, PROXY_LOG),
-    remedy="bring kube-proxy to the version of the node's kubelet",
-)
+@rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def kube_proxy_skew(evidence: Evidence) -> Finding:
     """kube-proxy follows the version-skew policy, beside the API server and beside the node's kubelet."""
     version = proxy_of(evidence).version
@@ -347,12 +281,7 @@ def kube_proxy_skew(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "kubelet-skew",
-    about=(),
-    reads=(NODE,),
-    remedy="upgrade the node: see the version-skew policy",
-)
+@rule(about=(), reads=(NODE,))
 def kubelet_skew(evidence: Evidence) -> Finding:
     """The kubelet follows the version-skew policy."""
     text = str(evidence.object(NODE)["status"]["nodeInfo"].get("kubeletVersion", ""))

@@ -39,13 +39,7 @@ CALICO_CARRIES = KubernetesVersion(3, 16)
 """From this release on Calico carries Pods on Windows; before, it was only a policy engine."""
 
 
-@rule(
-    "calico-networking",
-    about=(CALICO,),
-    reads=(PODS,),
-    remedy="install Calico 3.16 or later, or give it CALICO_NETWORKING_BACKEND=none beside another "
-    "network plugin",
-)
+@rule(about=(CALICO,), reads=(PODS,))
 def calico_networking(evidence: Evidence) -> Finding:
     """Calico carries Pods itself only in releases that have networks on Windows."""
     backend = evidence.fact("backend")
@@ -58,13 +52,7 @@ def calico_networking(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "calico-kept-addresses",
-    about=(CALICO,),
-    reads=(PODS, NETWORKS),
-    remedy="see which Pod was given an address by hand (annotation cni.projectcalico.org/ipAddrs) and take it back: Windows, "
-    "the host's endpoint and the network use the first three of each block and its last",
-)
+@rule(about=(CALICO,), reads=(PODS, NETWORKS))
 def calico_kept_addresses(evidence: Evidence) -> Finding:
     """No Pod has one of the four addresses of its block that Calico keeps on Windows."""
     blocks = [
@@ -91,13 +79,7 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "flannel-release",
-    about=(FLANNEL,),
-    reads=(PODS,),
-    remedy=f"bring Flannel's image on Windows nodes to v{FLANNEL_HOST_ROUTE} or later: earlier releases carry no VXLAN there, or "
-    "leave a node on overlay without a way to its own Pods",
-)
+@rule(about=(FLANNEL,), reads=(PODS,))
 def flannel_release(evidence: Evidence) -> Finding:
     """Flannel is a release that carries Pods on Windows, and on overlay one that gives nodes a way to their own Pods."""
     listed = [image for pod in evidence.items(PODS) for image in _images(pod)]
@@ -119,12 +101,7 @@ def flannel_release(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "antrea-alone",
-    about=(ANTREA,),
-    reads=(PODS,),
-    remedy="remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
-)
+@rule(about=(ANTREA,), reads=(PODS,))
 def antrea_alone(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea as a Pod; ``antrea-alone-on-host`` looks for one on the host."""
     pods = evidence.items(PODS)
@@ -170,13 +147,7 @@ BRIDGE = "vpcbr"
 DNS = "coredns"
 
 
-@rule(
-    "vpc-interface",
-    about=(VPC,),
-    reads=(NETWORKS,),
-    remedy="look at C:\\ProgramData\\Amazon\\EKS\\logs\\vpc-bridge.log and at the node's bootstrap: the plugin makes one network, "
-    "on the primary interface; remove what an earlier plugin left (Get-HnsNetwork, Remove-HnsNetwork)",
-)
+@rule(about=(VPC,), reads=(NETWORKS,))
 def vpc_interface(evidence: Evidence) -> Finding:
     """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
     # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
@@ -195,25 +166,13 @@ def vpc_interface(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "vpc-pods-ipv4",
-    about=(VPC,),
-    reads=(PODS,),
-    remedy="Windows nodes of Amazon's clusters support IPv4 alone: see which plugin gave the address, and run the flows "
-    "over it before anything relies on it",
-    beside_pod=True,
-)
+@rule(about=(VPC,), reads=(PODS,), beside_pod=True)
 def vpc_pods_ipv4(evidence: Evidence) -> Finding:
     """Pods that Amazon's plugin carries on Windows have IPv4 addresses only."""
     return pods_ipv4(evidence)
 
 
-@rule(
-    "vpc-dns-elsewhere",
-    about=(VPC,),
-    reads=(PODS,),
-    remedy="give the cluster's DNS a Linux node: its Pods run there alone (nodeSelector kubernetes.io/os: linux)",
-)
+@rule(about=(VPC,), reads=(PODS,))
 def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
     """No Pod of the cluster's DNS is on a Windows node: it needs Linux nodes beside them."""
     names = [str(pod["metadata"]["name"]) for pod in evidence.items(PODS)]
@@ -246,13 +205,7 @@ IP_POOLS = ApiObjects(
 _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")
 
 
-@rule(
-    "calico-pools",
-    about=(CALICO,),
-    reads=(IP_POOLS,),
-    remedy="give pools that Windows nodes take addresses from ipipMode: Never, and vxlanMode: Always or, with BGP, Never; or "
-    "keep Windows nodes from them by nodeSelector",
-)
+@rule(about=(CALICO,), reads=(IP_POOLS,))
 def calico_pools(evidence: Evidence) -> Finding:
     """No pool of Windows nodes encapsulates by IP in IP, or by VXLAN between subnets alone."""
     if evidence.facts.get("backend") == "none":

@@ -37,18 +37,8 @@ _BY_SHAPE = Redactor()
 NAMES = frozenset(
     {
         *(
-            "record",
-            "run_id",
-            "check",
-            "checks",
-            "id",
-            "flow",
-            "purpose",
-            "tool",
-            "client_os",
-            "probe",
-            "verdict",
-            "labels",
+            *("record", "run_id", "check", "checks", "id", "flow", "purpose", "tool"),
+            *("client_os", "probe", "verdict", "labels"),
         )
     }
 )
@@ -239,12 +229,7 @@ def understood(journal: Path) -> Iterator[None]:
 
 
 _OTHER_SHAPES = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
 )
 """What readers of values of another shape raise; a cattrs structure raises a group of them."""
 

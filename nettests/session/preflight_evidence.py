@@ -144,7 +144,6 @@ def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
 def _with_namespace(
     connection: Connection, evidence: Evidence, profile: ClusterProfile
 ) -> Evidence:
-    """Add what an existing namespace refuses and limits."""
     name = evidence.facts.namespace
     if not name:
         return evidence

@@ -152,7 +152,6 @@ class Rounds(Run):
         """Go on: rounds are lost until the API server is back."""
 
     def _due(self) -> Iterator[int]:
-        """Yield the number of each round at its time."""
         began, number = time.monotonic(), 0
         while not self._stopped.is_set():
             number += 1

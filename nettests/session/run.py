@@ -201,7 +201,6 @@ class Run:
         self._observe_once(plan, standing, self.watch)
 
     def _pods(self, standing: Standing) -> PodWatch:
-        """Return the watch over what was deployed."""
         labels = standing.blank.labels
         return PodWatch(
             deployed=standing.deployment,
@@ -211,7 +210,6 @@ class Run:
         )
 
     def _deploy(self, plan: Plan) -> Standing:
-        """Create what the checks of the plan need."""
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
         access, marks = self.holding.begin(touches=probes.in_cluster(plan))
         blank = blank_of(marks.labels, profile, facts, self.holding.namespace)

@@ -73,7 +73,6 @@ def trace_run(
 
 
 def _confirmed(traced: Traced, diagnostics: Path) -> Traced:
-    """Return the trace with what the diagnostics of its nodes say of it."""
     confirmed = confirmations(traced.trace, collected(diagnostics))
     return replace(traced, trace=replace(traced.trace, confirmed=confirmed))
 

@@ -188,13 +188,11 @@ def _ends(scene: Scene) -> dict[str, Any]:
 
 
 def _place(scene: Scene) -> str:
-    """Return address and port that the client names."""
     address = f"[{scene.requested}]" if scene.requested.version == 6 else str(scene.requested)
     return f"{address}:{scene.requested_port}"
 
 
 def _configured(facts: ClusterFacts, scene: Scene) -> dict[str, Any]:
-    """Return what facts say of the packets between the nodes."""
     backend, plugin = facts.cni.backend.value or "", facts.cni.plugin.value
     named = f"{plugin}'s backend {backend}" if plugin else f"the backend {backend}"
     return {

@@ -254,7 +254,6 @@ def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Di
 
 
 def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
-    """Return the last hop before ``stopped`` that was seen."""
     earlier = path[: path.index(stopped)]
     return next((hop for hop in reversed(earlier) if hop.seen), None)
 

@@ -164,11 +164,8 @@ WHOLE = 1400
 """Bytes of a segment that no network card splits, whatever the usual MTU."""
 _REPLIES = frozenset(
     {
-        Stage.ANSWERED,
-        Stage.REPLY_LEFT,
-        Stage.REPLY_ARRIVED,
-        Stage.REPLY_TRANSLATED,
-        Stage.REPLY_DELIVERED,
+        *(Stage.ANSWERED, Stage.REPLY_LEFT, Stage.REPLY_ARRIVED),
+        *(Stage.REPLY_TRANSLATED, Stage.REPLY_DELIVERED),
     }
 )
 

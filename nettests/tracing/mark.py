@@ -92,7 +92,6 @@ class _Identity:
 
     @classmethod
     def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Identity":
-        """Collect ports and sequence numbers from the frames that bear the mark."""
         client_packets = [
             sighting.packet for sighting in sightings if _bears(sighting.packet, mark)
         ]

@@ -57,15 +57,8 @@ _OF_THE_WAY = frozenset(
     {
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
         *(
-            Kind.LINK,
-            Kind.DIRECTION,
-            Kind.POD_PAIR,
-            Kind.POD_ROUTE,
-            Kind.POD_NETWORK,
-            Kind.LEFT,
-            Kind.ENTERED,
-            Kind.HOST,
-            Kind.OUTSIDE,
+            *(Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.POD_NETWORK),
+            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.OUTSIDE),
         ),
     }
 )
@@ -238,7 +231,6 @@ def _other_path_traits(
 
 
 def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
-    """Return the traits of what a positive control reached."""
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
         return _as_dns_shows(traits)
@@ -361,7 +353,6 @@ def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
 
 
 def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    """Return the node of a Pod that a check was run with."""
     assert result.check is not None
     if pod == result.check.source.probe:
         return result.check.source.node

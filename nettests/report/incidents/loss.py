@@ -27,19 +27,9 @@ from nettests.report.results import CheckResult
 FEWEST = 3
 """Fewer such checks may each have a reason of its own, as one dead backend of several; one that counts has none."""
 SCOPES = (
-    Kind.LINK,
-    Kind.DIRECTION,
-    Kind.REMOTE_NODE,
-    Kind.PROXY_NODE,
-    Kind.NODE,
-    Kind.DNS_SERVICE,
-    Kind.DNS,
-    Kind.BACKEND,
-    Kind.TARGET,
-    Kind.PROTOCOL,
-    Kind.PLACEMENT,
-    Kind.FAMILY,
-    Kind.SYSTEMS,
+    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
+    *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
+    *(Kind.FAMILY, Kind.SYSTEMS),
 )
 """Traits that loss may be bound to, the narrowest first."""
 PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
