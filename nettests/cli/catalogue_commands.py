@@ -17,9 +17,13 @@ from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
-from nettests.report.catalogue_page import render_catalogue, totals, why
-from nettests.report.open_questions import render_open_questions
-from nettests.report.seeds_page import render_seeds
+from nettests.report.catalogue_page import (
+    render_catalogue,
+    render_open_questions,
+    render_seeds,
+    totals,
+    why,
+)
 from nettests.session.without_cluster import Survey, survey
 
 _FILE = click.Path(path_type=Path)

@@ -48,13 +48,11 @@ class RunOption:
         return self.in_pytest or self.flag
 
 
+_MANY = frozenset({"--suite", "--limitations", "--flow", "--check", "--exclude-node", "--enable"})
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "--lab": {"bare": ""},
-    "--suite": {"many": True, "cli_only": True},
+    "--suite": {"cli_only": True},
     "--vendor-profile": {"cli_only": True},
-    **dict.fromkeys(
-        ("--limitations", "--flow", "--check", "--exclude-node", "--enable"), {"many": True}
-    ),
     "--rerun-failed": {"bare": "latest"},
     "--trace": {"in_pytest": "--trace-incidents"},
     "--fail-on": {"many": True, "choices": tuple(choice.value for choice in FailOn)},
@@ -64,7 +62,8 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
 def _listed() -> Iterator[RunOption]:
     for line in Path(__file__).with_name("options.txt").read_text("utf-8").splitlines()[1:]:
         group, flag, metavar, says = line.split(" | ")
-        yield RunOption(flag, group, metavar, says, **_MORE.get(flag, {}))
+        more = {"many": flag in _MANY, **_MORE.get(flag, {})}
+        yield RunOption(flag, group, metavar, says, **more)
 
 
 OPTIONS = tuple(_listed())
