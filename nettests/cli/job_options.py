@@ -12,7 +12,7 @@ from typing import Any
 import click
 import yaml
 
-from nettests.cli.duration_option import duration
+from nettests.cli.options import duration
 from nettests.cli.run_command import run
 from nettests.cluster.profile_file import read_profile
 from nettests.errors import PathError, PlanError

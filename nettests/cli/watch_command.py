@@ -13,7 +13,6 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.cli.duration_option import duration
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -23,6 +22,7 @@ from nettests.cli.options import (
     PULL,
     CommonOptions,
     cluster_options,
+    duration,
     report_dir_option,
     shared,
 )

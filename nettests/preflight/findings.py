@@ -1,8 +1,7 @@
 """All findings of preflight, in the order in which people should read them."""
 
 from nettests.preflight.cluster import address_families, network_plugin, reachability, versions
-from nettests.preflight.evidence import Evidence
-from nettests.preflight.finding import Finding
+from nettests.preflight.evidence import Evidence, Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
 from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota

@@ -19,8 +19,7 @@ from typing import TypeVar
 from nettests import probes
 from nettests.bounds import Bounds
 from nettests.cluster.access import Access
-from nettests.diagnose.folder import write_below
-from nettests.diagnose.names import safe_name
+from nettests.diagnose.folder import safe_name, write_below
 from nettests.errors import ClusterError, NotInstalledError
 from nettests.model import ports
 from nettests.model.channel import ChannelError

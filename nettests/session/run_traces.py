@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 
-from nettests.diagnose.names import safe_name
+from nettests.diagnose.folder import is_whole, safe_name
 from nettests.diagnose.subjects import NODE, Subject
-from nettests.diagnose.texts import is_whole
 from nettests.errors import NettestsError, PlanError
 from nettests.model import limits
 from nettests.model.check import Check, Plan
