@@ -24,6 +24,7 @@ from nettests.cli.options import (
     IDS,
     CommonOptions,
     cluster_options,
+    own_options,
     report_dir_option,
 )
 from nettests.cli.output_options import json_option
@@ -40,12 +41,7 @@ _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 
 @click.command("list", cls=Command, example="nettests list checks --of latest --check 'pod-to-*'")
 @click.argument("what", type=click.Choice(["flows", "checks", "limitations", *_OF_LAB]))
-@click.option(
-    "--of",
-    "run",
-    metavar="RUN",
-    help="Checks: on the facts of this run; its cluster is not contacted.",
-)
+@own_options("list")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @cluster_options(CLUSTER, CHECKS, IDS)
 @json_option("The same as JSON; of checks what nettests plan --json prints.")

@@ -24,6 +24,7 @@ from nettests.cli.options import (
     PULL,
     CommonOptions,
     cluster_options,
+    own_options,
     report_dir_option,
     shared,
 )
@@ -53,16 +54,7 @@ _OWN_PYTEST = (
 @report_dir_option("Where reports go.")
 @click.option("-n", "workers", metavar="N", help="Judge in N processes (pytest-xdist).")
 @shared(*(option.flag for option in OPTIONS if option.group == OWN))
-@click.option(
-    "--archive",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Archive the run's folder in this file; - prints it as text, for nettests job fetch.",
-)
-@click.option(
-    "--dry-run", is_flag=True, help="Print what the run would take of the cluster; create nothing."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
+@own_options("run")
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def run(
     *,
@@ -128,12 +120,7 @@ PRINTED = "-"
 @click.command(cls=Command, example="nettests archive latest --to report.tar.gz")
 @click.argument("run", metavar="RUN")
 @report_dir_option("Where reports are, for latest and latest~1.")
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    metavar="FILE",
-    help="Where to write it; - prints it as text with its digest.  [default: RUN.tar.gz]",
-)
+@own_options("archive")
 def archive(*, run: str, report_dir: Path, to: Path | None) -> None:
     """Archive a run's folder as one file.
 

@@ -11,7 +11,14 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IMAGES,
+    CommonOptions,
+    cluster_options,
+    own_options,
+)
 from nettests.cli.output_options import json_option
 from nettests.diagnose import Collected
 from nettests.model.exit_code import ExitCode
@@ -30,35 +37,7 @@ from nettests.tracing.finding import Finding, Trace
 )
 @click.argument("check", required=False)
 @cluster_options(CLUSTER, IMAGES, CHECKS)
-@click.option(
-    "--pcap",
-    "captures",
-    multiple=True,
-    metavar="[NODE=]FILE",
-    help="Read this capture file instead (pcap, pcapng; repeatable): source node first, destination node last.",
-)
-@click.option("--port", type=click.IntRange(1, 65535), help="With --pcap: the client's port.")
-@click.option("--token", help="With --pcap: the first bytes of the client's datagrams.")
-@click.option(
-    "--service", metavar="IP", help="With --pcap: the Service address that has to be translated."
-)
-@click.option(
-    "--backend",
-    "backends",
-    multiple=True,
-    metavar="IP",
-    help="With --pcap: a backend that may answer (repeatable).",
-)
-@click.option("--vni", type=int, help="With --pcap: the VXLAN or GENEVE network id of all nodes.")
-@click.option(
-    "--to",
-    "directory",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("trace"),
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the page and the capture files.",
-)
+@own_options("trace")
 @json_option()
 def trace(
     *,
@@ -115,34 +94,7 @@ def _tell(title: str, traced: Trace, page: Path, *, as_json: bool) -> None:
     cls=Command, example="nettests diagnose --kubeconfig ~/.kube/config --node=win-1 --hosts"
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS)
-@click.option(
-    "--check",
-    "checks",
-    multiple=True,
-    metavar="ID",
-    help="Nodes, Services and Pods of this check (repeatable).",
-)
-@click.option("--node", "node_names", multiple=True, metavar="NAME", help="This node (repeatable).")
-@click.option(
-    "--run",
-    "run_id",
-    metavar="ID",
-    help="A run whose objects were kept (--keep): its Services and Pods too.",
-)
-@click.option(
-    "--hosts",
-    is_flag=True,
-    help="Start a Pod on each node and run the node's own tools in it.",
-)
-@click.option(
-    "--to",
-    "directory",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("diagnostics"),
-    show_default=True,
-    metavar="DIR",
-    help="Where diagnostics go.",
-)
+@own_options("diagnose")
 def diagnose(
     *,
     common: CommonOptions,

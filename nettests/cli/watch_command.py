@@ -22,7 +22,7 @@ from nettests.cli.options import (
     PULL,
     CommonOptions,
     cluster_options,
-    duration,
+    own_options,
     report_dir_option,
     shared,
 )
@@ -49,23 +49,7 @@ SLICE_SECONDS = 0.5
     cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
 )
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
-@click.option(
-    "--every",
-    callback=duration,
-    default="1m",
-    show_default=True,
-    metavar="DURATION",
-    help="How often a round begins.",
-)
-@click.option(
-    "--for",
-    "seconds",
-    callback=duration,
-    default="1h",
-    show_default=True,
-    metavar="DURATION",
-    help="When to end: no round begins after that.",
-)
+@own_options("watch")
 @report_dir_option("Where reports go.")
 @shared("--metrics", "--webhook")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
