@@ -121,7 +121,7 @@ def _names(before: str, names: Iterable[str]) -> str:
 
 def _head(page: str) -> str:
     """Return the fixed text that a page begins with."""
-    return (files("nettests.report") / "templates" / f"{page}.md").read_text("utf-8")
+    return (files("nettests.report") / "templates" / f"{page}.txt").read_text("utf-8")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
