@@ -14,19 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from nettests import __version__, expect
-from nettests.conformance import (
-    ConformanceReport,
-    Digest,
-    Digests,
-    JudgedRun,
-    Mismatch,
-    document,
-    documents,
-    mismatches,
-    require_known_claims,
-)
-from nettests.conformance.documents import YAML
-from nettests.conformance.report_yaml import read_report
+from nettests.conformance.assessment import JudgedRun
+from nettests.conformance.conformance_report import ConformanceReport, Digest, Digests
+from nettests.conformance.report_page import YAML, document, documents
+from nettests.conformance.vendor_profile import require_known_claims
+from nettests.conformance.verification import Mismatch, mismatches, read_report
 from nettests.errors import PathError
 from nettests.expect import Manifest
 from nettests.judge import judge_run

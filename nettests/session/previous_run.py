@@ -9,9 +9,9 @@ The checks of a finished run that need another look: for ``nettests run --rerun-
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from nettests.compare import RecordedRun, read_results
-from nettests.compare.cluster_names import cluster_name
 from nettests.compare.fact_changes import choice_of
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import RecordedRun, cluster_name
 from nettests.errors import PathError, PlanError
 from nettests.model.journal_records import Begin
 from nettests.model.run_folder import RESULTS
@@ -73,7 +73,7 @@ def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
     if run.facts is None:
         raise PathError(f"{path} has no checks: that run could not start", hint="name another run")
     again = {
-        check.id: tuple(m.member for m in check.members.deviating if m.verdict in AGAIN)
+        check.id: tuple(label for label, m in check.members.items() if m.verdict in AGAIN)
         for check in run.checks
         if check.verdict in AGAIN or check.standing in AGAIN
     }

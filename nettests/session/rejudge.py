@@ -16,7 +16,8 @@ from datetime import date
 from pathlib import Path
 
 from nettests import expect
-from nettests.baseline import Baseline, BaselineComparison
+from nettests.baseline.entries import Baseline
+from nettests.baseline.matching import BaselineComparison
 from nettests.errors import NettestsError
 from nettests.expect import Manifest
 from nettests.judge import judge_run

@@ -1,17 +1,27 @@
-"""A history → a headline and sections of items, in the same words on the terminal and on the page.
+"""A history → a headline and sections of items, in the same words on the terminal and on the page; and the document.
 
-The JSON document is made from the history itself; each renderer decides how many items it shows.
+The document for machines is published as ``history.schema.json``; its keys are the vocabulary's own.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from nettests.compare.checks import CheckChange
-from nettests.compare.explanation import Explained
-from nettests.compare.items import Item, Section, named
-from nettests.history.clusters import LeftOutRun, ReadRun
+from nettests.compare.changes import Explained
+from nettests.compare.difference_text import because
+from nettests.compare.sections import Item, Overview, Section, filled, named
 from nettests.history.levels import Course, State
-from nettests.history.trends import ClusterHistory, Turn
+from nettests.history.trends import (
+    CheckTrend,
+    ClusterHistory,
+    History,
+    IncidentTrend,
+    LeftOutRun,
+    ReadRun,
+    Turn,
+)
+from nettests.model.codec import to_data
+from nettests.model.labels import document_version
 from nettests.model.words import Verdict
 from nettests.report.summary import moment
 from nettests.report.text import plural
@@ -67,16 +77,23 @@ def warnings(history: ClusterHistory) -> Iterator[str]:
         )
 
 
+def overview(history: ClusterHistory) -> Overview:
+    """Return what people read of a cluster's runs."""
+    return Overview(
+        headline=headline(history),
+        lines=(span_line(history),),
+        notes=tuple(warnings(history)),
+        sections=sections(history),
+    )
+
+
 def sections(history: ClusterHistory) -> tuple[Section, ...]:
     """Return the sections that have items, what somebody has to look into first."""
-    every = (
-        Section(
-            title=title,
-            items=tuple(_item(turn, history.runs) for turn in history.turns if turn.state is state),
-        )
+    runs = history.runs
+    return filled(
+        Section(title, tuple(_item(turn, runs) for turn in history.turns if turn.state is state))
         for state, title in TITLES.items()
     )
-    return tuple(section for section in every if section.items)
 
 
 def left_out_lines(left_out: Sequence[LeftOutRun]) -> Iterator[str]:
@@ -119,11 +136,11 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
 
 def reasons(turn: Turn) -> Iterator[str]:
     """Yield whether facts explain the change; if they do for some checks only, for how many."""
-    counted = Counter(_because(check.change) for check in turn.checks if check.change)
-    for text, number in counted.items():
-        if text:
-            some = f" ({plural(number, 'check')})" if number < len(turn.checks) else ""
-            yield f"{text}{some}"
+    changes = [check.change for check in turn.checks if check.change and check.change.why]
+    judged = [each for each in changes if each.why.explained is not Explained.NOT_JUDGED]  # type: ignore[union-attr]
+    for text, number in Counter(map(because, judged)).items():
+        some = f" ({plural(number, 'check')})" if number < len(turn.checks) else ""
+        yield f"{text}{some}"
 
 
 def course_line(went: Course, runs: Sequence[ReadRun]) -> str:
@@ -175,9 +192,51 @@ def _between(turn: Turn, runs: Sequence[ReadRun]) -> str:
     return f"last good run {good.name} ({when(good)}), first bad run {bad.name} ({when(bad)}){gap}"
 
 
-def _because(change: CheckChange | None) -> str:
-    why = change.why if change else None
-    if why is None or why.explained is Explained.NOT_JUDGED:
-        return ""
-    causes = named(map(str, why.causes), "fact")
-    return f"{why.explained.value}: {why.text}{f' ({causes})' if causes else ''}"
+def document(history: History) -> dict[str, Any]:
+    """Return the document as plain data; runs are named by their places in ``runs``, from 0."""
+    return {
+        "apiVersion": document_version("v1alpha1"),
+        "kind": "History",
+        "clusters": [_cluster(cluster) for cluster in history.clusters],
+        "left_out": to_data(history.left_out),
+    }
+
+
+def _cluster(history: ClusterHistory) -> dict[str, Any]:
+    states = Counter(check.course.state for check in history.checks)
+    return {
+        "name": history.name,
+        "headline": headline(history),
+        "counts": {state.value: states[state] for state in State},
+        "runs": [
+            {**_run(run), "facts_changed": to_data(facts)}
+            for run, facts in zip(history.runs, history.facts, strict=True)
+        ],
+        "turns": [
+            {
+                **to_data(turn),
+                "checks": [check.id for check in turn.checks],
+                "incidents": [incident.cause for incident in turn.incidents],
+            }
+            for turn in history.turns
+        ],
+        "incidents": [_trend(incident) for incident in history.incidents],
+        "checks": [
+            {**_trend(trend), "why": to_data(trend.change.why) if trend.change else None}
+            for trend in history.checks
+        ],
+    }
+
+
+def _run(read_run: ReadRun) -> dict[str, Any]:
+    run = read_run.run.run
+    keys = ("run_id", "started", "seconds", "nettests", "complete", "exit_code", "error")
+    counts = {verdict.value: count for verdict, count in read_run.run.counts.items()}
+    return {"name": read_run.name, **{key: getattr(run, key) for key in keys}, "counts": counts}
+
+
+def _trend(trend: CheckTrend | IncidentTrend) -> dict[str, Any]:
+    data: dict[str, Any] = to_data(trend)
+    data.pop("change", None)
+    went = data.pop("course")
+    return {**data, **went, "flake_rate": trend.course.flake_rate}
