@@ -5,6 +5,7 @@ with the extra ``packets`` (decision 0027).
 """
 
 from nettests.tracing.packet import Encapsulation, Packet
-from nettests.wire.reading import dissect, dissected, read_capture, read_file
+from nettests.wire.dissect import dissect
+from nettests.wire.reading import dissected, read_capture, read_file
 
 __all__ = ["Encapsulation", "Packet", "dissect", "dissected", "read_capture", "read_file"]

@@ -165,7 +165,7 @@ def note(event, arguments):
 sys.addaudithook(note)
 import nettests.wire
 families.discard("AF_NETLINK")
-nettests.wire.reading(bytes(64))
+nettests.wire.dissect(bytes(64))
 print(sorted(families))
 """
     done = subprocess.run(
