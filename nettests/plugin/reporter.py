@@ -28,6 +28,7 @@ from nettests.model.visible import as_line, as_paragraph
 from nettests.model.words import Verdict
 from nettests.redaction import Redactor
 from nettests.report import Results
+from nettests.report.heat_map import node_lines
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -182,6 +183,8 @@ def show(reporter: Reporter, results: Results, directory: Path) -> None:
     if len(results.incidents) > SHOWN:
         more = sum(len(incident.checks) for incident in results.incidents[SHOWN:])
         reporter.say(f"… and {plural(more, 'more check')} that need attention, in the report")
+    for line in node_lines(results.checks) if results.incidents else ():
+        reporter.say(line)
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)

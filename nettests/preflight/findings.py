@@ -1,6 +1,12 @@
 """All findings of preflight, in the order in which people should read them."""
 
-from nettests.preflight.cluster import address_families, network_plugin, reachability, versions
+from nettests.preflight.cluster import (
+    address_families,
+    components,
+    network_plugin,
+    reachability,
+    versions,
+)
 from nettests.preflight.evidence import Evidence, Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
@@ -8,7 +14,7 @@ from nettests.preflight.space import exposure, leftovers, pod_security, privileg
 
 TOPICS = (
     *(reachability, versions, network_plugin, address_families, permissions, pod_security),
-    *(privileged, nodes, taints, images, host_process, node_vantages, quota),
+    *(privileged, nodes, taints, images, host_process, node_vantages, components, quota),
     *(leftovers, exposure),
 )
 

@@ -1,8 +1,8 @@
 """Send the polls while Services converge, and remember when each probe itself was reached.
 
 Between ``observer`` and ``convergence``, which takes an answer that never came over the control channel for silence.
-A Service polled through an API server that restarts, or from a probe that is gone, is not late: if a probe was not
-reached at the deadline, nothing is said of rules. Nothing is judged here.
+A Service polled through an API server that restarts, or from a probe that is gone or overloaded, is not late: if a
+probe was not reached at the deadline, or is slow to answer for itself, nothing is said of rules. Nothing is judged here.
 """
 
 import threading
@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
-from nettests.model.check import Action
+from nettests.model.check import Action, Target, Vantage
+from nettests.model.words import OS, Protocol, TargetKind, VantageKind
+from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.probes.commands import Command
 from nettests.probes.sending import Answer, Sender
 
@@ -44,7 +46,15 @@ class Polling(Sender):
         since = self.clock() - RECENT_SECONDS
         with self._lock:
             failed, why = self._failed.get(probe, (-RECENT_SECONDS, ""))
-            return why if self._heard.get(probe, since) <= since and failed > since else ""
+            deaf = self._heard.get(probe, since) <= since and failed > since
+        return f"was not reached ({why})" if deaf else ""
+
+    def why_busy(self, probe: str) -> str:
+        """Return that a probe is overloaded, by the time that it takes to answer for itself; empty if it is not."""
+        source = Vantage(kind=VantageKind.POD, probe=probe, os=OS.LINUX)
+        target = Target(kind=TargetKind.OWN_IP, pod=probe)
+        seconds = self.own_time(Action(source=source, target=target, protocol=Protocol.TCP))
+        return f"took {seconds:.1f} s to answer for itself" if seconds >= OVERLOADED_SECONDS else ""
 
 
 def polling(sender: Sender) -> Polling:

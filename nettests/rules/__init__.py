@@ -20,6 +20,7 @@ from nettests.rules import (
     load_balancers,
     node,
     plugin,
+    readiness,
     windows_services,
 )
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, Rule, UnreadableError
@@ -36,7 +37,7 @@ __all__ = [
     "table_of",
 ]
 _TOPICS = (
-    *(kube_proxy, host_proxy, windows_services, kubelet, node, plugin),
+    *(kube_proxy, host_proxy, windows_services, kubelet, node, readiness, plugin),
     *(families, flannel, hns_networks, load_balancers, host, cni),
 )
 

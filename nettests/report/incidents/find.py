@@ -14,7 +14,6 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
 from nettests.report.incidents.echoes import echoes
 from nettests.report.incidents.evidence import (
-    RED,
     beside,
     evidence_of,
     struck,
@@ -29,7 +28,7 @@ from nettests.report.incidents.phrases import (
     cause_of_loss,
     cause_of_slowness,
 )
-from nettests.report.incidents.search import Evidence, Explanation, explain
+from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind

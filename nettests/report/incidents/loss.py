@@ -19,8 +19,7 @@ from nettests.model.path_size import SizeFinding
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness
-from nettests.report.incidents.evidence import RED
-from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 

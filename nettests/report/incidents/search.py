@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from nettests.model.check_id import member_of
+from nettests.model.words import Verdict
 from nettests.report.incidents.traits import Kind, Trait
 
 _SHAPES = """
@@ -46,6 +47,7 @@ SHAPES: tuple[tuple[Kind, ...], ...] = tuple(
 )
 """Kinds of traits that together name a cause."""
 
+RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
 FEWEST = 2
 """A cause of one check is that check: it is left to speak for itself, unless it is a member of the fleet's."""
 
