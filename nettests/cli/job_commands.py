@@ -25,7 +25,7 @@ from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import LATEST
 from nettests.model.yaml_writing import write_yaml
-from nettests.session.recorded_runs import write_folder
+from nettests.session.run_archive import write_folder
 
 
 @click.group()

@@ -14,7 +14,7 @@ import yaml
 
 from nettests.cli.options import declared
 from nettests.cli.run_command import run
-from nettests.cluster.profile_file import read_profile
+from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
 from nettests.job import Role, Wanted, checked, identity, workload
 from nettests.model.limits import KIB
@@ -94,6 +94,7 @@ def wanted_of(
     """Return the checked options; ``NettestsError`` for a Job that could not run."""
     require_run_arguments(run_args)
     if cluster_profile is not None:
+        cluster_profile = profile_path(cluster_profile)
         read_profile(cluster_profile)
     if baseline is not None:
         read_baseline_file(baseline)

@@ -28,6 +28,7 @@ from nettests.cli.options import (
     report_dir_option,
 )
 from nettests.cli.output_options import json_option
+from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.compare.reading import read_results
 from nettests.errors import PathError
 from nettests.model.run_folder import HTML
@@ -36,11 +37,12 @@ from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.recorded_runs import folder_of, read_document, results_of
 from nettests.session.signals import ENDING
 
+_READY = "cluster-profiles"
 _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 
 
 @click.command("list", cls=Command, example="nettests list checks --of latest --check 'pod-to-*'")
-@click.argument("what", type=click.Choice(["flows", "checks", "limitations", *_OF_LAB]))
+@click.argument("what", type=click.Choice(["flows", "checks", "limitations", _READY, *_OF_LAB]))
 @own_options("list")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @cluster_options(CLUSTER, CHECKS, IDS)
@@ -48,7 +50,7 @@ _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 def list_(
     *, what: str, run: str | None, report_dir: Path, common: CommonOptions, as_json: bool
 ) -> None:
-    """List flows, checks, limitations, lab profiles or faults.
+    """List flows, checks, limitations, ready cluster profiles, lab profiles or faults.
 
     Checks are listed for a cluster (--kubeconfig), a lab (--lab) or a finished run (--of), each with its expected outcome.
     """
@@ -62,7 +64,7 @@ def list_(
             read_blueprint(common) if run is None else _of(run, report_dir, common), as_json=as_json
         )
         return
-    rows = list(_flows(common) if what == "flows" else _limitations(common))
+    rows = list(_ROWS[what](common))
     if as_json:
         terminal.document(rows)
         return
@@ -91,6 +93,15 @@ def _limitations(common: CommonOptions) -> Iterator[dict[str, str]]:
         for entry in manifest.limitations:
             layer = entry.layer.name.lower()
             yield {"limitation": entry.id, "layer": layer, "summary": entry.summary}
+
+
+def _ready(_: CommonOptions) -> Iterator[dict[str, str]]:
+    for name, file in ready_profiles().items():
+        platform = read_profile(file).facts.platform or ""
+        yield {"profile": name, "platform": platform, "file": str(file)}
+
+
+_ROWS = {"flows": _flows, "limitations": _limitations, _READY: _ready}
 
 
 @click.command(

@@ -34,8 +34,9 @@ from nettests.job.archive import packable
 from nettests.private import write_bytes
 from nettests.session.option_table import OPTIONS, OWN, words_of
 from nettests.session.prepare import estimate
-from nettests.session.previous_run import with_failed
-from nettests.session.recorded_runs import newest, read_folder, results_of
+from nettests.session.recorded_runs import results_of
+from nettests.session.rerun import with_failed
+from nettests.session.run_archive import newest, read_folder
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.

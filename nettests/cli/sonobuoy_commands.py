@@ -39,7 +39,7 @@ from nettests.model.limits import BrokenJournalError
 from nettests.model.run_folder import JOURNAL
 from nettests.model.yaml_writing import write_yaml
 from nettests.private import make_folder
-from nettests.session.recorded_runs import read_folder
+from nettests.session.run_archive import read_folder
 from nettests.session.signals import ending_signals
 
 

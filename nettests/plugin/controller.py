@@ -39,8 +39,8 @@ from nettests.session.against_baseline import accepted_record, against, baseline
 from nettests.session.blueprint import unused
 from nettests.session.captures import require_scapy
 from nettests.session.prepare import Prepared, prepare
-from nettests.session.previous_run import with_failed
 from nettests.session.report_dir import record_failed_start, require_writable
+from nettests.session.rerun import with_failed
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals

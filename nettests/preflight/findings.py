@@ -3,6 +3,7 @@
 from nettests.preflight.cluster import (
     address_families,
     components,
+    distribution,
     network_plugin,
     reachability,
     versions,
@@ -11,11 +12,12 @@ from nettests.preflight.evidence import Evidence, Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
 from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota
+from nettests.preflight.webhooks import webhooks
 
 TOPICS = (
-    *(reachability, versions, network_plugin, address_families, permissions, pod_security),
-    *(privileged, nodes, taints, images, host_process, node_vantages, components, quota),
-    *(leftovers, exposure),
+    *(reachability, distribution, versions, network_plugin, address_families, permissions),
+    *(pod_security, privileged, webhooks, nodes, taints, images, host_process, node_vantages),
+    *(components, quota, leftovers, exposure),
 )
 
 

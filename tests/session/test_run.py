@@ -24,9 +24,10 @@ from nettests.session import node_watch
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
-from nettests.session.recorded_runs import newest, results_of, runs_in
+from nettests.session.recorded_runs import results_of, runs_in
 from nettests.session.report_dir import new_run_id, record_failed_start, require_writable
 from nettests.session.run import Run
+from nettests.session.run_archive import newest
 from nettests.session.run_options import Keep, Progress, RunOptions
 from nettests.session.signals import ending_signals
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig

@@ -1,20 +1,18 @@
-"""A finished run and a vendor's files → the input of a conformance report: the run judged again, and its current plan.
+"""Conformance of a finished run: what a report is made of, and its documents on disk. I/O only.
 
 For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and
-verdicts computed as by ``rejudge``, with the date of the run. Reads only.
-
-Write the documents of a conformance report, and read them again for verification.
+verdicts computed as by ``rejudge``, with the date of the run.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from nettests import __version__, expect
-from nettests.conformance.assessment import JudgedRun
+from nettests.conformance.assessment import JudgedRun, assess
 from nettests.conformance.conformance_report import ConformanceReport, Digest, Digests
 from nettests.conformance.report_page import YAML, document, documents
 from nettests.conformance.vendor_profile import require_known_claims
@@ -23,12 +21,10 @@ from nettests.errors import PathError
 from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.model import limits
-from nettests.model.expectation import Expectation
 from nettests.model.history import History
 from nettests.model.journal_records import ManifestFile, others
 from nettests.model.run_folder import JOURNAL
-from nettests.model.verdict import Judgement
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.plan import Flow, build, load
 from nettests.private import make_folder, write_text
 from nettests.report.build import build_from
@@ -39,15 +35,7 @@ from nettests.session.rejudge import recorded
 from nettests.session.vendor_files import VendorFiles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
-    """What a report is made of."""
-
-    run: JudgedRun
-    digests: Digests
-
-
-def basis_of(directory: Path, files: VendorFiles) -> Basis:
+def report_of(directory: Path, files: VendorFiles) -> ConformanceReport:
     """Judge the run in a folder by the shipped manifests and the vendor's; ``NettestsError`` says what cannot be read."""
     shipped = load([suites_path()]).declared
     flows = load([suites_path(), *files.suites])
@@ -57,7 +45,7 @@ def basis_of(directory: Path, files: VendorFiles) -> Basis:
     records = read_journal(journal)
     with understood(journal):
         run = _judged(History.of(records), journal, manifests, flows.flows, files)
-    return Basis(run=run, digests=_digests(journal, files, digests))
+    return assess(files.profile, run, _digests(journal, files, digests))
 
 
 def _judged(
@@ -72,9 +60,20 @@ def _judged(
     expectations = expect.resolve(run.checks, run.facts, manifests, today=date.fromisoformat(day))
     observed = [check for check in run.checks if run.observed(check)]
     judgements = judge_run(observed, expectations, run.observations, run.not_run)
+    # Nothing stays of the expectations and verdicts that the journal holds.
+    planned = {
+        name: replace(
+            record, expectation=expectations[name], others=others(record.check, expectations)
+        )
+        if name in expectations
+        else record
+        for name, record in history.planned.items()
+    }
+    verdicts = {judgement.check: judgement for judgement in judgements}
+    judged = replace(history, planned=planned, judged=verdicts)
     vendor_manifests = {str(path) for path in files.limitations}
     return JudgedRun(
-        results=build_from(_with_judgements(history, expectations, judgements), run.observations),
+        results=build_from(judged, run.observations),
         plan=build(run.facts, flows),
         before=run.verdicts,
         own_entries=frozenset(
@@ -87,41 +86,14 @@ def _judged(
     )
 
 
-def _with_judgements(
-    history: History,
-    expectations: dict[str, Expectation],
-    judgements: Sequence[Judgement],
-) -> History:
-    """Return a history whose expectations and verdicts are these; nothing of those that it held stays."""
-    planned = {
-        name: replace(
-            record,
-            expectation=expectations[name],
-            others=others(record.check, expectations),
-        )
-        if name in expectations
-        else record
-        for name, record in history.planned.items()
-    }
-    return replace(
-        history, planned=planned, judged={judgement.check: judgement for judgement in judgements}
-    )
-
-
 def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile]) -> Digests:
-    vendor_manifests = {str(path): path for path in files.limitations}
+    names = {str(path): files.name(path) for path in files.limitations}
     return Digests(
         journal=Digest(file=JOURNAL, sha256=_sha256(journal)),
         profile=Digest(file=files.file, sha256=files.sha256),
         manifests=tuple(
-            Digest(
-                file=files.name(vendor_manifests[manifest.file])
-                if manifest.file in vendor_manifests
-                else manifest.file,
-                sha256=manifest.sha256,
-                own=manifest.file in vendor_manifests,
-            )
-            for manifest in manifests
+            Digest(file=names.get(each.file, each.file), sha256=each.sha256, own=each.file in names)
+            for each in manifests
         ),
         suites=tuple(
             Digest(file=files.name(path), sha256=_sha256(path), own=True)
@@ -169,11 +141,5 @@ def compared(file: Path, report: ConformanceReport) -> tuple[Mismatch, ...]:
 
 
 def _text(file: Path) -> str:
-    try:
-        return read_text(file, limits.JSON_BYTES)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise PathError(
-            f"the report {file} cannot be read: {reason}",
-            hint=f"name its {YAML}, as nettests conformance wrote it",
-        ) from error
+    hint = f"name its {YAML}, as nettests conformance wrote it"
+    return text_of(file, "report", hint, refusal=PathError, most=limits.JSON_BYTES)

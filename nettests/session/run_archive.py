@@ -1,0 +1,52 @@
+"""Read a run's folder to be archived, and write a fetched archive into a folder. The I/O of ``job.archive``."""
+
+from pathlib import Path, PurePosixPath
+
+from nettests.errors import PathError
+from nettests.model.run_folder import JOURNAL, RESULTS, RUN_ID
+from nettests.private import make_folder, write_bytes
+from nettests.session.report_dir import link_latest, require_writable
+
+
+def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
+    """Return the plain files of a run's folder; ``PathError`` where it is none, or cannot be read."""
+    if not (folder / RESULTS).is_file() and not (folder / JOURNAL).is_file():
+        raise PathError(
+            f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}",
+            hint="name the folder of one run, or latest",
+        )
+    try:
+        return {
+            PurePosixPath(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and not path.is_symlink()
+        }
+    except OSError as error:
+        raise PathError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> Path:
+    """Write a run's folder into the folder of reports, as a run would; ``PathError`` where one is there."""
+    require_writable(reports)
+    folder = reports / run
+    if folder.exists():
+        raise PathError(
+            f"{folder} is there already",
+            hint="it was fetched before, or is of another run: name another folder with --to",
+        )
+    try:
+        for path, content in files.items():
+            make_folder((folder / path).parent)
+            write_bytes(folder / path, content)
+    except OSError as error:
+        raise PathError(f"{folder} cannot be written: {error.strerror}") from error
+    link_latest(folder)
+    return folder
+
+
+def newest(reports: Path) -> Path | None:
+    """Return the folder of the newest run, also of one that could not start; ``None`` where there is none."""
+    if not reports.is_dir():
+        return None
+    runs = [folder for folder in reports.iterdir() if RUN_ID.fullmatch(folder.name)]
+    return max(runs, default=None)
