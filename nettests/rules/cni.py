@@ -302,6 +302,28 @@ def _called_with(part: Object) -> Iterator[Object]:
                 yield value
 
 
+LOOPBACK_DSR = {
+    "sdnbridge": "loopbackDSR",
+    "sdnoverlay": "loopbackDSR",
+    "win-bridge": "loopbackDSR",
+    "win-overlay": "loopbackDSR",
+    "azure-vnet": "enableLoopbackDSR",
+    "calico": "windows_loopback_DSR",
+}
+"""Plugins with an option that lets a Pod reach itself through its Service with DSR, off by default, and its name:
+Microsoft/windows-container-networking ``cni``, containernetworking/plugins ``pkg/hns``, Azure/azure-container-networking
+``cni/netconfig.go``, projectcalico/calico ``cni-plugin/pkg/types``."""
+
+
+def loopback_dsr(evidence: Evidence) -> bool:
+    """Return whether the option is set; ``UnreadableError`` where no plugin of the configuration is known to have it."""
+    for part in _objects(configurations(evidence)):
+        option = LOOPBACK_DSR.get(str(part.get("type") or "").lower().removesuffix(".exe"))
+        if option:
+            return any(str(each.get(option)).lower() == "true" for each in _objects(part))
+    raise UnreadableError("the CNI configuration calls no plugin that is known to have loopbackDSR")
+
+
 def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
     """Yield the policies of these types, wherever a configuration holds them."""
     for policy in _objects(configurations(evidence)):

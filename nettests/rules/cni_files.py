@@ -24,6 +24,7 @@ SETTINGS = frozenset(
     {
         *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
         *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("enableLoopbackDSR", "windows_loopback_DSR"),
         *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )
@@ -145,6 +146,7 @@ LISTS = ("AdditionalArgs", "policies", "HcnPolicyArgs")
 _OF_PLUGINS = (
     *("cniVersion", "name", "type", "plugins", "delegate", "ipam", "apiVersion"),
     *("optionalFlags", "enableDualStack", "loopbackDSR", *LISTS),
+    *("enableLoopbackDSR", "windows_loopback_DSR"),
 )
 _OF_POLICIES = (
     *("Name", "Value", "Type", "Settings", "ExceptionList", "Exceptions"),
