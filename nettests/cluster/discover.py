@@ -85,6 +85,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     kubernetes = networks.kubernetes_address(
         snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
     )
+    served = networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value)
     return ClusterFacts(
         server_version=snapshot.server_version,
         server_git_version=snapshot.server_git_version,
@@ -93,7 +94,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         cni=plugin,
         pod_cidrs=pod_cidrs,
         service_cidrs=_service_cidrs(snapshot, kubeadm, profile),
-        families=networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value),
+        families=served,
         dns_address=networks.dns_address(
             snapshot.dns_services, profile.facts, snapshot.reasons.get(DNS_SERVICES, "")
         ),
@@ -109,6 +110,17 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
+        existing_services=networks.existing_services(
+            own=[*filter(None, [snapshot.kubernetes_service]), *snapshot.dns_services],
+            others=snapshot.services,
+            slices=snapshot.slices,
+            of_windows=[
+                address for node in read if node.os is OS.WINDOWS for address in node.addresses
+            ],
+            family=served[0].version,
+        )
+        if profile.existing_services
+        else unknown("existingServices is false in the cluster profile"),
         platform=platform,
         fleet=scope_of(known_nodes, profile.fleet_nodes, profile.excluded_nodes),
         scale=profile.scale,

@@ -23,6 +23,7 @@ from nettests.cluster.shapes import (
     RUNTIME_CLASS,
     SERVICE,
     SERVICE_CIDR,
+    SLICE,
     shaped_items,
 )
 from nettests.cluster.threads import threads
@@ -36,6 +37,8 @@ Object = dict[str, Any]
 NODES = "/api/v1/nodes"
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
+SERVICES = "/api/v1/services"
+SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
@@ -46,6 +49,8 @@ OPENSHIFT_DNS = "openshift-dns/dns-default"
 """The Service of the cluster's DNS on OpenShift, which has a label of its own (openshift/cluster-dns-operator)."""
 CORDONED = 4
 """The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
+FIRST = 500
+"""So many Services, and EndpointSlices, are read to choose some that nodes dial."""
 LOG_BYTES = 65_536
 """A component logs its flags first: no more of a log is needed."""
 DNS_LABEL = "k8s-app=kube-dns"
@@ -66,6 +71,9 @@ class Snapshot:
     dns_pods: Sequence[Object] = ()
     """The Pods that the Service of the cluster's DNS selects."""
     kubernetes_service: Object | None = None
+    services: Sequence[Object] = ()
+    slices: Sequence[Object] = ()
+    """EndpointSlices; of a large cluster the first ones of both lists."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
@@ -91,6 +99,8 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         daemon_sets = pool.submit(read.listed, DAEMON_SETS, DAEMON_SET)
         dns = pool.submit(read.listed, DNS_SERVICES, SERVICE, labelSelector=DNS_LABEL)
         kubernetes = pool.submit(read.one, KUBERNETES, SERVICE)
+        every_service = pool.submit(read.listed, SERVICES, SERVICE, most=FIRST)
+        slices = pool.submit(read.listed, SLICES, SLICE, most=FIRST)
         classes = pool.submit(read.listed, RUNTIME_CLASSES, RUNTIME_CLASS)
         has_cidrs = version >= permission.SERVICE_CIDRS
         cidrs = pool.submit(read.listed, SERVICE_CIDRS, SERVICE_CIDR) if has_cidrs else None
@@ -120,6 +130,8 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             dns_services=services,
             dns_pods=dns_pods,
             kubernetes_service=kubernetes.result(),
+            services=every_service.result(),
+            slices=slices.result(),
             proxy_pods=pods,
             proxy_logs=logs.result(),
             cordoned=_on_cordoned(pool, read, every_node.result()),

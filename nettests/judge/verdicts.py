@@ -367,7 +367,10 @@ def _failed(check: Check, observation: Observation) -> _Ruling:
         why = why_vantage_fails(observation)
         if why:
             return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
-    return _Ruling(Verdict.FAIL, _why_failed(observation), advice.after_failure(check, observation))
+    existing, why = check.target.existing, _why_failed(observation)
+    if existing is not None and not existing.own and failed_target(observation) is not None:
+        return _Ruling(Verdict.RECORDED, f"{why}: its owner may admit nobody from elsewhere")
+    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 
 def _why_failed(observation: Observation) -> str:

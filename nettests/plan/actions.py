@@ -4,6 +4,7 @@ Part of the third stage of planning. Objects are named by node pool and node; ad
 deployment.
 """
 
+from dataclasses import replace
 from typing import assert_never
 
 from nettests.errors import PlanError
@@ -106,7 +107,7 @@ def _target(candidate: Candidate, node_pools: NodePools) -> Target:
         case Owner.CHECK | Owner.NOTHING:
             return targets.pathless(kind, cell.target, settings)
         case Owner.CLUSTER | Owner.OUTSIDE:
-            return targets.placeless(kind, template)
+            return replace(targets.placeless(kind, template), existing=candidate.existing)
         case Owner.PODS:
             return targets.of_pods(kind, node_pools.named_servers, template)
         case Owner.SERVICE | Owner.NODE_PORT:

@@ -292,9 +292,11 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_name_server(action: Action, facts: ClusterFacts) -> str:
-    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
+    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address; so does an existing Service."""
     named = action.source.dns_policy == "None"
     location = action.target.descriptor.location
+    if location is Location.EXISTING_SERVICE and action.target.existing is None:
+        return f"no existing Service can be dialled: {facts.existing_services.origin}"
     if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
     if named and not facts.cluster_domain.known:  # its search list is a part of the Pod

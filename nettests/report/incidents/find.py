@@ -94,6 +94,8 @@ def find_incidents(
         key=lambda incident: (
             Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
+            Kind.SETTINGS.value
+            in incident.traits,  # packets first: they name a Service, and what it costs
             min(_weight(red[check]) for check in incident.checks),
         )
     )
