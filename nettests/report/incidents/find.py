@@ -94,9 +94,8 @@ def find_incidents(
         key=lambda incident: (
             Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
-            Kind.SETTINGS.value
-            in incident.traits,  # packets first: they name a Service, and what it costs
             min(_weight(red[check]) for check in incident.checks),
+            Kind.SERVICE not in incident.traits,  # of as many, what names a Service tells most
         )
     )
     alone = sorted((result for result in red.values() if result.id not in covered), key=_weight)
