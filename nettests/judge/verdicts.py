@@ -10,24 +10,26 @@ from types import MappingProxyType
 from typing import assert_never
 
 from nettests.judge import advice
-from nettests.judge.known_bugs import showing
 from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
+    documented,
     expected_text,
+    kept_from_the_suffixes,
     last_detail,
     observed_text,
+    read_as_denied,
     sentence,
 )
 from nettests.judge.proof import (
     failed_target,
     needs_controls,
+    showing,
     unseen_part,
     why_not_proven,
     why_vantage_fails,
 )
-from nettests.judge.upstream import kept_from_the_suffixes, read_as_denied
 from nettests.model.check import Check
-from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation, unusable
 from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
@@ -183,7 +185,7 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
     if expectation.expected is not None:
         return None
     if not expectation.known_bugs:
-        return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
+        return _Ruling(Verdict.RECORDED, documented(expectation.limitation, "left open by"))
     shown = showing(expectation, observation)
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
     if not shown:
@@ -336,7 +338,7 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
         return _proven(observation) or _Ruling(Verdict.PASS)
     if _matches(expectation.expected, observation):
         return _proven(observation) or (
-            _Ruling(Verdict.LIMITED, _documented(limitation))
+            _Ruling(Verdict.LIMITED, documented(limitation))
             if limitation
             else _Ruling(Verdict.PASS)
         )
@@ -394,10 +396,3 @@ def _matches(expected: Expected | None, observation: Observation) -> bool:
         and expected.source_seen in {None, observation.source_seen}
         and expected.distribution in {None, observation.distribution}
     )
-
-
-def _documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
-    if limitation is None:
-        return "the documents leave it open"
-    sources = "; ".join(str(source) for source in limitation.sources)
-    return f"{how} {limitation.id} ({sources})"

@@ -22,12 +22,18 @@ EMPTY = "hns-ipam-l2bridge"
 """Its third Windows node is cordoned and has no Pods but those of the host's network."""
 PROFILES = (*EVERYWHERE, SERVICES, FLEET, EMPTY)
 
-_POD = {
-    "linux-1": "linux-1-1",
-    "linux-2": "linux-1-2",
-    "win-1": "windows-1-1",
-    "win-2": "windows-1-2",
-}
+NODES = {BRIDGE: {"linux": 2, "win": 2}, FLEET: {"linux": 4, "win": 8}}
+"""How many nodes of each system a profile has where faults may be; profiles that are not listed have as many as the first."""
+_OF_A_POOL = 4
+
+
+def slot_of(node: str) -> str:
+    """Return the node pool and the place in it by which Pods on a node are named: ``windows-2-1`` of ``win-5``."""
+    system, _, number = node.rpartition("-")
+    pool, member = divmod(int(number) - 1, _OF_A_POOL)
+    return f"{'windows' if system == 'win' else system}-{pool + 1}-{member + 1}"
+
+
 _NAMES = (
     *("dns-*", "pod-a-record", "pod-to-pod-name", "pod-to-external-dns", "node-to-external-name"),
     *("pod-to-service-fqdn", "pod-to-service-pqdn", "pod-to-service-partial-name"),
@@ -88,7 +94,7 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
 
 def answering(node: str, source: str = "") -> tuple[Checks, ...]:
     """Return what something on a node answers: its Pods, behind Services too, and itself."""
-    pod = _POD[node]
+    pod = slot_of(node)
     pool = pod.rpartition("-")[0]
     affine = ("session-affinity",) if pool == "linux-1" else ()  # it has backends there
     return (
@@ -118,7 +124,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
 
 def between(start: str, end: str) -> tuple[Checks, ...]:
     """Return what is tested from one node of another, by its Services and NodePorts too."""
-    pod = _POD[end]
+    pod = slot_of(end)
     api = _BY_THE_API if start == "linux-1" else ()
     return (
         *answering(end, source=start),
