@@ -31,6 +31,7 @@ from nettests.model.facts import (
     STATED,
     ClusterFacts,
     CniFacts,
+    ExistingService,
     Fact,
     Network,
     NodeFacts,
@@ -110,20 +111,26 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
-        existing_services=networks.existing_services(
-            own=[*filter(None, [snapshot.kubernetes_service]), *snapshot.dns_services],
-            others=snapshot.services,
-            slices=snapshot.slices,
-            of_windows=[
-                address for node in read if node.os is OS.WINDOWS for address in node.addresses
-            ],
-            family=served[0].version,
-        )
-        if profile.existing_services
-        else unknown("existingServices is false in the cluster profile"),
+        existing_services=_existing_services(snapshot, profile, read, served[0].version),
         platform=platform,
         fleet=scope_of(known_nodes, profile.fleet_nodes, profile.excluded_nodes),
         scale=profile.scale,
+    )
+
+
+def _existing_services(
+    snapshot: Snapshot, profile: ClusterProfile, read: Sequence[NodeFacts], family: int
+) -> Fact[tuple[ExistingService, ...]]:
+    if not profile.existing_services:
+        return unknown("existingServices is false in the cluster profile")
+    services, slices = snapshot.services
+    windows = [node for node in read if node.os is OS.WINDOWS]
+    return networks.existing_services(
+        of_cluster=[*filter(None, [snapshot.kubernetes_service]), *snapshot.dns_services],
+        others=services,
+        slices=slices,
+        of_windows=[address for node in windows for address in node.addresses],
+        family=family,
     )
 
 

@@ -171,7 +171,7 @@ OTHERS = 4
 
 def existing_services(
     *,
-    own: Iterable[Object],
+    of_cluster: Iterable[Object],
     others: Iterable[Object],
     slices: Iterable[Object],
     of_windows: Collection[Address],
@@ -182,7 +182,7 @@ def existing_services(
     Left out are those of runs, those without ready endpoints, of another proxy or with a traffic policy, and those with an
     endpoint on a Windows node's own network, which no Pod beside it reaches (kubernetes/kubernetes#126795).
     """
-    dialled = {each.name: replace(each, own=True) for each in _with_address(own, family)}
+    dialled = {each.name: replace(each, own=True) for each in _with_address(of_cluster, family)}
     serving: dict[str, set[object]] = {}
     for item in slices:
         for endpoint in item.get("endpoints") or ():
@@ -197,14 +197,14 @@ def existing_services(
         and (service.get("spec") or {}).get("internalTrafficPolicy") != "Local"
         and not service["metadata"].get("deletionTimestamp")
     )
-    found = [
+    usable = [
         each
         for each in sorted(_with_address(usual, family), key=lambda each: each.name)
         if each.name not in dialled
         and serving.get(each.name)
         and not serving[each.name] & {*of_windows}
     ]
-    listed = (*dialled.values(), *found[:OTHERS])
+    listed = (*dialled.values(), *usable[:OTHERS])
     return (
         known(listed, "Services and EndpointSlices")
         if listed

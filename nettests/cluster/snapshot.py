@@ -71,9 +71,8 @@ class Snapshot:
     dns_pods: Sequence[Object] = ()
     """The Pods that the Service of the cluster's DNS selects."""
     kubernetes_service: Object | None = None
-    services: Sequence[Object] = ()
-    slices: Sequence[Object] = ()
-    """EndpointSlices; of a large cluster the first ones of both lists."""
+    services: tuple[Sequence[Object], Sequence[Object]] = ((), ())
+    """Services and EndpointSlices; of a large cluster the first ones of both lists."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
@@ -99,8 +98,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         daemon_sets = pool.submit(read.listed, DAEMON_SETS, DAEMON_SET)
         dns = pool.submit(read.listed, DNS_SERVICES, SERVICE, labelSelector=DNS_LABEL)
         kubernetes = pool.submit(read.one, KUBERNETES, SERVICE)
-        every_service = pool.submit(read.listed, SERVICES, SERVICE, most=FIRST)
-        slices = pool.submit(read.listed, SLICES, SLICE, most=FIRST)
+        firsts = pool.submit(_first_services, read)
         classes = pool.submit(read.listed, RUNTIME_CLASSES, RUNTIME_CLASS)
         has_cidrs = version >= permission.SERVICE_CIDRS
         cidrs = pool.submit(read.listed, SERVICE_CIDRS, SERVICE_CIDR) if has_cidrs else None
@@ -130,8 +128,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             dns_services=services,
             dns_pods=dns_pods,
             kubernetes_service=kubernetes.result(),
-            services=every_service.result(),
-            slices=slices.result(),
+            services=firsts.result(),
             proxy_pods=pods,
             proxy_logs=logs.result(),
             cordoned=_on_cordoned(pool, read, every_node.result()),
@@ -158,6 +155,13 @@ def _of_plugin(plugin: str, objects: PluginObjects) -> tuple[str, ...]:
     )
     on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
     return (*referred, *plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+
+
+def _first_services(read: Reader) -> tuple[Sequence[Object], Sequence[Object]]:
+    return (
+        read.listed(SERVICES, SERVICE, most=FIRST),
+        read.listed(SLICES, SLICE, most=FIRST),
+    )
 
 
 def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:

@@ -144,10 +144,10 @@ def _each_of(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, Exe
     ends = [until for _, until in sections]
     for number, (output, until) in enumerate(sections):
         since = max((end for end in ends if end < until), default=0.0)
-        told = until - since <= PROMPT_SECONDS or ends.count(until) == 1
+        certain = until - since <= PROMPT_SECONDS or ends.count(until) == 1
         failed = number == len(sections) - 1 and bool(got.exit_code)
         yield (
-            since if told else None,
+            since if certain else None,
             ExecAnswer(
                 exit_code=got.exit_code if failed else 0,
                 stdout=output,

@@ -29,7 +29,7 @@ def listed(name: str, address: str = "10.244.3.4", **conditions: bool) -> Any:
 def dialled(others: list[Any], slices: list[Any], own: tuple[Any, ...] = ()) -> dict[str, bool]:
     """Return the names of the chosen Services, and whether they are the cluster's own."""
     fact = networks.existing_services(
-        own=own, others=others, slices=slices, of_windows=[WINDOWS], family=4
+        of_cluster=own, others=others, slices=slices, of_windows=[WINDOWS], family=4
     )
     return {each.name: each.own for each in fact.value or ()}
 
