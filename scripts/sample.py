@@ -13,8 +13,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from nettests.conformance import ConformanceReport, assess
-from nettests.conformance.documents import NAME
+from nettests.conformance.assessment import assess
+from nettests.conformance.conformance_report import ConformanceReport
+from nettests.conformance.report_page import NAME
 from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
 from nettests.session.judged_anew import basis_of

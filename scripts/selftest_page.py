@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from nettests.lab.selftest import matrix, reference
-from nettests.lab.selftest.merging import merged
+from nettests.lab.selftest.matrix import merged
 from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,7 +1,9 @@
 """Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure.
 
 What is limited is accepted on request alone: its limitation judges it already, and an entry holds it to the one outcome that
-was seen of those that the documents allow.
+was seen of those that the documents allow. Of several runs, the fewest facts are found that tell those with a deviation
+from those without. Facts that the check's expectation depends on are tried first. A fact that is unknown in any of the
+runs cannot separate them.
 """
 
 import re
@@ -9,23 +11,46 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
+from itertools import combinations
 
-from nettests.baseline.entries import AcceptedOn, Baseline, Entry
-from nettests.baseline.separating import CheckInRun, separated
-from nettests.compare import RecordedRun
-from nettests.compare.checks import seen
-from nettests.compare.cluster_names import cluster_of
-from nettests.compare.recorded import RecordedCheck, Seen
+from nettests.baseline.entries import ENDS, AcceptedOn, Baseline, Entry
+from nettests.compare.changes import NOT_JUDGED, seen
+from nettests.compare.known_facts import (
+    CONDITIONED,
+    KUBERNETES,
+    OF_CLUSTER,
+    OF_NODE,
+    PLUGIN,
+    Dependency,
+    dependencies,
+    value_of,
+)
+from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen, cluster_of
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.digest import facts_digest
+from nettests.report.summary import UNKNOWN
 
+CheckInRun = tuple[RecordedRun, RecordedCheck]
+"""A check in its run."""
+Condition = Mapping[Dependency, tuple[str, ...]]
+"""Values by fact: it holds where each fact has one of its values."""
+ALWAYS = (
+    Dependency(KUBERNETES),
+    Dependency(PLUGIN),
+    *(Dependency("build", side) for side in ENDS),
+)
+"""The facts that an entry depends on, beside those that the check's expectation depends on."""
+NOTHING = frozenset({"none", "no node"})
+_MOST = 3
+"""Every combination of up to so many facts is tried; beyond that, the best next fact is taken each time."""
+_PLACES = frozenset({"node pool", "zone", "takes part", "what the identity may not do"})
+"""Facts that say nothing about the network."""
 _HELD = frozenset({*DEVIATING, Verdict.RECORDED})
 # samples: win-3 → linux-2, win-1
 _WORDS = re.compile(r"[\w.-]+")
 _WHOLE_NODE = frozenset({"node", "remote-node", "pod-network", "unready-node", "not-started"})
 """Traits of incidents (``report.incidents``) that mean a node with everything on it."""
-_BLIND = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +100,19 @@ def _accepted(
     if newest is None:
         return None
     run, check = newest
-    judged = [pair for pair in of if pair[1].standing not in _BLIND]
-    showing = [pair for pair in judged if _alike(pair[1], check)]
-    without = [pair for pair in judged if not _alike(pair[1], check)]
+    judged = [pair for pair in of if pair[1].standing not in NOT_JUDGED]
+    showing: list[CheckInRun] = []
+    without: list[CheckInRun] = []
+    for pair in judged:
+        same = pair[1].standing is check.standing and held(pair[1]) == held(check)
+        (showing if same else without).append(pair)
     separation = separated(showing, without)
     entry = Entry(
         check=check.id,
         verdict=check.standing,
         seen=held(check),
         members={
-            label: word for _, check in showing for label, word in deviating_members(check).items()
+            label: word for _, check in showing for label, word in check.deviating_members.items()
         },
         facts=separation.facts,
         run=run.run.run_id,
@@ -93,26 +121,17 @@ def _accepted(
     )
     return Accepted(
         entry=entry,
-        showing=tuple(_ids(showing)),
-        without=tuple(_ids(without)),
+        showing=tuple(run.run.run_id for run, _ in showing),
+        without=tuple(run.run.run_id for run, _ in without),
         alike=separation.alike,
     )
-
-
-def _alike(check: RecordedCheck, other: RecordedCheck) -> bool:
-    """Whether both show the same, in what an entry compares."""
-    return check.standing is other.standing and held(check) == held(other)
-
-
-def _ids(of: Iterable[CheckInRun]) -> Iterator[str]:
-    yield from (run.run.run_id for run, _ in of)
 
 
 def covers(entry: Entry, check: RecordedCheck) -> bool:
     """Whether the entry of a node, or of a flow, is about everything that deviates in a check."""
     if entry.flow:
         return fnmatchcase(check.flow, entry.flow)
-    deviating = deviating_members(check) or (f"{check.source.node} {check.target.node}",)
+    deviating = tuple(check.deviating_members) or (f"{check.source.node} {check.target.node}",)
     return all(entry.node in _WORDS.findall(label) for label in deviating)
 
 
@@ -148,10 +167,87 @@ def held(check: RecordedCheck) -> Seen:
     return Seen() if check.standing is Verdict.FLAKY else seen(check)
 
 
-def deviating_members(check: RecordedCheck) -> Mapping[str, Verdict]:
-    """Return the members that deviate, with their verdicts."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separated:
+    """The condition; ``alike`` are the ids of runs that no recorded fact tells from those that show the deviation."""
+
+    facts: Condition
+    alike: tuple[str, ...] = ()
+
+
+def separated(showing: Sequence[CheckInRun], without: Sequence[CheckInRun]) -> Separated:
+    """Return the smallest condition that holds for all runs that show something and for none that does not.
+
+    Where no condition does, or nothing has to be told apart, it is the facts of the runs that show it.
+    """
+    if not without:
+        return Separated(facts=exact(showing))
+    telling = dict(_telling(showing, without))
+    reached = set[int]().union(*telling.values())
+    if len(reached) < len(without):
+        rest = [run.run.run_id for at, (run, _) in enumerate(without) if at not in reached]
+        return Separated(facts=exact(showing), alike=tuple(rest))
+    chosen = _smallest(telling, len(without))
+    return Separated(facts={fact: _values(fact, showing) for fact in chosen})
+
+
+def exact(showing: Sequence[CheckInRun]) -> Condition:
+    """Return the facts that an expectation depends on, and those of every entry, with their values in these runs."""
+    named = (*ALWAYS, *(dependency for _, check in showing for dependency in dependencies(check)))
+    condition = {fact: _values(fact, showing) for fact in dict.fromkeys(named)}
     return {
-        member.member: member.verdict
-        for member in check.members.deviating
-        if member.verdict in DEVIATING
+        fact: values for fact, values in condition.items() if values and not NOTHING & {*values}
     }
+
+
+def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | None:
+    """Return the value of a fact for a check in its run; ``None`` where the run has no facts."""
+    return value_of(fact, (check.source, check.target), run.facts) if run.facts else None
+
+
+def _values(fact: Dependency, of: Sequence[CheckInRun]) -> tuple[str, ...]:
+    """Return the values of a fact in runs, each once; none where a run has no facts."""
+    values = [fact_of(fact, *pair) for pair in of]
+    distinct = tuple(dict.fromkeys(value for value in values if value is not None))
+    return distinct if None not in values else ()
+
+
+def _telling(
+    showing: Sequence[CheckInRun], without: Sequence[CheckInRun]
+) -> Iterator[tuple[Dependency, frozenset[int]]]:
+    """Yield each fact with the places of the runs without the deviation that it separates, the likeliest first."""
+    for candidate in _candidates(showing):
+        values = {*_values(candidate, showing)}
+        if not values or values & {UNKNOWN, *NOTHING}:
+            continue
+        others = [fact_of(candidate, *other) for other in without]
+        distinguished = frozenset(
+            at
+            for at, value in enumerate(others)
+            if value is not None and value != UNKNOWN and value not in values
+        )
+        if distinguished:
+            yield candidate, distinguished
+
+
+def _candidates(showing: Iterable[CheckInRun]) -> Iterator[Dependency]:
+    """Yield every fact of the cluster and of both ends once, those that conditions name before others."""
+    named = (dependency for _, check in showing for dependency in dependencies(check))
+    of_nodes = (Dependency(name, side) for name in CONDITIONED for side in ENDS)
+    rest = (Dependency(name, side) for name in OF_NODE for side in ENDS)
+    of_cluster = (Dependency(name) for name in OF_CLUSTER)
+    every = dict.fromkeys((*named, *ALWAYS, *of_nodes, *of_cluster, *rest))
+    yield from (fact for fact in every if fact.name not in _PLACES)
+
+
+def _smallest(telling: Mapping[Dependency, frozenset[int]], number: int) -> tuple[Dependency, ...]:
+    """Return the fewest facts that together separate all runs; of equally many, those that come first."""
+    for size in range(1, _MOST + 1):
+        for chosen in combinations(telling, size):
+            if len(frozenset[int]().union(*(telling[fact] for fact in chosen))) == number:
+                return chosen
+    chosen, left = (), frozenset(range(number))
+    while left:
+        best = max(telling, key=lambda fact: len(telling[fact] & left))
+        chosen, left = (*chosen, best), left - telling[best]
+    return chosen

@@ -11,8 +11,7 @@ from datetime import date
 from functools import cache
 from typing import Any
 
-from nettests.compare.dependencies import Dependency
-from nettests.compare.known_facts import OF_CLUSTER, OF_NODE
+from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, Dependency
 from nettests.compare.recorded import Seen
 from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version
@@ -95,65 +94,48 @@ def schema() -> Mapping[str, Any]:
 def read_baseline(text: str, file: str) -> Baseline:
     """Return the baseline in ``text``; ``ManifestError`` names file, line, key and near miss."""
     document = read_document(text, file, schema())
-    entries = tuple(
-        _entry(document, index, data) for index, data in enumerate(document.data["entries"])
-    )
+    entries = [_entry(document, index, data) for index, data in enumerate(document.data["entries"])]
     seen: dict[str, int] = {}
     for index, entry in enumerate(entries):
-        if entry.subject in seen:
-            first = document.line(("entries", seen[entry.subject]))
+        first = seen.setdefault(entry.subject, index)
+        if first != index:
             raise document.error(
                 ("entries", index, next(key for key in SUBJECTS if getattr(entry, key))),
-                f"{entry.subject} stands here twice, first in line {first}",
+                f"{entry.subject} stands here twice, first in line {document.line(('entries', first))}",
             )
-        seen[entry.subject] = index
     clusters = tuple(
         AcceptedOn(name=cluster["name"], facts_digest=cluster.get("factsDigest", ""))
         for cluster in document.data.get("clusters", ())
     )
-    return Baseline(file=file, entries=entries, clusters=clusters)
+    return Baseline(file=file, entries=tuple(entries), clusters=clusters)
 
 
 def render_baseline(baseline: Baseline) -> str:
     """Return the text of the file, entries in the order of their checks."""
-    entries = sorted(baseline.entries, key=lambda entry: entry.subject)
+    digests = {"name": "name", "factsDigest": "facts_digest"}
     clusters = [
-        {
-            "name": cluster.name,
-            **({"factsDigest": cluster.facts_digest} if cluster.facts_digest else {}),
-        }
+        {key: value for key, name in digests.items() if (value := getattr(cluster, name))}
         for cluster in baseline.clusters
     ]
-    return write_yaml(
-        {
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            **({"clusters": clusters} if clusters else {}),
-            "entries": [_data(entry) for entry in entries],
-        }
-    )
+    entries = sorted(baseline.entries, key=lambda entry: entry.subject)
+    head = {"apiVersion": API_VERSION, "kind": KIND, **({"clusters": clusters} if clusters else {})}
+    return write_yaml({**head, "entries": [_data(entry) for entry in entries]})
 
 
 def _data(entry: Entry) -> dict[str, Any]:
-    data: dict[str, Any] = {key: getattr(entry, key) for key in SUBJECTS if getattr(entry, key)}
-    if entry.verdict:
-        data["verdict"] = entry.verdict.value
-    data |= {key: getattr(entry.seen, key) for key in SEEN if getattr(entry.seen, key)}
-    if entry.members:
-        data["members"] = {label: verdict.value for label, verdict in entry.members.items()}
-    if entry.facts:
-        data["facts"] = {
-            name_of(fact): values[0] if len(values) == 1 else list(values)
+    data = {
+        **{key: getattr(entry, key) for key in SUBJECTS},
+        "verdict": entry.verdict and entry.verdict.value,
+        **{key: getattr(entry.seen, key) for key in SEEN},
+        "members": {label: verdict.value for label, verdict in entry.members.items()},
+        "facts": {
+            str(fact): values[0] if len(values) == 1 else list(values)
             for fact, values in entry.facts.items()
-        }
-    if entry.run:
-        data["run"] = entry.run
-    return {**data, "reason": entry.reason, "expires": entry.expires.isoformat()}
-
-
-def name_of(fact: Dependency) -> str:
-    """Return the name of a fact as people read it: ``Kubernetes``, ``source build``."""
-    return f"{fact.side} {fact.name}".lstrip()
+        },
+        "run": entry.run,
+    }
+    filled = {key: value for key, value in data.items() if value}
+    return {**filled, "reason": entry.reason, "expires": entry.expires.isoformat()}
 
 
 def _entry(document: Document, index: int, data: Any) -> Entry:
@@ -162,7 +144,7 @@ def _entry(document: Document, index: int, data: Any) -> Entry:
         expires = date.fromisoformat(data["expires"])
     except ValueError as error:
         raise document.error((*path, "expires"), f"no such date: {data['expires']}") from error
-    subjects = [key for key in SUBJECTS if key in data]
+    subjects = {key: data[key] for key in SUBJECTS if key in data}
     if len(subjects) != 1:
         raise document.error(path, f"an entry has one of {', '.join(SUBJECTS)}")
     if ("verdict" in data) is not ("check" in data):
@@ -170,22 +152,20 @@ def _entry(document: Document, index: int, data: Any) -> Entry:
             path, "a check has the verdict that is accepted; a node or a flow has none"
         )
     return Entry(
-        **{subjects[0]: data[subjects[0]]},
+        **subjects,
         verdict=Verdict(data["verdict"]) if "verdict" in data else None,
         seen=Seen(**{key: data.get(key) for key in SEEN}),
         members={label: Verdict(word) for label, word in data.get("members", {}).items()},
         facts={
-            _fact(document, (*path, "facts", name), name): _values(value)
+            _fact(document, (*path, "facts", name), name): (value,)
+            if isinstance(value, str)
+            else tuple(value)
             for name, value in data.get("facts", {}).items()
         },
         run=data.get("run", ""),
         reason=data["reason"],
         expires=expires,
     )
-
-
-def _values(value: str | list[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _fact(document: Document, path: tuple[str | int, ...], name: str) -> Dependency:

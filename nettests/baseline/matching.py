@@ -5,18 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
-from nettests.baseline.accepting import (
-    accepted_on,
-    covers,
-    deviating_checks,
-    deviating_members,
-    held,
-)
-from nettests.baseline.entries import SEEN, Baseline, Entry, name_of, short
-from nettests.baseline.separating import fact_of
-from nettests.compare import RecordedRun
+from nettests.baseline.accepting import accepted_on, covers, deviating_checks, fact_of, held
+from nettests.baseline.entries import SEEN, Baseline, Entry, short
+from nettests.compare.changes import NOT_JUDGED
 from nettests.compare.former_ids import is_former, successors
-from nettests.compare.recorded import RecordedCheck
+from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.text import plural
@@ -48,7 +41,7 @@ STALE = frozenset({Fit.EXPIRED, Fit.GONE, Fit.OTHER_FACTS, Fit.OTHERWISE})
 """Entries to remove from the file, or to accept again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Fitting:
     """One entry, what it says of the run, and why in words."""
 
@@ -99,21 +92,16 @@ class BaselineComparison:
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
     """Return what each entry says of a run."""
-    checks = {check.id: check for check in run.checks}
+    checks = run.by_id
     return tuple(
-        Fitting(entry=entry, fit=fit, why=why)
+        Fitting(entry, *_fit(entry, checks.get(entry.check), run, today))
         for entry in _current(baseline.entries, checks)
-        for fit, why in [
-            _fit(entry, checks.get(entry.check), run, today)
-            if entry.check
-            else _whole(entry, run, today)
-        ]
     )
 
 
 def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineComparison:
     """Return a run compared with a baseline."""
-    checks = {check.id: check for check in run.checks}
+    checks = run.by_id
     fits = {fitting.entry.subject: fitting for fitting in fittings(run, baseline, today)}
     holding = {check: fitting.entry for check, fitting in fits.items() if fitting.fit is Fit.HOLDS}
     deviating = [check.id for check in deviating_checks(run)]
@@ -180,18 +168,6 @@ def counted(
     return kept, {*rest, Verdict.FAIL} if comparison.red else rest
 
 
-def _whole(entry: Entry, run: RecordedRun, today: date) -> tuple[Fit, str]:
-    """Return what the entry of a node or a flow says of a run."""
-    if entry.expired(today):
-        return Fit.EXPIRED, f"accepted until {entry.expires}"
-    if run.run.error:
-        return Fit.NOT_JUDGED, f"the run could not start: {run.run.why_not_started}"
-    covered = sum(covers(entry, check) for check in deviating_checks(run))
-    if not covered:
-        return Fit.OTHERWISE, "nothing of it deviates any more"
-    return Fit.HOLDS, f"{plural(covered, 'check')} as accepted"
-
-
 def _fit(
     entry: Entry, check: RecordedCheck | None, run: RecordedRun, today: date
 ) -> tuple[Fit, str]:
@@ -199,15 +175,19 @@ def _fit(
         return Fit.EXPIRED, f"accepted until {entry.expires}"
     if run.run.error:
         return Fit.NOT_JUDGED, f"the run could not start: {run.run.why_not_started}"
+    if not entry.check:
+        covered = sum(covers(entry, each) for each in deviating_checks(run))
+        if not covered:
+            return Fit.OTHERWISE, "nothing of it deviates any more"
+        return Fit.HOLDS, f"{plural(covered, 'check')} as accepted"
     if check is None:
         return Fit.GONE, "the run did not plan it"
-    if check.standing in {Verdict.UNKNOWN, Verdict.SKIPPED}:
+    if check.standing in NOT_JUDGED:
         return Fit.NOT_JUDGED, f"{check.standing.value}: {check.message or 'no reason is told'}"
     for fact, values in entry.facts.items():
         now = fact_of(fact, run, check)
         if now not in values:
-            before = " or ".join(values)
-            return Fit.OTHER_FACTS, f"{name_of(fact)}: {before} → {now or 'not known'}"
+            return Fit.OTHER_FACTS, f"{fact}: {' or '.join(values)} → {now or 'not known'}"
     if (difference := _difference(entry, check)) is not None:
         return Fit.OTHERWISE, difference
     return Fit.HOLDS, "as accepted"
@@ -221,7 +201,7 @@ def _difference(entry: Entry, check: RecordedCheck) -> str | None:
         before, now = getattr(entry.seen, key), getattr(held(check), key)
         if before != now:
             return f"{key}: {before or 'none'} → {now or 'none'}"
-    for member, verdict in deviating_members(check).items():
+    for member, verdict in check.deviating_members.items():
         if entry.members.get(member) is not verdict:
             return f"member {member}: {verdict.value}"
     return None

@@ -12,37 +12,29 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.baseline import (
+from nettests.baseline.accepting import (
     Accepted,
-    Baseline,
-    Entry,
-    Fit,
-    Fitting,
     accepted,
     covers,
     deviating_checks,
-    elsewhere,
-    fittings,
     merged,
     of_incident,
-    read_baseline,
-    render_baseline,
 )
-from nettests.baseline.entries import name_of
-from nettests.baseline.matching import STALE
+from nettests.baseline.entries import Baseline, Entry, read_baseline, render_baseline
+from nettests.baseline.matching import STALE, Fit, Fitting, elsewhere, fittings
 from nettests.cli import completion
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
-from nettests.compare import RecordedRun, read_results
-from nettests.compare.items import named
+from nettests.cli.section_lines import write_page
+from nettests.compare.recorded import RecordedRun
+from nettests.compare.sections import named
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
 from nettests.plan.choice import near
-from nettests.private import write_text
 from nettests.report.text import plural
 from nettests.session.against_baseline import read_baseline_file
-from nettests.session.recorded_runs import read_document, results_of
+from nettests.session.recorded_runs import recorded_run
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 DEFAULT = Path("baseline.yaml")
@@ -130,7 +122,7 @@ def accept(
     chosen = [patterns, incident, flow, node]
     if sum(bool(each) for each in chosen) > 1:
         raise click.UsageError("--check, --incident, --flow and --node exclude each other")
-    read = sorted((_run(run, report_dir) for run in runs), key=lambda run: run.run.started)
+    read = sorted((recorded_run(run, report_dir) for run in runs), key=lambda run: run.run.started)
     if incident is not None:
         patterns, node = _of_incident(read[-1], incident)
     if flow or node:
@@ -159,7 +151,7 @@ def accept(
     text = render_baseline(merged(old, [acceptance.entry for acceptance in acceptances], read))
     # A file of another origin or of a newer version may hold keys that no baseline has.
     read_baseline(text, str(file))
-    _write(file, text)
+    write_page(file, text)
     before = {entry.subject: entry for entry in old.entries}
     for acceptance in acceptances:
         for line in accepted_lines(acceptance):
@@ -218,7 +210,7 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     Exit code: 0 all entries match or were not judged; 1 some no longer match.
     """
     held = read_baseline_file(file)
-    of = _run(run, report_dir)
+    of = recorded_run(run, report_dir)
     fitted = fittings(of, held, datetime.now(UTC).date())
     other = elsewhere(of, held)
     old = [fitting for fitting in fitted if fitting.fit in STALE]
@@ -244,9 +236,7 @@ def accepted_lines(acceptance: Accepted) -> Iterator[str]:
     yield f"accepted until {entry.expires}: {entry.subject}{f' {entry.verdict}' if entry.verdict else ''}{outcome}"
     if not acceptance.without:
         return
-    facts = ", ".join(
-        f"{name_of(fact)}: {' or '.join(values)}" for fact, values in entry.facts.items()
-    )
+    facts = ", ".join(f"{fact}: {' or '.join(values)}" for fact, values in entry.facts.items())
     counts = f"{plural(len(acceptance.showing), 'run')} with it, {len(acceptance.without)} without"
     if acceptance.alike:
         yield (
@@ -265,17 +255,3 @@ def _as_data(fitting: Fitting) -> dict[str, object]:
         "reason": fitting.entry.reason,
         "expires": fitting.entry.expires.isoformat(),
     }
-
-
-def _run(word: str, reports: Path) -> RecordedRun:
-    path = results_of(word, reports)
-    return read_results(read_document(path), str(path))
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise PathError(
-            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
-        ) from error

@@ -15,9 +15,10 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
-from nettests.conformance import ConformanceReport, Mismatch, Result, assess, document, profile_in
-from nettests.conformance.documents import NAME, PAGE
-from nettests.conformance.sentences import (
+from nettests.conformance.assessment import assess
+from nettests.conformance.conformance_report import ConformanceReport, Result
+from nettests.conformance.report_page import NAME, PAGE, document
+from nettests.conformance.report_text import (
     SYMBOL,
     WORKS,
     cluster_line,
@@ -28,6 +29,7 @@ from nettests.conformance.sentences import (
     level_line,
     scope_lines,
 )
+from nettests.conformance.verification import Mismatch, profile_in
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
 from nettests.report.text import plural

@@ -4,36 +4,22 @@ Arguments and output only: ``session.recorded_runs`` finds the runs, ``compare``
 """
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.completion import runs
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import output_option
-from nettests.cli.section_lines import section_lines
-from nettests.compare import (
-    Difference,
-    difference,
-    document,
-    headline,
-    read_results,
-    render_markdown,
-    render_page,
-    run_line,
-    sections,
-)
-from nettests.compare.items import NO_MORE, More
-from nettests.errors import PathError
-from nettests.forecast import forecast_data, fulfilment, more_of, read_forecast
-from nettests.model.visible import as_line
-from nettests.private import write_text
-from nettests.session.recorded_runs import read_document, results_of
-from nettests.terminal.drawing import console
+from nettests.cli.section_lines import tell, write_page
+from nettests.compare.difference import difference
+from nettests.compare.difference_text import document, overview
+from nettests.compare.sections import render_markdown, render_page
+from nettests.forecast.forecast_text import read_forecast
+from nettests.forecast.fulfilment import forecast_data, fulfilment, with_forecast
+from nettests.session.recorded_runs import read_document, recorded_run
 
 
 @click.command(cls=Command, example="nettests diff latest~1 latest --html diff.html")
@@ -73,52 +59,21 @@ def diff(
 
     Exit code: 0 B is not worse; 1 a check deviates that did not; 6 checks were judged and are unknown; 7 B judged nothing.
     """
-    paths = [results_of(word, report_dir) for word in (before, after)]
-    old, new = (read_results(read_document(path), str(path)) for path in paths)
+    old, new = (recorded_run(word, report_dir) for word in (before, after))
     changes = difference(old, new, (before, after))
-    fulfilled = None
+    shown, data = overview(changes), document(changes)
     if forecast is not None:
         expected = read_forecast(read_document(forecast), str(forecast))
         fulfilled = fulfilment(expected, changes, new)
-    more = more_of(fulfilled) if fulfilled else NO_MORE
+        shown, data["forecast"] = with_forecast(shown, fulfilled), forecast_data(fulfilled)
     if page is not None:
-        _write(page, render_page(changes, more))
+        write_page(page, render_page(shown))
     if output == "json":
-        extra = {"forecast": forecast_data(fulfilled)} if fulfilled else {}
-        terminal.document({**document(changes), **extra})
+        terminal.document(data)
     elif output == "markdown":
-        terminal.block(render_markdown(changes, more))
+        terminal.block(render_markdown(shown))
     else:
-        _tell(changes, more, quiet=quiet)
+        tell(shown, "--output json and --html have all", quiet=quiet)
     if page is not None and output == "text":
         terminal.line(f"page: {page}")
     sys.exit(changes.exit_code)
-
-
-def _tell(changes: Difference, more: More, *, quiet: bool) -> None:
-    drawn = console(soft_wrap=True)
-    if not quiet:
-        for line in _lines(changes, more):
-            drawn.print(line)
-    for sentence in more.lines:
-        drawn.print(Text(as_line(sentence)))
-    drawn.print(Text(as_line(headline(changes)), style="bold"))
-
-
-def _lines(changes: Difference, more: More) -> Iterator[Text]:
-    for run in (changes.before, changes.after):
-        yield Text(as_line(run_line(run)))
-    for warning in (*changes.warnings, *more.warnings):
-        yield Text(as_line(f"warning: {warning}"), style="yellow")
-    yield from section_lines(
-        (*more.sections, *sections(changes)), "--output json and --html have all"
-    )
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise PathError(
-            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
-        ) from error

@@ -8,8 +8,8 @@ import click
 from nettests import __version__, terminal
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
+from nettests.export.bundle import SAID, counted_line, readme, replaced, texts_of, unread_text
 from nettests.export.pseudonyms import Kind
-from nettests.export.readable import Replaced, readme, replaced, said, texts_of, unread_text
 from nettests.private import make_folder, write_bytes
 from nettests.report.text import plural
 from nettests.session.exporting import Exported, exported
@@ -71,7 +71,7 @@ def export(
         terminal.document(_as_data(exported_run, target))
         return
     for replacement in replaced(exported_run.pseudonyms):
-        terminal.line(_counted(replacement))
+        terminal.line(counted_line(replacement))
     _tell_verdicts(exported_run)
     if exported_run.pseudonyms.counts[Kind.WORD]:
         terminal.line(f"words of free texts were replaced: nettests export {run} --show lists them")
@@ -103,10 +103,6 @@ def _lines(text: str) -> None:
         terminal.line(line)
 
 
-def _counted(replacement: Replaced) -> str:
-    return f"{replacement.things:6} in {replacement.places:7} places: {said(replacement.kind)}"
-
-
 def _tell_verdicts(exported_run: Exported) -> None:
     same = len(exported_run.judgements) - len(exported_run.differing)
     terminal.line(
@@ -127,7 +123,7 @@ def _show(exported_run: Exported) -> None:
     _tell_verdicts(exported_run)
     for kind in (Kind.WORD, Kind.NAME):
         if held := exported_run.pseudonyms.originals(kind):
-            _lines(f"\nHeld back, {said(kind)} (--keep WORD lets one leave):")
+            _lines(f"\nHeld back, {SAID[kind]} (--keep WORD lets one leave):")
             terminal.line(f"  {' '.join(held)}")
     if exported_run.unread:
         _lines(f"\nTexts that no parser knows, as they leave:\n{unread_text(exported_run.unread)}")

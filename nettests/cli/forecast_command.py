@@ -9,30 +9,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from rich.text import Text
 
-from nettests import forecast as forecasts
 from nettests import terminal
 from nettests.cli.completion import runs
 from nettests.cli.discover_commands import read_facts
 from nettests.cli.help import Command
 from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options, report_dir_option
 from nettests.cli.output_options import output_option
-from nettests.cli.section_lines import section_lines
+from nettests.cli.section_lines import tell
 from nettests.cluster.profile_file import read_profile
-from nettests.compare import read_results
 from nettests.compare.fact_changes import options_of
+from nettests.compare.sections import render_markdown
 from nettests.errors import PathError
-from nettests.forecast import Change, Forecast, Planned
+from nettests.forecast.changing import changed
+from nettests.forecast.forecast import Forecast
+from nettests.forecast.forecast import forecast as forecast_of
+from nettests.forecast.forecast_text import document, overview
+from nettests.forecast.keys import Change, left_alone, read_change, stated_changes
+from nettests.forecast.notes import notes as notes_on
+from nettests.forecast.notes import other_manifests
+from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.model.facts import ClusterFacts
-from nettests.model.visible import as_line
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes
 from nettests.plan.classes import OPTION
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
 from nettests.session.cluster_under_test import profile_of
-from nettests.session.recorded_runs import read_document, results_of
-from nettests.terminal.drawing import console
+from nettests.session.recorded_runs import recorded_run, results_of
 
 
 @click.command(
@@ -79,11 +82,11 @@ def forecast(
     cluster = _current_cluster(run, common, report_dir, read)
     predicted = _forecast(cluster, changes, read, notes)
     if output == "json":
-        terminal.document(forecasts.document(predicted))
+        terminal.document(document(predicted))
     elif output == "markdown":
-        terminal.block(forecasts.render_markdown(predicted))
+        terminal.block(render_markdown(overview(predicted)))
     else:
-        _tell(predicted, quiet=quiet)
+        tell(overview(predicted), "--output json has all", quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +107,7 @@ class CurrentCluster:
 
 def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple[Change, ...]:
     """Read the changes; the command line takes precedence over the profile."""
-    written = [forecasts.read_change(word) for word in to]
+    written = [read_change(word) for word in to]
     by_subject = {change.key.subject: change for change in written}
     if len(by_subject) < len(written):
         subjects = Counter(change.key.subject for change in written)
@@ -113,10 +116,9 @@ def _changes(to: Sequence[str], profile: Path | None, notes: list[str]) -> tuple
     if profile is not None:
         stated = read_profile(profile, option="--to-profile").facts
         by_subject = {
-            stated_change.key.subject: stated_change
-            for stated_change in forecasts.stated_changes(stated)
+            stated_change.key.subject: stated_change for stated_change in stated_changes(stated)
         } | by_subject
-        if left := forecasts.left_alone(stated):
+        if left := left_alone(stated):
             notes.append(
                 f"not read of {profile}, as no limitation depends on it: {', '.join(left)}"
             )
@@ -137,12 +139,12 @@ def _current_cluster(
     of_cluster = (options.kubeconfig, options.context, options.cluster_profile, common.lab)
     if any(option is not None for option in (*of_cluster, options.namespace, options.nodes)):
         raise click.UsageError("a run has facts of its own: leave RUN out to read a cluster")
-    path = results_of(run, reports)
-    recorded = read_results(read_document(path), str(path))
+    recorded = recorded_run(run, reports)
     if recorded.facts is None:
+        path = results_of(run, reports)
         raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
     tested = {check.flow for check in recorded.checks}
-    notes = forecasts.other_manifests(
+    notes = other_manifests(
         recorded.run.manifests, read[1], of=f"run {recorded.run.run_id}", by="this forecast"
     )
     return CurrentCluster(
@@ -170,29 +172,18 @@ def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
 def _forecast(
     cluster: CurrentCluster, changes: Sequence[Change], read: Read, notes: Sequence[str]
 ) -> Forecast:
-    facts = forecasts.changed(cluster.facts, changes)
+    facts = changed(cluster.facts, changes)
     after = cluster.planned(facts, read)
-    patches = forecasts.deciding_patches(read[0], changes)
-    at_each = [forecasts.changed(cluster.facts, changes, patch=patch) for patch in patches]
+    patches = deciding_patches(read[0], changes)
+    at_each = [changed(cluster.facts, changes, patch=patch) for patch in patches]
     others = [cluster.planned(patched, read).expectations for patched in at_each]
-    after = forecasts.at_any_patch(after, others, changes)
-    return forecasts.forecast(
+    after = at_any_patch(after, others, changes)
+    return forecast_of(
         cluster.planned(cluster.facts, read),
         after,
         changes,
         read[0],
         of=cluster.name,
-        notes=(*notes, *cluster.notes, *forecasts.notes(cluster.facts, facts, changes, read[0])),
+        notes=(*notes, *cluster.notes, *notes_on(cluster.facts, facts, changes, read[0])),
         digests=read[1],
     )
-
-
-def _tell(predicted: Forecast, *, quiet: bool) -> None:
-    drawn = console(soft_wrap=True)
-    if not quiet:
-        drawn.print(Text(as_line(forecasts.title_line(predicted))))
-        for note in predicted.notes:
-            drawn.print(Text(as_line(f"note: {note}"), style="yellow"))
-        for line in section_lines(forecasts.sections(predicted), "--output json has all"):
-            drawn.print(line)
-    drawn.print(Text(as_line(forecasts.headline(predicted)), style="bold"))

@@ -4,7 +4,6 @@ Arguments and output only: ``session.recorded_runs`` finds folders, ``compare`` 
 """
 
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
@@ -15,34 +14,19 @@ from rich.text import Text
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.output_options import json_option
-from nettests.compare import Section, read_results
+from nettests.cli.section_lines import tell, write_page
+from nettests.compare.reading import read_results
 from nettests.errors import PathError
-from nettests.history import (
-    ClusterHistory,
-    History,
-    LeftOutRun,
-    ReadRun,
-    document,
-    headline,
-    history_of,
-    left_out_lines,
-    render_page,
-    sections,
-    span_line,
-    warnings,
-)
+from nettests.history.history_page import render_page
+from nettests.history.history_text import document, left_out_lines, overview
+from nettests.history.trends import LeftOutRun, ReadRun, history_of
 from nettests.model.run_folder import HTML
 from nettests.model.visible import as_line
-from nettests.plugin.reporter import STYLE
-from nettests.private import write_text
-from nettests.report.text import plural
 from nettests.session.recorded_runs import folders_of_runs, read_document, results_of
 from nettests.terminal.drawing import console
 
 SHOWN = 8
 """Items of a section on a terminal; the page and --json have all."""
-NAMED = 4
-"""Checks of one item."""
 
 
 @click.command(cls=Command, example="nettests history reports --html history.html")
@@ -96,11 +80,18 @@ def history(
             hint="name an earlier day with --since, or leave it out",
         )
     if page is not None:
-        _write(page, render_page(trends))
+        write_page(page, render_page(trends))
     if as_json:
         terminal.document(document(trends))
         return
-    _tell(trends)
+    drawn = console(soft_wrap=True)
+    for cluster in trends.clusters:
+        tell(overview(cluster), "--json and --html have all", shown=SHOWN, head="bold")
+        drawn.print(Text(""))
+    if trends.left_out:
+        drawn.print(Text(f"Left out ({len(trends.left_out)})", style="bold"))
+        for sentence in left_out_lines(trends.left_out):
+            drawn.print(Text(as_line(f"  {sentence}"), style="dim"))
     if page is not None:
         terminal.line(f"page: {page}")
 
@@ -125,54 +116,3 @@ def _report(folder: Path, page: Path | None) -> str:
     if page is None or not report.is_file():
         return ""
     return quote(Path(os.path.relpath(report, page.parent)).as_posix())
-
-
-def _tell(trends: History) -> None:
-    drawn = console(soft_wrap=True)
-    for cluster in trends.clusters:
-        for line in _lines(cluster):
-            drawn.print(line)
-    if trends.left_out:
-        drawn.print(Text(f"Left out ({len(trends.left_out)})", style="bold"))
-        for sentence in left_out_lines(trends.left_out):
-            drawn.print(Text(as_line(f"  {sentence}"), style="dim"))
-
-
-def _lines(cluster: ClusterHistory) -> Iterator[Text]:
-    yield Text(as_line(span_line(cluster)), style="bold")
-    for warning in warnings(cluster):
-        yield Text(as_line(f"warning: {warning}"), style="yellow")
-    for section in sections(cluster):
-        yield Text("")
-        yield Text(as_line(f"{section.title} ({section.size})"), style="bold")
-        yield from _items(section)
-    yield Text("")
-    yield Text(as_line(headline(cluster)), style="bold")
-    yield Text("")
-
-
-def _items(section: Section) -> Iterator[Text]:
-    for item in section.items[:SHOWN]:
-        style = STYLE[item.verdict] if item.verdict else "default"
-        names = item.names if len(item.names) == 1 else (plural(len(item.names), "check"),)
-        head = Text(as_line(f"  {item.head}"), style=style)
-        yield head.append(as_line(f"  {names[0]}"), style="default")
-        for line in item.lines:
-            yield Text(as_line(f"      {line}"), style="dim")
-        if len(item.names) > 1:
-            for name in item.names[:NAMED]:
-                yield Text(as_line(f"      {name}"))
-        if len(item.names) > NAMED:
-            yield Text(f"      … and {len(item.names) - NAMED} more")
-    more = len(section.items) - SHOWN
-    if more > 0:
-        yield Text(f"  … and {plural(more, 'more item')}: --json and --html have all")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        write_text(file, text)
-    except OSError as error:
-        raise PathError(
-            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
-        ) from error

@@ -23,7 +23,7 @@ from nettests.cli.options import (
     report_dir_option,
 )
 from nettests.cli.output_options import json_option
-from nettests.compare import read_results
+from nettests.compare.reading import read_results
 from nettests.errors import PathError
 from nettests.plugin.lab import COMMAND
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests

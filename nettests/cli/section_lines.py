@@ -1,53 +1,66 @@
-"""Sections of items → lines of a terminal, bounded: for ``nettests diff`` and ``nettests forecast``."""
+"""What people read after runs → lines of a terminal, bounded: for ``nettests diff``, ``forecast`` and ``history``."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 from rich.text import Text
 
-from nettests.compare.items import Section
+from nettests.compare.sections import NAMED, Overview, Section
+from nettests.errors import PathError
 from nettests.model.visible import as_line
-from nettests.model.words import Verdict
 from nettests.plugin.reporter import STYLE
+from nettests.private import write_text
 from nettests.report.text import plural
+from nettests.terminal.drawing import console
 
 SHOWN = 12
 """Items of a section on a terminal."""
-NAMED = 4
-"""Checks of one item."""
 
 
-def section_lines(sections: Iterable[Section], elsewhere: str) -> Iterator[Text]:
-    """Yield the lines of sections; ``elsewhere`` says where the rest can be read."""
-    for section in sections:
-        yield Text("")
-        yield Text(as_line(f"{section.title} ({section.size})"), style="bold")
-        yield from _items(section, elsewhere)
-    yield Text("")
+def tell(
+    overview: Overview, elsewhere: str, *, quiet: bool = False, shown: int = SHOWN, head: str = ""
+) -> None:
+    """Print an overview; ``elsewhere`` says where the rest can be read, ``head`` is the style of its first lines."""
+    drawn = console(soft_wrap=True)
+    if not quiet:
+        for line in overview.lines:
+            drawn.print(Text(as_line(line), style=head))
+        for note in overview.notes:
+            drawn.print(Text(as_line(f"{overview.are}: {note}"), style="yellow"))
+        for section in overview.sections:
+            drawn.print(Text(""))
+            drawn.print(Text(as_line(f"{section.title} ({section.size})"), style="bold"))
+            for text in _lines(section, elsewhere, shown):
+                drawn.print(text)
+        drawn.print(Text(""))
+    for sentence in overview.closing:
+        drawn.print(Text(as_line(sentence)))
+    drawn.print(Text(as_line(overview.headline), style="bold"))
 
 
-def _items(section: Section, elsewhere: str) -> Iterator[Text]:
+def _lines(section: Section, elsewhere: str, shown: int) -> Iterator[Text]:
     if section.lead:
         yield Text(as_line(f"  {section.lead}"), style="dim")
-    for item in section.items[:SHOWN]:
-        head = Text(as_line(f"  {item.head}"), style=_style(item.verdict))
-        names = item.names if len(item.names) == 1 else (plural(len(item.names), "check"),)
-        yield head.append(as_line(f"  {names[0]}"), style="default")
-        for line in item.lines:
-            if line:
-                yield Text(as_line(f"      {line}"), style="dim")
-        if len(item.names) > 1:
-            yield from _names(item.names)
-    more = len(section.items) - SHOWN
-    if more > 0:
+    for item in section.items[:shown]:
+        style = STYLE[item.verdict] if item.verdict else "default"
+        head = Text(as_line(f"  {item.head}"), style=style)
+        several = len(item.names) > 1
+        name = plural(len(item.names), "check") if several else item.names[0]
+        yield head.append(as_line(f"  {name}"), style="default")
+        yield from (Text(as_line(f"      {line}"), style="dim") for line in item.lines if line)
+        if several:
+            yield from (Text(as_line(f"      {each}")) for each in item.names[:NAMED])
+        if len(item.names) > NAMED:
+            yield Text(f"      … and {len(item.names) - NAMED} more")
+    if (more := len(section.items) - shown) > 0:
         yield Text(f"  … and {plural(more, 'more item')}: {elsewhere}")
 
 
-def _names(names: tuple[str, ...]) -> Iterator[Text]:
-    for name in names[:NAMED]:
-        yield Text(as_line(f"      {name}"))
-    if len(names) > NAMED:
-        yield Text(f"      … and {len(names) - NAMED} more")
-
-
-def _style(verdict: Verdict | None) -> str:
-    return STYLE[verdict] if verdict else "default"
+def write_page(file: Path, text: str) -> None:
+    """Write a page or another file that a command was told to write; ``PathError`` where it cannot be written."""
+    try:
+        write_text(file, text)
+    except OSError as error:
+        raise PathError(
+            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
+        ) from error

@@ -4,24 +4,24 @@ Each check of either run is counted exactly once: in ``checks`` if both have it,
 ``only_after``. Renderers choose what to show.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from enum import StrEnum
 
-from nettests.compare.absent import OnlyCheck, only_in
-from nettests.compare.checks import CheckChange, Kind, check_changes
-from nettests.compare.cluster_names import is_this_machine
-from nettests.compare.explanation import Explained
-from nettests.compare.fact_changes import FactChange, fact_changes
-from nettests.compare.incidents import IncidentChange, incident_changes
-from nettests.compare.limitations import LimitationChange, limitation_changes
-from nettests.compare.nodes import JoinedNodes, join_nodes
+from nettests.compare.changes import NOT_JUDGED, CheckChange, Kind, check_changes
+from nettests.compare.fact_changes import FactChange, JoinedNodes, fact_changes, join_nodes
+from nettests.compare.known_facts import Cause
 from nettests.compare.paces import PaceChange, pace_changes
-from nettests.compare.recorded import RecordedRun
+from nettests.compare.recorded import RecordedCheck, RecordedRun, host_of, is_this_machine
+from nettests.model.check_id import LEFT_OUT, SAMPLED, parts_of
 from nettests.model.exit_code import ExitCode
+from nettests.model.expectation import Source
+from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
-from nettests.report.results import RunInfo
+from nettests.report.results import Incident, RunInfo
+
+UNTOLD = "nothing in its document says why"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,66 @@ class Compared:
     counts: Mapping[Verdict, int]
     judged: int
     """Checks that ran and have a verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyCheck:
+    """A check of one run; ``reason`` is why the other does not have it."""
+
+    id: str
+    verdict: Verdict
+    message: str
+    reason: str
+
+    @property
+    def deviates(self) -> bool:
+        """Whether somebody has to look into it."""
+        return self.verdict in DEVIATING
+
+
+class Stays(StrEnum):
+    """What became of an incident."""
+
+    NEW = "new"
+    GONE = "gone"
+    SAME = "same"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncidentChange:
+    """One incident, with the checks that it explains in each run."""
+
+    what: Stays
+    cause: str
+    traits: Mapping[str, str]
+    next_step: str
+    explained: bool
+    checks_before: tuple[str, ...] = ()
+    checks_after: tuple[str, ...] = ()
+
+
+class Moved(StrEnum):
+    """What became of a limitation."""
+
+    CAME = "came"
+    WENT = "went"
+    MOVED = "moved"
+    """It decides other checks than before, among those that both runs have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitationChange:
+    """One limitation; ``gained`` and ``lost`` are the ids of checks that it decides now, or did before."""
+
+    id: str
+    summary: str
+    what: Moved
+    gained: tuple[str, ...]
+    lost: tuple[str, ...]
+    sources: tuple[Source, ...]
+    with_checks: bool
+    """Whether it came or went with its checks: the other run has none of them."""
+    causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +124,8 @@ class Difference:
     @property
     def worse(self) -> tuple[str, ...]:
         """The ids of checks that deviate and did not before, or of which a member does."""
-        return (
-            *(check.id for check in self.checks if check.worse),
-            *(check.id for check in self.only_after if check.deviates),
-        )
+        newly = [check.id for check in self.only_after if check.deviates]
+        return (*(check.id for check in self.checks if check.worse), *newly)
 
     @property
     def lost_sight(self) -> tuple[str, ...]:
@@ -77,11 +135,7 @@ class Difference:
     @property
     def unexplained(self) -> tuple[CheckChange, ...]:
         """The changes of behaviour that no changed fact explains."""
-        return tuple(
-            check
-            for check in self.checks
-            if check.why and check.why.explained is Explained.UNEXPLAINED
-        )
+        return tuple(check for check in self.checks if check.unexplained)
 
     @property
     def kinds(self) -> Counter[Kind]:
@@ -104,29 +158,31 @@ def difference(
     """Return what differs; ``names`` are where the runs were read."""
     nodes = join_nodes(before.facts, after.facts)
     checks = tuple(check_changes(before, after, nodes))
+    compared = [
+        Compared(
+            name=name,
+            run=run.run,
+            counts=run.counts,
+            judged=sum(check.verdict not in NOT_JUDGED for check in run.checks),
+        )
+        for name, run in zip(names, (before, after), strict=True)
+    ]
     return Difference(
-        before=_compared(before, names[0]),
-        after=_compared(after, names[1]),
-        warnings=(*_warnings(before, after), *_pools(nodes)),
+        before=compared[0],
+        after=compared[1],
+        warnings=(*_warnings(before.run, after.run), *_pools(nodes)),
         facts=fact_changes(before, after, nodes),
         checks=checks,
-        only_before=tuple(only_in(before, after)),
-        only_after=tuple(only_in(after, before)),
-        incidents=incident_changes(before, after),
-        limitations=limitation_changes(before, after, checks),
+        only_before=tuple(_only_in(before, after)),
+        only_after=tuple(_only_in(after, before)),
+        incidents=tuple(_incidents(before, after)),
+        limitations=tuple(limitation_changes(before, after, checks)),
         paces=pace_changes(before, after, nodes),
     )
 
 
-def _compared(run: RecordedRun, name: str) -> Compared:
-    blind = {Verdict.SKIPPED, Verdict.UNKNOWN}
-    judged = sum(check.verdict not in blind for check in run.checks)
-    return Compared(name=name, run=run.run, counts=run.counts, judged=judged)
-
-
-def _warnings(before: RecordedRun, after: RecordedRun) -> Iterator[str]:
-    old, new = before.run, after.run
-    if old.server and new.server and _host(old.server) != _host(new.server):
+def _warnings(old: RunInfo, new: RunInfo) -> Iterator[str]:
+    if old.server and new.server and host_of(old.server) != host_of(new.server):
         yield (
             f"the runs name different API servers, {old.server} and {new.server}: unless these are"
             " one, differences are those of two clusters"
@@ -160,9 +216,115 @@ def _pools(nodes: JoinedNodes) -> Iterator[str]:
         )
 
 
-def _host(server: str) -> str:
-    """Return the host of an API server's address: a port-forward or a tunnel has another port each time."""
-    try:
-        return urlsplit(server).hostname or server
-    except ValueError:
-        return server
+def _only_in(run: RecordedRun, other: RecordedRun) -> Iterator[OnlyCheck]:
+    """Yield the checks that ``run`` has and ``other`` has not, in the run's order."""
+    by_flow: defaultdict[str, list[RecordedCheck]] = defaultdict(list)
+    for check in other.checks:
+        by_flow[check.flow].append(check)
+    others = other.by_id
+    for check in run.checks:
+        if check.id not in others:
+            yield OnlyCheck(
+                id=check.id,
+                verdict=check.verdict,
+                message=check.message,
+                reason=_why_absent(check, other, by_flow),
+            )
+
+
+def _why_absent(
+    check: RecordedCheck, other: RecordedRun, by_flow: Mapping[str, list[RecordedCheck]]
+) -> str:
+    if other.facts is None:
+        return "the other run could not start"
+    for end in (check.source, check.target):
+        if end.role is not None and end.role not in {node.pool for node in other.facts.nodes}:
+            return f"the other run has no node pool {end.role}"
+        if end.os is not None and end.os not in {node.os for node in other.facts.nodes}:
+            return f"the other run has no {end.os.words} node"
+    if check.flow not in by_flow:
+        return f"the other run did not plan the flow {check.flow}"
+    skips = {
+        planned.id: planned.message
+        for planned in by_flow[check.flow]
+        if planned.verdict is Verdict.SKIPPED
+    }
+    reason = skipped_because(check.id, skips)
+    return UNTOLD if reason is None else f"the other run skipped it: {reason}"
+
+
+def skipped_because(check: str, skips: Mapping[str, str]) -> str | None:
+    """Return the reason of the skip that stands for a check, of the flow's skips by id; ``None`` where none does.
+
+    The id of such a skip names a part of the matrix in which the check is.
+    """
+    standing: dict[int, str] = {}
+    for skip, reason in skips.items():
+        parts = parts_of(skip)
+        part = parts[:-1] if parts[-1] in {LEFT_OUT, SAMPLED} else parts
+        if parts_of(check)[: len(part)] == part:
+            standing[len(parts)] = standing.get(len(parts), reason)
+    return standing[max(standing)] if standing else None
+
+
+def _incidents(before: RecordedRun, after: RecordedRun) -> Iterator[IncidentChange]:
+    """Yield the later run's incidents in its order, then those that are gone."""
+    old, new = ({key_of(each): each for each in run.incidents} for run in (before, after))
+    for key, incident in {**new, **{key: old[key] for key in old if key not in new}}.items():
+        yield IncidentChange(
+            what=Stays.GONE if key not in new else Stays.SAME if key in old else Stays.NEW,
+            cause=incident.cause,
+            traits=dict(sorted(incident.traits.items())),
+            next_step=incident.next_step,
+            explained=incident.explained,
+            checks_before=old[key].checks if key in old else (),
+            checks_after=new[key].checks if key in new else (),
+        )
+
+
+def key_of(incident: Incident) -> Hashable:
+    """Return the key by which incidents are joined; one that nothing explains is known by its checks."""
+    if not incident.explained:
+        return tuple(sorted(incident.checks))
+    return incident.cause, tuple(sorted(incident.traits.items()))
+
+
+def limitation_changes(
+    before: RecordedRun, after: RecordedRun, changes: Iterable[CheckChange]
+) -> Iterator[LimitationChange]:
+    """Yield the limitations that decide checks in only one of two runs, or other checks than before, by id."""
+    why = {change.id: change.why.causes for change in changes if change.why}
+    old, new = _decided(before), _decided(after)
+    shared = {*before.by_id} & {*after.by_id}
+    entries = {
+        check.limitation.id: check.limitation
+        for check in (*before.checks, *after.checks)
+        if check.limitation
+    }
+    for name in sorted({*old, *new}):
+        had, has = old[name], new[name]
+        if both := bool(had and has):
+            had, has = had & shared, has & shared
+        if touched := had ^ has:
+            yield LimitationChange(
+                id=name,
+                summary=entries[name].summary,
+                what=Moved.MOVED if both else Moved.CAME if has else Moved.WENT,
+                gained=tuple(sorted(has - had)),
+                lost=tuple(sorted(had - has)),
+                sources=entries[name].sources,
+                with_checks=not touched & shared,
+                causes=tuple(
+                    dict.fromkeys(
+                        cause for check in sorted(touched) for cause in why.get(check, ())
+                    )
+                ),
+            )
+
+
+def _decided(run: RecordedRun) -> defaultdict[str, set[str]]:
+    by_limitation: defaultdict[str, set[str]] = defaultdict(set)
+    for check in run.checks:
+        if check.limitation:
+            by_limitation[check.limitation.id].add(check.id)
+    return by_limitation

@@ -1,13 +1,53 @@
-"""Facts that differ between two runs: of the cluster, node pools, single nodes, and the run's options. Pure."""
+"""The nodes of two runs, joined, and the facts that differ: of the cluster, node pools, single nodes, the run's options. Pure.
 
+Nodes are joined by name, otherwise by position in the node pool. A node that was upgraded in place keeps its name and may
+change its pool; one that was replaced has another name at the same position. Nodes left over were added or removed.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
 from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, text_of
-from nettests.compare.nodes import JoinedNodes, pools
 from nettests.compare.recorded import RecordedRun
-from nettests.model.facts import NodeFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
+
+PAIR = " → "
+"""Between the nodes of a member that is a pair of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedNodes:
+    """The nodes that two runs have, in pairs."""
+
+    pairs: tuple[tuple[NodeFacts, NodeFacts], ...] = ()
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Return the later name of each node that has another one."""
+        return {old.name: new.name for old, new in self.pairs if old.name != new.name}
+
+    def later(self, label: str) -> str:
+        """Return a member's label of the earlier run in the names of the later one."""
+        names = self.renamed
+        return PAIR.join(names.get(part, part) for part in label.split(PAIR))
+
+
+def join_nodes(before: ClusterFacts | None, after: ClusterFacts | None) -> JoinedNodes:
+    """Return the nodes of two runs joined, in the earlier run's order."""
+    old, new = (facts.nodes if facts else () for facts in (before, after))
+    by_name = {(node.name, node.os): node for node in new}
+    joined = {
+        node.name: by_name[node.name, node.os] for node in old if (node.name, node.os) in by_name
+    }
+    taken = {node.name for node in joined.values()}
+    places = {(node.pool, node.member): node for node in new if node.name not in taken}
+    for node in old:
+        if node.name not in joined and (place := (node.pool, node.member)) in places:
+            joined[node.name] = places.pop(place)
+    return JoinedNodes(tuple((node, joined[node.name]) for node in old if node.name in joined))
+
 
 ABSENT = "absent"
 _CHOOSING = frozenset(
@@ -48,62 +88,58 @@ def fact_changes(
 ) -> tuple[FactChange, ...]:
     """Return all that differs: the cluster's facts first, then those of node pools and nodes, then the run's."""
     return (
-        *_of_cluster(before, after),
-        *_of_pools(before, after, nodes),
+        *_of_cluster(before.facts, after.facts, nodes),
         *_of_nodes(nodes),
         *_of_run(before, after),
     )
 
 
-def _of_cluster(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
-    if before.facts is None or after.facts is None:
+def _of_cluster(
+    before: ClusterFacts | None, after: ClusterFacts | None, nodes: JoinedNodes
+) -> Iterator[FactChange]:
+    """Yield its own facts, how many nodes a pool has, and which have another name."""
+    if before is None or after is None:
         return
     for name, read in OF_CLUSTER.items():
-        yield from _changed(name, text_of(read(before.facts)), text_of(read(after.facts)))
-
-
-def _of_pools(before: RecordedRun, after: RecordedRun, nodes: JoinedNodes) -> Iterator[FactChange]:
-    """Yield how many nodes a pool has, and which have another name."""
-    if before.facts is None or after.facts is None:
-        return
-    old, new = pools(before.facts.nodes), pools(after.facts.nodes)
+        yield from _changed(name, text_of(read(before)), text_of(read(after)))
+    old, new = (Counter(node.pool for node in facts.nodes) for facts in (before, after))
     for pool in dict.fromkeys([*old, *new]):
-        had, has = len(old.get(pool, ())), len(new.get(pool, ()))
-        yield from _changed("nodes", str(had or ABSENT), str(has or ABSENT), pool)
+        yield from _changed("nodes", str(old[pool] or ABSENT), str(new[pool] or ABSENT), pool)
     for was, now in nodes.pairs:
-        if was.name != now.name:
-            yield FactChange(name="node name", before=was.name, after=now.name, pool=now.pool)
+        yield from _changed("node name", was.name, now.name, now.pool)
 
 
 def _of_nodes(nodes: JoinedNodes) -> Iterator[FactChange]:
-    sizes = {pool: len(members) for pool, members in pools(new for _, new in nodes.pairs).items()}
+    sizes = Counter(new.pool for _, new in nodes.pairs)
     for name, read in OF_NODE.items():
-        alike: dict[tuple[str, str, str], list[NodeFacts]] = {}
+        alike: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
         for old, new in nodes.pairs:
             was, now = text_of(read(old)), text_of(read(new))
             if was != now:
-                alike.setdefault((new.pool, was, now), []).append(new)
+                alike[new.pool, was, now].append(new.name)
         for (pool, was, now), changed in alike.items():
-            some = len(changed) < sizes[pool]
-            names = tuple(node.name for node in changed) if some else ()
+            names = tuple(changed) if len(changed) < sizes[pool] else ()
             yield FactChange(name=name, before=was, after=now, pool=pool, nodes=names)
 
 
 def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
     old, new = before.run, after.run
-    yield from _changed("nettests", old.nettests or ABSENT, new.nettests or ABSENT)
-    yield from _changed("suites", _joined(map(_name, old.suites)), _joined(map(_name, new.suites)))
-    profiles = (_name(old.cluster_profile or ABSENT), _name(new.cluster_profile or ABSENT))
-    yield from _changed("cluster profile", *profiles)
-    given, now_given = options_of(old.argv), options_of(new.argv)
-    yield from _changed(
-        "options",
-        _joined(option for option in given if option not in now_given),
-        _joined(option for option in now_given if option not in given),
-    )
-    mine, yours = _images(before), _images(after)
-    if mine and yours:
-        yield from _changed("probe images", _joined(sorted(mine)), _joined(sorted(yours)))
+    options, now_options = options_of(old.argv), options_of(new.argv)
+    for name, was, now in (
+        ("nettests", old.nettests, new.nettests),
+        ("suites", ", ".join(map(_name, old.suites)), ", ".join(map(_name, new.suites))),
+        ("cluster profile", _name(old.cluster_profile or ""), _name(new.cluster_profile or "")),
+        (
+            "options",
+            ", ".join(option for option in options if option not in now_options),
+            ", ".join(option for option in now_options if option not in options),
+        ),
+    ):
+        yield from _changed(name, was or ABSENT, now or ABSENT)
+    # A run that pulled no image beforehand names none.
+    images = [sorted({pull.image for pull in run.pulls}) for run in (before, after)]
+    if all(images):
+        yield from _changed("probe images", *map(", ".join, images))
     yield from manifest_changes(before, after)
 
 
@@ -133,15 +169,6 @@ def choice_of(argv: Sequence[str], suites: Iterable[str]) -> Hashable:
 def _name(path: str) -> str:
     """Return the last part of a path: where a checkout or a lab stands is no fact of a cluster."""
     return PurePath(path).name or path
-
-
-def _images(run: RecordedRun) -> set[str]:
-    """Return the images that were pulled beforehand; a run that pulled none names none."""
-    return {pull.image for pull in run.pulls}
-
-
-def _joined(words: Iterable[str]) -> str:
-    return ", ".join(words) or ABSENT
 
 
 def _changed(name: str, before: str, after: str, pool: str = "") -> Iterator[FactChange]:

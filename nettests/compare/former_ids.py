@@ -11,14 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from nettests.compare.recorded import (
-    DeviatingMember,
-    Members,
-    OtherMembers,
-    RecordedCheck,
-    RecordedRun,
-    Seen,
-)
+from nettests.compare.recorded import Member, RecordedCheck, RecordedRun, Seen
 from nettests.model.check_id import flow_of, parts_of
 from nettests.model.facts import NodeFacts
 from nettests.model.verdict import SUMMARY_ORDER
@@ -27,6 +20,7 @@ from nettests.model.words import OS, Placement, Verdict
 _SERVICE = "svc-server-"
 """What a member's label has for a Service in front of a node's server."""
 _POOLS = ("{source}", "{target}")
+_RANK = {verdict: rank for rank, verdict in enumerate(SUMMARY_ORDER)}
 
 
 @cache
@@ -44,20 +38,16 @@ def is_former(check: str) -> bool:
 
 def successors(check: str, ids: Iterable[str]) -> Iterator[str]:
     """Yield those of ``ids`` that took the place of a former check, or of a part of it."""
-    _, *systems, protocol = _ends(check)
-    places = parts_of(_table()[flow_of(check)].replace("{protocol}", protocol))
+    systems = [part for part in parts_of(check)[1:] if part in set(OS)]
+    places = parts_of(_table()[flow_of(check)].replace("{protocol}", _protocol(check)))
     for candidate in ids:
         parts = parts_of(candidate)
         if len(parts) != len(places):
             continue
-        pools = [part for place, part in zip(places, parts, strict=True) if place in _POOLS]
-        alike = all(
-            place.startswith("{") or place == part
-            for place, part in zip(places, parts, strict=True)
-        )
-        if alike and all(
-            pool.rpartition("-")[0] == system for system, pool in zip(systems, pools, strict=False)
-        ):
+        pairs = [*zip(places, parts, strict=True)]
+        pools = [part.rpartition("-")[0] for place, part in pairs if place in _POOLS]
+        alike = all(place.startswith("{") or place == part for place, part in pairs)
+        if alike and all(a == b for a, b in zip(systems, pools, strict=False)):
             yield candidate
 
 
@@ -69,20 +59,15 @@ def current(run: RecordedRun) -> RecordedRun:
     nodes = {node.name: node for node in run.facts.nodes}
     checks = {check.id: check for check in run.checks if not is_former(check.id)}
     for check in former:
-        for label, (verdict, limitation) in check.members.each.items():
-            name = _current_id(check.id, label, nodes)
-            if name:
-                before = checks.get(name, _empty(check, name))
-                checks[name] = _with(before, label, verdict, limitation, check)
+        for label, member in check.members.items():
+            if name := _current_id(check.id, label, nodes):
+                checks[name] = _with(checks.get(name, _empty(check, name)), label, member)
     return replace(run, checks=tuple(checks[name] for name in sorted(checks)))
 
 
-def _ends(check: str) -> tuple[str, ...]:
-    """Return flow, systems, and protocol, which is the first part that is no system."""
-    flow, *rest = parts_of(check)
-    systems = [part for part in rest if part in set(OS)]
-    others = [part for part in rest if part not in set(OS)]
-    return (flow, *systems, others[0] if others else "")
+def _protocol(check: str) -> str:
+    """Return the protocol of a former check: the first part after the flow that is no system."""
+    return next((part for part in parts_of(check)[1:] if part not in set(OS)), "")
 
 
 def _current_id(check: str, label: str, nodes: Mapping[str, NodeFacts]) -> str:
@@ -100,7 +85,7 @@ def _current_id(check: str, label: str, nodes: Mapping[str, NodeFacts]) -> str:
         source=source.pool,
         target=target.pool if target else lightest,
         placement=(Placement.SAME_NODE if same else Placement.OTHER_NODE).value,
-        protocol=_ends(check)[-1],
+        protocol=_protocol(check),
     )
 
 
@@ -114,46 +99,20 @@ def _empty(former: RecordedCheck, name: str) -> RecordedCheck:
         verdict=Verdict.SKIPPED,
         source=replace(former.source, role=roles[0]),
         target=replace(former.target, role=roles[1]),
-        members=Members(),
+        members={},
     )
 
 
-def _with(
-    check: RecordedCheck,
-    label: str,
-    verdict: Verdict,
-    limitation: str | None,
-    former: RecordedCheck,
-) -> RecordedCheck:
+def _with(check: RecordedCheck, label: str, member: Member) -> RecordedCheck:
     """Return a check with one more member; of two about the same nodes the worse one counts."""
-    worse = SUMMARY_ORDER.index(verdict) < SUMMARY_ORDER.index(check.verdict)
-    held = check.members.each.get(label)
-    if held and SUMMARY_ORDER.index(held[0]) <= SUMMARY_ORDER.index(verdict):
+    held = check.members.get(label)
+    if held and _RANK[held.verdict] <= _RANK[member.verdict]:
         return check
-    recorded = next((member for member in former.members.deviating if member.member == label), None)
-    rest = Members(
-        deviating=tuple(member for member in check.members.deviating if member.member != label),
-        others=tuple(
-            replace(group, members=tuple(name for name in group.members if name != label))
-            for group in check.members.others
-        ),
-    )
-    members = (
-        replace(rest, deviating=(*rest.deviating, recorded))
-        if isinstance(recorded, DeviatingMember)
-        else replace(
-            rest,
-            others=(
-                *rest.others,
-                OtherMembers(verdict=verdict, limitation=limitation, members=(label,)),
-            ),
-        )
-    )
-    message = recorded.message if worse and recorded else check.message
+    worse = _RANK[member.verdict] < _RANK[check.verdict]
     return replace(
         check,
-        verdict=verdict if worse else check.verdict,
-        message=message,
+        verdict=member.verdict if worse else check.verdict,
+        message=(worse and member.message) or check.message,
         observed=Seen(text=check.observed.text),
-        members=members,
+        members={**check.members, label: member},
     )

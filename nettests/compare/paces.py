@@ -1,18 +1,31 @@
-"""Latencies, throughput and convergence times that changed beyond noise, joined across renamed nodes. Pure."""
+"""Latencies, throughput and convergence times that changed beyond noise, joined across renamed nodes. Pure.
+
+Two runs never take the same time. A median counts as changed if it is at least ``FACTOR`` times the other, differs by
+at least an absolute amount, and both rest on at least ``FEWEST`` answers. The same must hold after both runs are
+scaled to the same pace: a busy machine slows down every answer of a run, which says nothing about one path.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeVar
 
-from nettests.compare import noise
-from nettests.compare.nodes import JoinedNodes
+from nettests.compare.fact_changes import JoinedNodes
 from nettests.compare.recorded import RecordedRun
 from nettests.report.results import Latency, PathPace
 
 LATENCY, PATH, THROUGHPUT = "latency", "path latency", "throughput"
 CONVERGENCE, NEVER, WHOLE = "convergence", "convergence deadline", "pace of the whole run"
+FACTOR = 2.0
+"""What a machine that does other things takes of one run is rarely as much for one path alone (decision 0054)."""
+FEWEST = 5
+"""Answers, on each side: a median of fewer says no more than a single answer."""
+LATENCY_SECONDS = 0.25
+"""Below that is what the way to the probe and the scheduling of two machines take: TCP's shortest time-out is 0.2 s."""
+CONVERGENCE_SECONDS = 5.0
+"""HNS takes up to a minute; a Service is polled every second, and a few polls later is no change."""
+MIB_PER_SECOND = 1.0
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,104 +55,114 @@ class PaceChange:
         return later is not (self.what == THROUGHPUT)
 
 
+def pace(pairs: Iterable[tuple[float, float]]) -> float:
+    """Return how many times longer answers took in the later run as a whole: the median of all ratios."""
+    ratios = [after / before for before, after in pairs if before > 0 and after > 0]
+    return median(ratios) if len(ratios) >= FEWEST else 1.0
+
+
+def beyond(before: float, after: float, least: float, *, common: float = 1.0) -> bool:
+    """Whether two figures differ by more than noise, also at the ``common`` pace of their runs."""
+
+    def apart(first: float) -> bool:
+        low, high = sorted((first, after))
+        return high - low >= least and high >= FACTOR * low
+
+    return apart(before) and apart(before * common)
+
+
 def pace_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[PaceChange, ...]:
     """Return the latencies of flows and paths, the throughput and the convergence times that changed."""
-    old = {(latency.flow, nodes.later(latency.node)): latency for latency in before.latencies}
-    new = {(latency.flow, latency.node): latency for latency in after.latencies}
     enough = [
-        (key, was, now)
-        for key, was, now in _both(old, new)
-        if min(was.answers, now.answers) >= noise.FEWEST
+        (f"{now.flow} from {now.node}", was, now)
+        for was, now in _both(
+            {(latency.flow, nodes.later(latency.node)): latency for latency in before.latencies},
+            {(latency.flow, latency.node): latency for latency in after.latencies},
+        )
+        if min(was.answers, now.answers) >= FEWEST
     ]
-    common = noise.pace((was.median, now.median) for _, was, now in enough)
+    common = pace((was.median, now.median) for _, was, now in enough)
+    whole = f"{len(enough)} medians of flows"
     return (
-        *_latencies(enough, common),
+        *(
+            [PaceChange(what=WHOLE, subject=whole, before=1.0, after=round(common, 2))]
+            if max(common, 1 / common) >= FACTOR
+            else []
+        ),
+        *(
+            change
+            for subject, was, now in enough
+            for change in _latency(LATENCY, subject, was, now, common)
+        ),
         *_paths(before, after),
         *_convergence(before, after, common),
     )
 
 
-def _latencies(
-    enough: Sequence[tuple[tuple[str, str], Latency, Latency]], common: float
+def _latency(
+    what: str, subject: str, was: Latency | PathPace, now: Latency | PathPace, common: float
 ) -> Iterator[PaceChange]:
-    if noise.whole(common):
-        subject = f"{len(enough)} medians of flows"
-        yield PaceChange(what=WHOLE, subject=subject, before=1.0, after=round(common, 2))
-    for (flow, node), was, now in enough:
-        if noise.beyond(was.median, now.median, noise.LATENCY_SECONDS, common=common):
-            yield PaceChange(
-                what=LATENCY,
-                subject=f"{flow} from {node}",
-                before=was.median,
-                after=now.median,
-                answers_before=was.answers,
-                answers_after=now.answers,
-            )
+    if min(was.answers, now.answers) >= FEWEST and beyond(
+        was.median, now.median, LATENCY_SECONDS, common=common
+    ):
+        yield PaceChange(
+            what=what,
+            subject=subject,
+            before=was.median,
+            after=now.median,
+            answers_before=was.answers,
+            answers_after=now.answers,
+        )
 
 
 def _paths(before: RecordedRun, after: RecordedRun) -> Iterator[PaceChange]:
-    old = {(path.source_os, path.target_os, path.placement): path for path in before.paths}
-    new = {(path.source_os, path.target_os, path.placement): path for path in after.paths}
+    old, new = (
+        {(path.source_os, path.target_os, path.placement): path for path in run.paths}
+        for run in (before, after)
+    )
     joined = list(_both(old, new))
-    common = noise.pace((was.median, now.median) for _, was, now in joined)
-    for _, was, now in joined:
+    common = pace((was.median, now.median) for was, now in joined)
+    for was, now in joined:
         subject = f"{now.source_os.words} → {now.target_os.words}, {now.placement.value}"
-        if min(was.answers, now.answers) >= noise.FEWEST and noise.beyond(
-            was.median, now.median, noise.LATENCY_SECONDS, common=common
+        yield from _latency(PATH, subject, was, now, common)
+        rates = (was.mib_per_second, now.mib_per_second)
+        if (
+            rates[0] is not None
+            and rates[1] is not None
+            and min(was.transfers, now.transfers) >= FEWEST
+            and beyond(rates[0], rates[1], MIB_PER_SECOND)
         ):
             yield PaceChange(
-                what=PATH,
+                what=THROUGHPUT,
                 subject=subject,
-                before=was.median,
-                after=now.median,
-                answers_before=was.answers,
-                answers_after=now.answers,
+                before=rates[0],
+                after=rates[1],
+                answers_before=was.transfers,
+                answers_after=now.transfers,
             )
-        yield from _throughput(was, now, subject)
-
-
-def _throughput(was: PathPace, now: PathPace, subject: str) -> Iterator[PaceChange]:
-    if was.mib_per_second is None or now.mib_per_second is None:
-        return
-    if min(was.transfers, now.transfers) < noise.FEWEST:
-        return
-    if noise.beyond(was.mib_per_second, now.mib_per_second, noise.MIB_PER_SECOND):
-        yield PaceChange(
-            what=THROUGHPUT,
-            subject=subject,
-            before=was.mib_per_second,
-            after=now.mib_per_second,
-            answers_before=was.transfers,
-            answers_after=now.transfers,
-        )
 
 
 def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iterator[PaceChange]:
     """Yield Services that converge in one run alone, and probes at which most take another time."""
-    old = {
-        (convergence.service, convergence.probe): convergence for convergence in before.convergence
-    }
-    new = {
-        (convergence.service, convergence.probe): convergence for convergence in after.convergence
-    }
+    old, new = (
+        {(each.service, each.probe): each for each in run.convergence} for run in (before, after)
+    )
     seconds: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
-    for (service, probe), was, now in _both(old, new):
+    for was, now in _both(old, new):
         if was.converged and now.converged:
-            seconds[probe].append((was.seconds, now.seconds))
+            seconds[now.probe].append((was.seconds, now.seconds))
         elif was.converged is not now.converged:
             yield PaceChange(
                 what=NEVER,
-                subject=f"{service} at {probe}",
+                subject=f"{now.service} at {now.probe}",
                 before=was.seconds if was.converged else None,
                 after=now.seconds if now.converged else None,
             )
     for probe, both in seconds.items():
-        first, then = median(earlier for earlier, _ in both), median(later for _, later in both)
-        if len(both) >= noise.FEWEST and noise.beyond(
-            first, then, noise.CONVERGENCE_SECONDS, common=common
-        ):
+        first, then = map(median, zip(*both, strict=True))
+        if len(both) >= FEWEST and beyond(first, then, CONVERGENCE_SECONDS, common=common):
             yield PaceChange(
                 what=CONVERGENCE,
                 subject=f"Services at {probe}",
@@ -150,7 +173,5 @@ def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iter
             )
 
 
-def _both(old: Mapping[K, V], new: Mapping[K, V]) -> Iterator[tuple[K, V, V]]:
-    for key, now in new.items():
-        if key in old:
-            yield key, old[key], now
+def _both(old: Mapping[K, V], new: Mapping[K, V]) -> Iterator[tuple[V, V]]:
+    return ((old[key], now) for key, now in new.items() if key in old)

@@ -20,8 +20,6 @@ from nettests.model.nearest import nearest
 from nettests.report.results import API_VERSION
 
 T = TypeVar("T")
-KIND = "Results"
-AGAIN = "make it again from the journal beside it: nettests rejudge RUN_DIR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +35,12 @@ class Readable:
 
 
 RESULTS = Readable(
-    kind=KIND,
+    kind="Results",
     version=API_VERSION,
     holds="results of a run",
     writers="runs",
     hint="name a run's folder or its results.json",
-    again=AGAIN,
+    again="make it again from the journal beside it: nettests rejudge RUN_DIR",
 )
 
 
@@ -55,11 +53,22 @@ def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) ->
     """Return the value in the text of a document of this project; ``PathError`` for everything else."""
     data = _document(text, name, wanted)
     try:
-        return from_data(data, kind)
+        return from_data(_ledger(data) if kind is RecordedRun else data, kind)
     except (BaseValidationError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise PathError(
             f"{name} is not as {wanted.writers} write it: {_first(error)}", hint=wanted.again
         ) from error
+
+
+def _ledger(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a document with the members of each check by their labels; it groups them by what became of them."""
+    checks = []
+    for check in data.get("checks", ()):
+        groups = check.get("members") or {}
+        members = {label: group for group in groups.get("others", ()) for label in group["members"]}
+        members |= {member["member"]: member for member in groups.get("deviating", ())}
+        checks.append({**check, "members": members})
+    return {**data, "checks": checks}
 
 
 def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, Any]:
@@ -71,8 +80,9 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
         raise PathError(
             f"{name} cannot be read: {error}; it is cut off, or no JSON", hint=wanted.again
         ) from error
-    kind = data.get("kind") if isinstance(data, dict) else None
-    version = data.get("apiVersion") if isinstance(data, dict) else None
+    kind, version = (
+        data.get(key) if isinstance(data, dict) else None for key in ("kind", "apiVersion")
+    )
     if not isinstance(data, dict) or kind != wanted.kind:
         detail = f": its kind is {kind!r}" if kind is not None else ""
         raise PathError(f"{name} holds no {wanted.holds}{detail}", hint=wanted.hint)

@@ -1,10 +1,13 @@
-"""The parts of ``results.json`` by which runs are compared, as frozen values in the document's own shape.
+"""The ledger of a run: check × member → verdict, expectation, facts, as frozen values; and the name of its cluster.
 
-``reading`` makes them. Evidence (attempts, controls, raw answers) is left out: a difference links to the two reports.
+``reading`` makes it of ``results.json``, in the document's own shape but for members. Evidence (attempts, controls, raw
+answers) is left out: a difference links to the two reports.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.facts import ClusterFacts
@@ -54,43 +57,16 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviatingMember:
-    """A member that needs attention."""
+class Member:
+    """What became of one member of a check, and the limitation that decided what was expected of it."""
 
-    member: str
     verdict: Verdict
+    limitation: str | None = None
     message: str = ""
-    limitation: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherMembers:
-    """Members of one verdict, by one limitation, that need none."""
-
-    verdict: Verdict
-    limitation: str | None = None
-    members: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Members:
-    """The members of a check, by what became of them."""
-
-    deviating: tuple[DeviatingMember, ...] = ()
-    others: tuple[OtherMembers, ...] = ()
-
-    @property
-    def each(self) -> dict[str, tuple[Verdict, str | None]]:
-        """Return the verdict and the limitation of each member, by its label."""
-        rest = {
-            label: (group.verdict, group.limitation)
-            for group in self.others
-            for label in group.members
-        }
-        return {
-            **rest,
-            **{member.member: (member.verdict, member.limitation) for member in self.deviating},
-        }
+Members = Mapping[str, Member]
+"""Members by their labels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,15 +83,24 @@ class RecordedCheck:
     expected: Expecting = Expecting()
     observed: Seen = Seen()
     limitation: AppliedLimitation | None = None
-    members: Members = Members()
+    members: Mapping[str, Member] = field(default_factory=dict)
 
     @property
     def standing(self) -> Verdict:
         """Its verdict; if it could not be judged as a whole, the worst among its deviating members."""
         if self.verdict in DEVIATING:
             return self.verdict
-        of_members = {member.verdict for member in self.members.deviating} & DEVIATING
+        of_members = set(self.deviating_members.values())
         return next((verdict for verdict in MERGE_ORDER if verdict in of_members), self.verdict)
+
+    @property
+    def deviating_members(self) -> dict[str, Verdict]:
+        """The members that deviate, with their verdicts."""
+        return {
+            label: member.verdict
+            for label, member in self.members.items()
+            if member.verdict in DEVIATING
+        }
 
     @property
     def limitation_id(self) -> str | None:
@@ -137,3 +122,48 @@ class RecordedRun:
     latencies: tuple[Latency, ...] = ()
     paths: tuple[PathPace, ...] = ()
     facts: ClusterFacts | None = None
+
+    @property
+    def by_id(self) -> dict[str, RecordedCheck]:
+        """Its checks by their ids."""
+        return {check.id: check for check in self.checks}
+
+
+def cluster_of(run: RecordedRun) -> str:
+    """Return the name of a run's cluster: ``api.staging:6443``, or ``context kind-a at this machine``.
+
+    Facts hold no identity of a cluster (decision 0054), so clusters are told apart by the API server's host and port. If
+    that is this machine itself, as for tunnels and labs, whose ports change, the kubeconfig's context is used.
+    """
+    return cluster_name(run.run.server, run.run.context)
+
+
+def cluster_name(server: str, context: str) -> str:
+    """Return the same for the API server's address and the kubeconfig's context."""
+    host, port = _address(server)
+    if is_this_machine(server):
+        return f"context {context or 'of no name'} at this machine"
+    return f"{host}:{port}" if port else host
+
+
+def is_this_machine(server: str) -> bool:
+    """Whether an API server's address is this machine's own, as of a tunnel or a lab: it identifies no cluster."""
+    host = _address(server)[0]
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host in {"", "localhost"}
+
+
+def host_of(server: str) -> str:
+    """Return the host of an API server's address: a port-forward or a tunnel has another port each time."""
+    return _address(server)[0]
+
+
+def _address(server: str) -> tuple[str, str]:
+    # samples: "https://api.staging.test:6443", "https://[::1]:35035"
+    try:
+        parts = urlsplit(server)
+        return parts.hostname or server, str(parts.port or "")
+    except ValueError:
+        return server, ""

@@ -4,7 +4,6 @@ Fourth step of ``conformance``. A level is as good as its worst feature, the rep
 outside the profile's supported scope, and an aborted run, give ``partial`` at best.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,14 +15,12 @@ from nettests.conformance.conformance_report import (
     FeatureReport,
     LevelReport,
     Result,
-    ScopeRow,
-    Statistics,
     Tested,
     Unclaimed,
     UnsupportedFeature,
     Works,
 )
-from nettests.conformance.flow_evidence import Evidence, FlowEvidence, added, flow_evidence
+from nettests.conformance.flow_evidence import Evidence, added, flow_evidence
 from nettests.conformance.scope import UNKNOWN, not_covered, pool_rows, scope_rows
 from nettests.conformance.vendor_profile import Feature, Level, VendorProfile
 from nettests.errors import NettestsError
@@ -69,11 +66,13 @@ def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> Conforma
         if (features := profile.of(level))
     }
     scope = scope_rows(profile, facts)
+    inside = run.results.run.complete and all(row.holds is Truth.YES for row in scope)
+    of_levels = [level.result for level in levels.values()]
     return ConformanceReport(
         date=(run.results.run.finished or run.results.run.started)[:10],
         nettests=run.nettests,
         implementation=profile.implementation,
-        result=_overall(levels.values(), scope, complete=run.results.run.complete),
+        result=worst([*of_levels, *([] if inside else [Result.PARTIAL])]),
         levels=levels,
         unsupported=tuple(
             _unsupported(feature, evidence) for feature in profile.of(Level.UNSUPPORTED)
@@ -124,21 +123,18 @@ def _feature(feature: Feature, evidence: Evidence) -> FeatureReport:
 def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
     flows = [flow_evidence(flow, evidence) for flow in feature.flows]
     counted = added(flow.statistics for flow in flows)
+    works = Works.NOT_SHOWN
+    if counted.failed or counted.limited or counted.known_bugs:
+        works = Works.DEVIATES  # what is limited deviates too, if as documented
+    elif all(flow.statistics.passed and not flow.missing for flow in flows):
+        works = Works.WORKS
     return UnsupportedFeature(
         name=feature.name,
         reason=feature.reason,
-        works=_works(flows, counted),
+        works=works,
         statistics=counted,
         flows=feature.flows,
     )
-
-
-def _works(flows: Iterable[FlowEvidence], counted: Statistics) -> Works:
-    """Return what was seen of flows that are not claimed: what is limited deviates too, if as documented."""
-    if counted.failed or counted.limited or counted.known_bugs:
-        return Works.DEVIATES
-    shown = all(flow.statistics.passed and not flow.missing for flow in flows)
-    return Works.WORKS if shown else Works.NOT_SHOWN
 
 
 def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
@@ -152,19 +148,12 @@ def _unclaimed(profile: VendorProfile, evidence: Evidence) -> Unclaimed:
     )
 
 
-def _overall(levels: Iterable[LevelReport], scope: Iterable[ScopeRow], *, complete: bool) -> Result:
-    inside = complete and all(row.holds is Truth.YES for row in scope)
-    return worst([*(level.result for level in levels), *([] if inside else [Result.PARTIAL])])
-
-
 def _tested(run: JudgedRun, names: Anonymous) -> Tested:
     results, info = run.results, run.results.run
     facts = results.facts
     assert facts is not None  # ``assess`` has refused the run otherwise
     now = {check.id: check.verdict for check in results.checks if check.ran}
-    differing = Counter(
-        now[check] is not verdict for check, verdict in run.before.items() if check in now
-    )
+    differing = [each for each, was in run.before.items() if now.get(each, was) is not was]
     return Tested(
         kubernetes=facts.server_git_version,
         plugin=facts.cni.plugin.value or UNKNOWN,
@@ -176,5 +165,5 @@ def _tested(run: JudgedRun, names: Anonymous) -> Tested:
         finished=info.finished,
         complete=info.complete,
         exercised=names.text(exercised_line(results).removeprefix("Exercised: ")),
-        judged_otherwise=differing[True],
+        judged_otherwise=len(differing),
     )

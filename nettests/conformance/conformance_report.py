@@ -96,10 +96,10 @@ class FeatureReport:
 
     name: str
     level: Level
+    summary: str = ""
     result: Result
     statistics: Statistics
     flows: tuple[str, ...]
-    summary: str = ""
     failed: tuple[Failed, ...] = ()
     missing: tuple[Missing, ...] = ()
     limitations: tuple[str, ...] = ()
@@ -113,6 +113,11 @@ class LevelReport:
     result: Result
     statistics: Statistics
     features: tuple[FeatureReport, ...]
+
+    @property
+    def succeeded(self) -> int:
+        """How many features succeeded."""
+        return sum(feature.result is Result.SUCCESS for feature in self.features)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,9 +135,9 @@ class UnsupportedFeature:
 class Unclaimed:
     """The flows that no feature names, and what deviates in them: it counts for no claim."""
 
-    flows: tuple[str, ...]
     statistics: Statistics
     failed: tuple[Failed, ...] = ()
+    flows: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +158,9 @@ class PoolRow:
     os: str
     nodes: int
     build: str
+    driver: str
     kubelet: str
     runtime: str
-    driver: str
     kube_proxy: str
 
 

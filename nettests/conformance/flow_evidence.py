@@ -5,9 +5,9 @@ nothing, and is reported so.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import assert_never
 
 from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
@@ -17,16 +17,30 @@ from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import Verdict
 from nettests.report.results import CheckResult, Results
 
+_COLUMN = {
+    Verdict.PASS: "passed",
+    Verdict.LIMITED: "limited",
+    Verdict.RECORDED: "recorded",
+    Verdict.KNOWN_BUG: "known_bugs",
+    **dict.fromkeys(DEVIATING, "failed"),
+    Verdict.UNKNOWN: "unknown",
+    Verdict.SKIPPED: "skipped",
+}
+_OPEN = frozenset({Verdict.LIMITED, Verdict.RECORDED})
+"""Verdicts that show nothing of a claim where the vendor's own entry decides."""
+# samples: "source = client-pod (10.244.1.5)", "several-backends (server-windows-1-1, server-linux-1-1)"
+_WHO = re.compile(r" \([^()]*\)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """A run, and what is needed to read it: its checks as this version plans them, and the vendor's own entries."""
 
-    results: Mapping[str, tuple[CheckResult, ...]]
+    results: Mapping[str, Sequence[CheckResult]]
     """By flow."""
     planned: Mapping[str, Check]
     """What this version of nettests plans on the facts of the run, by id."""
-    belonging: Mapping[str, tuple[str, ...]]
+    belonging: Mapping[str, Sequence[str]]
     """Ids of all that belongs to a flow there, checks and skips."""
     own_entries: frozenset[str]
     """Ids of the limitation entries that are the vendor's own."""
@@ -37,17 +51,17 @@ class Evidence:
         cls, results: Results, plan: Plan, own_entries: Iterable[str], names: Anonymous
     ) -> "Evidence":
         """Put a run and the plan of today beside each other."""
-        by_flow: dict[str, tuple[CheckResult, ...]] = {}
+        by_flow: defaultdict[str, list[CheckResult]] = defaultdict(list)
         for check in results.checks:
-            by_flow[check.flow] = (*by_flow.get(check.flow, ()), check)
-        belongs: dict[str, tuple[str, ...]] = {}
+            by_flow[check.flow].append(check)
+        belonging: defaultdict[str, list[str]] = defaultdict(list)
         every: tuple[Check | Skip, ...] = (*plan.checks, *plan.skips)
         for planned in every:
-            belongs[planned.flow] = (*belongs.get(planned.flow, ()), planned.id)
+            belonging[planned.flow].append(planned.id)
         return cls(
-            results=by_flow,
+            results=dict(by_flow),
             planned={check.id: check for check in plan.checks},
-            belonging=belongs,
+            belonging=dict(belonging),
             own_entries=frozenset(own_entries),
             names=names,
         )
@@ -68,28 +82,32 @@ def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
     """Return what a run shows of a flow."""
     checks = evidence.results.get(flow, ())
     absent = _absent(flow, checks, evidence)
-    statistics = _statistics(checks, len(absent.checks) if absent else 0)
+    columns = [_COLUMN[deviation(check) or check.verdict] for check in checks]
+    counts = {field.name: columns.count(field.name) for field in fields(Statistics)}
+    statistics = Statistics(**{**counts, "not_planned": len(absent.checks) if absent else 0})
     missing = [*([absent] if absent else []), *_grouped(flow, checks, evidence)]
     if statistics.judged and not statistics.passed and not statistics.failed:
         missing.append(_not_met(flow, checks, statistics))
+    limited = {
+        each.limitation_id
+        for check in checks
+        for each in (check, *check.members)
+        if each.limitation_id and each.verdict is Verdict.LIMITED
+    }
     return FlowEvidence(
         flow=flow,
         statistics=statistics,
         failed=tuple(_failed(check, evidence.names) for check in checks if deviation(check)),
         missing=tuple(missing),
-        limitations=tuple(sorted(set(_limitations(checks)))),
+        limitations=tuple(sorted(limited)),
     )
 
 
 def added(counted: Iterable[Statistics]) -> Statistics:
     """Return the sum."""
     summands = [*counted]
-    return Statistics(
-        **{
-            field.name: sum(getattr(each, field.name) for each in summands)
-            for field in fields(Statistics)
-        }
-    )
+    names = [field.name for field in fields(Statistics)]
+    return Statistics(**{name: sum(getattr(each, name) for each in summands) for name in names})
 
 
 def deviation(result: CheckResult) -> Verdict | None:
@@ -101,101 +119,51 @@ def deviation(result: CheckResult) -> Verdict | None:
 def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Missing | None:
     """Return what belongs to the flow on this cluster and is missing from the run without a skip."""
     belongs = evidence.belonging.get(flow, ())
-    if not belongs and not checks:
-        return Missing(
-            gap=Gap.NOT_PLANNED, flow=flow, reason="there is no check of it on this cluster"
-        )
     # If some members of a fleet check cannot run, they are a skip with an id of its own.
     held = {check.id.removesuffix(f"/{LEFT_OUT}") for check in checks}
     absent = [check for check in belongs if check.removesuffix(f"/{LEFT_OUT}") not in held]
-    if not absent:
+    if absent:
+        reason = "the run left it out, or was planned by suites without it"
+    elif belongs or checks:
         return None
-    return Missing(
-        gap=Gap.NOT_PLANNED,
-        flow=flow,
-        reason="the run left it out, or was planned by suites without it",
-        checks=tuple(sorted(absent)),
-    )
-
-
-def _statistics(checks: Iterable[CheckResult], not_planned: int) -> Statistics:
-    seen = dict.fromkeys((field.name for field in fields(Statistics)), 0)
-    for check in checks:
-        seen[_column(deviation(check) or check.verdict)] += 1
-    return Statistics(**{**seen, "not_planned": not_planned})
-
-
-def _column(verdict: Verdict) -> str:
-    match verdict:
-        case Verdict.PASS:
-            return "passed"
-        case Verdict.LIMITED:
-            return "limited"
-        case Verdict.RECORDED:
-            return "recorded"
-        case Verdict.KNOWN_BUG:
-            return "known_bugs"
-        case Verdict.FAIL | Verdict.LIFTED | Verdict.FLAKY:
-            return "failed"
-        case Verdict.UNKNOWN:
-            return "unknown"
-        case Verdict.SKIPPED:
-            return "skipped"
-        case _:
-            assert_never(verdict)
+    else:
+        reason = "there is no check of it on this cluster"
+    return Missing(gap=Gap.NOT_PLANNED, flow=flow, reason=reason, checks=tuple(sorted(absent)))
 
 
 def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
     """Yield what was not shown, checks of the same reason together."""
-    groups: dict[tuple[Gap, str], list[str]] = {}
+    groups: defaultdict[tuple[Gap, str], list[str]] = defaultdict(list)
     for check in checks:
         for gap, reason in _gaps(check, evidence):
-            groups.setdefault((gap, evidence.names.text(reason)), []).append(check.id)
+            groups[gap, evidence.names.text(reason)].append(check.id)
     for (gap, reason), ids in sorted(groups.items()):
         yield Missing(gap=gap, flow=flow, reason=reason, checks=tuple(sorted(ids)))
 
 
 def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
+    """Yield what a check leaves open, and what its members do although it was judged: a pass hides a member's skip."""
     planned = evidence.planned.get(result.id)
     if result.check is not None and planned is not None and not _alike(result.check, planned):
         yield Gap.PLANNED_OTHERWISE, "this version of nettests claims or sends something else"
     applied = {*(result.expectation.entries if result.expectation else ())} & evidence.own_entries
-    match result.verdict:
-        case Verdict.SKIPPED:
-            yield Gap.SKIPPED, result.message
-        case Verdict.UNKNOWN:
-            yield Gap.UNKNOWN, _why_unknown(result)
-        case Verdict.KNOWN_BUG:
-            yield Gap.KNOWN_BUG, result.limitation_id or "a known bug shows"
-        case Verdict.LIMITED | Verdict.RECORDED if applied:
-            yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
-        case (
-            Verdict.PASS
-            | Verdict.LIMITED
-            | Verdict.RECORDED
-            | Verdict.FAIL
-            | Verdict.LIFTED
-            | Verdict.FLAKY
-        ):
-            pass
-        case _:
-            assert_never(result.verdict)
-    yield from _of_members(result, applied)
-
-
-def _of_members(result: CheckResult, applied: set[str]) -> Iterator[tuple[Gap, str]]:
-    """Yield what members leave open although their check was judged: a pass hides a member's skip."""
     seen = [member.verdict for member in result.members]
-    total = len(seen)
-    for verdict, gap in ((Verdict.SKIPPED, Gap.SKIPPED), (Verdict.UNKNOWN, Gap.UNKNOWN)):
-        if verdict in seen and result.verdict is not verdict:
-            yield gap, f"{seen.count(verdict)} of {total} members were {_WORDS[gap]}"
-    hidden = {Verdict.LIMITED, Verdict.RECORDED} & {*seen}
-    if applied and hidden and result.verdict is Verdict.PASS:
+    if result.verdict is Verdict.SKIPPED:
+        yield Gap.SKIPPED, result.message
+    elif result.verdict is Verdict.UNKNOWN:
+        yield Gap.UNKNOWN, _why_unknown(result)
+    elif result.verdict is Verdict.KNOWN_BUG:
+        yield Gap.KNOWN_BUG, result.limitation_id or "a known bug shows"
+    elif applied and (
+        result.verdict in _OPEN or (result.verdict is Verdict.PASS and _OPEN & {*seen})
+    ):
         yield Gap.OWN_LIMITATION, ", ".join(sorted(applied))
-
-
-_WORDS = {Gap.SKIPPED: "skipped", Gap.UNKNOWN: "not judged"}
+    for verdict, gap, word in (
+        (Verdict.SKIPPED, Gap.SKIPPED, "skipped"),
+        (Verdict.UNKNOWN, Gap.UNKNOWN, "not judged"),
+    ):
+        if verdict in seen and result.verdict is not verdict:
+            yield gap, f"{seen.count(verdict)} of {len(seen)} members were {word}"
 
 
 def _alike(recorded: Check, planned: Check) -> bool:
@@ -208,32 +176,25 @@ def _alike(recorded: Check, planned: Check) -> bool:
 
 
 def _why_unknown(result: CheckResult) -> str:
-    if result.expectation is not None and result.expectation.undecided:
-        return result.expectation.undecided
-    if result.distrust:
-        return result.distrust
+    undecided = result.expectation.undecided if result.expectation else None
     # sample: "windows-1 pod → windows-1 pod on its own node, TCP - pod-to-pod-ip - expected …"
-    return result.message.partition(f" - {result.flow} - ")[2] or result.message
+    message = result.message.partition(f" - {result.flow} - ")[2] or result.message
+    return undecided or result.distrust or message
 
 
 def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> Missing:
-    counts = {
-        "limited": counted.limited,
-        "recorded": counted.recorded,
-        "known-bug": counted.known_bugs,
+    judged = {
+        Verdict.LIMITED: counted.limited,
+        Verdict.RECORDED: counted.recorded,
+        Verdict.KNOWN_BUG: counted.known_bugs,
     }
-    words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    judged = {Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG}
+    words = ", ".join(f"{count} {verdict.value}" for verdict, count in judged.items() if count)
     return Missing(
         gap=Gap.NOT_MET,
         flow=flow,
         reason=f"no check met what the flow claims: {words}",
         checks=tuple(sorted(check.id for check in checks if check.verdict in judged)),
     )
-
-
-# samples: "source = client-pod (10.244.1.5)", "several-backends (server-windows-1-1, server-linux-1-1)"
-_WHO = re.compile(r" \([^()]*\)")
 
 
 def _failed(result: CheckResult, names: Anonymous) -> Failed:
@@ -244,10 +205,3 @@ def _failed(result: CheckResult, names: Anonymous) -> Failed:
         expected=names.text(result.expected),
         observed=names.text(_WHO.sub("", result.observed)),
     )
-
-
-def _limitations(checks: Iterable[CheckResult]) -> Iterator[str]:
-    for check in checks:
-        for each in (check, *check.members):
-            if each.limitation_id and each.verdict is Verdict.LIMITED:
-                yield each.limitation_id

@@ -1,50 +1,99 @@
-"""``ConformanceReport`` → one HTML page without network access or script, in the style of a run's report.
+"""All documents of a ``ConformanceReport`` by file name: the YAML document, the HTML page, Markdown and a badge.
 
-The template lays out values prepared here. Texts of the vendor and of the cluster are escaped (``harmless``).
+The YAML document is made in the manner of gateway-api's ``ConformanceReport``, and published as
+``conformance-report.schema.json``; ``document`` is its plain data, which ``verification`` compares. The page needs no network access and no script, and has the style of a run's report; its template lays out the report's
+values. The badge is a small SVG for a README with the result as word, sign and colour; it loads nothing and contains
+only fixed text and numbers. Texts of the vendor and of the cluster are escaped (``harmless``).
 """
 
+import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from functools import lru_cache
 from importlib.resources import files
+from typing import Any, NamedTuple
 
 from jinja2 import Environment
 from markupsafe import Markup
 
-from nettests.conformance import sentences
+from nettests.conformance import report_text
 from nettests.conformance.conformance_report import (
     ConformanceReport,
+    Digest,
     FeatureReport,
-    LevelReport,
+    Missing,
+    PoolRow,
     Result,
+    ScopeRow,
     Statistics,
+    Unclaimed,
+    UnsupportedFeature,
 )
-from nettests.conformance.report_yaml import HOLDS
+from nettests.conformance.report_text import (
+    HOLDS,
+    SYMBOL,
+    cluster_line,
+    headline,
+    implementation_line,
+    render_markdown,
+)
+from nettests.conformance.vendor_profile import Level
 from nettests.expect.condition import Truth
 from nettests.model.expectation import Source
+from nettests.model.labels import document_version
+from nettests.model.visible import visible
+from nettests.model.yaml_writing import write_yaml
 from nettests.report import harmless
 from nettests.report.html_report import link
 from nettests.report.text import plural
 
+API_VERSION = document_version("v1alpha1")
+KIND = "ConformanceReport"
+NAME = "conformance"
+YAML, PAGE, MARKDOWN, BADGE = (f"{NAME}.{ending}" for ending in ("yaml", "html", "md", "svg"))
 VERDICT_OF = {Result.SUCCESS: "pass", Result.PARTIAL: "limited", Result.FAILURE: "fail"}
 """The colours of verdicts that results have on the page."""
 COLOUR_OF = {
-    "failed": "fail",
-    "unknown": "unknown",
-    "not_planned": "not-planned",
-    "skipped": "skipped",
-    "known_bugs": "known-bug",
-    "limited": "limited",
-    "recorded": "recorded",
     "passed": "pass",
+    "recorded": "recorded",
+    "limited": "limited",
+    "known_bugs": "known-bug",
+    "skipped": "skipped",
+    "not_planned": "not-planned",
+    "unknown": "unknown",
+    "failed": "fail",
 }
-"""The parts of a feature's bar, from left to right reversed: what was shown begins it."""
+"""The parts of a feature's bar, from left to right: what was shown begins it, what deviates ends it."""
 SHOWN = 12
 """Lines about one feature that are open at first sight."""
+LABEL = "Windows networking"
+COLOUR = {Result.SUCCESS: "#14713d", Result.PARTIAL: "#8a5600", Result.FAILURE: "#b3151f"}
+PER_LETTER = 6.4
+"""Pixels of a letter of Verdana at 11 px, on average; ``textLength`` makes other fonts fit."""
+PADDING = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+_KEYS: dict[type, dict[str, str]] = {
+    FeatureReport: {"failed": "failedChecks", "missing": "notShown"},
+    Unclaimed: {"failed": "failedChecks"},
+    UnsupportedFeature: {"works": "observed"},
+    ScopeRow: {"claimed": "supported", "found": "tested"},
+    Missing: {"gap": "why"},
+    PoolRow: {"pool": "name"},
+}
+"""Keys of the document that are not the camel case of their fields."""
+_RARE: dict[type, set[str]] = {
+    FeatureReport: {"summary", "failed", "missing", "limitations"},
+    PoolRow: {"build", "driver"},
+    Digest: {"own"},
+}
+"""Fields that are left out where they are empty."""
+_CLUSTER = ("kubernetes", "plugin", "backend", "facts_digest")
+_RUN = ("started", "finished", "complete", "exercised", "judged_otherwise")
+
+
+class Segment(NamedTuple):
     """A part of a bar, in percent of its width."""
 
     colour: str
@@ -52,65 +101,118 @@ class Part:
     width: float
 
 
+def documents(report: ConformanceReport) -> dict[str, str]:
+    """Return the text of each document, the YAML document first, whose digest the others quote; all end with a line feed."""
+    text = write_yaml(document(report), width=120, literal=True)
+    source = hashlib.sha256(text.encode()).hexdigest()
+    return {
+        YAML: text,
+        PAGE: render_page(report, source),
+        MARKDOWN: render_markdown(report, source),
+        BADGE: f"{render_badge(report).strip()}\n",
+    }
+
+
+def document(report: ConformanceReport) -> dict[str, Any]:
+    """Return the document as plain data; hidden characters are named, whoever wrote them."""
+    tested = {name: _data(getattr(report.tested, name)) for name in (*_CLUSTER, *_RUN, "pools")}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "date": _data(report.date),
+        "nettestsVersion": _data(report.nettests),
+        "implementation": _data(report.implementation),
+        "result": report.result.value,
+        "summary": _data(headline(report)),
+        **{level.value: _data(level_report) for level, level_report in report.levels.items()},
+        "unsupportedFeatures": _data(report.unsupported),
+        "unclaimed": _data(report.unclaimed),
+        "scope": _data(report.scope),
+        "notCovered": _data(report.not_covered),
+        "cluster": {
+            **{_camel(name): tested[name] for name in _CLUSTER},
+            "nodePools": tested["pools"],
+        },
+        "run": {
+            "id": _data(report.tested.run_id),
+            **{_camel(name): tested[name] for name in _RUN},
+        },
+        "digests": _data(report.digests),
+        "profile": _data(report.profile),
+    }
+
+
+def _data(value: Any) -> Any:
+    if isinstance(value, Truth):
+        return HOLDS[value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, tuple):
+        return [_data(part) for part in value]
+    if not is_dataclass(value):
+        return value
+    keys, rare = _KEYS.get(type(value), {}), _RARE.get(type(value), set())
+    return {
+        keys.get(part.name, _camel(part.name)): _data(inner)
+        for part in fields(value)
+        if (inner := getattr(value, part.name)) or part.name not in rare
+        if not isinstance(inner, Level)
+    }
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
 def render_page(report: ConformanceReport, source: str) -> str:
     """Return the page; ``source`` is the digest of the YAML document that it belongs to."""
-    style = harmless.style_of_pages() + _own_style()
-    text = (
-        _environment()
-        .get_template("conformance.html.j2")
-        .render(
-            report=report,
-            made=report.implementation,
-            address=link(Source(document="", address=report.implementation.url)),
-            source=source,
-            style=Markup(style),  # noqa: S704 - shipped with the package
-            policy=harmless.policy(style=style),
-        )
+    own_style = files("nettests.conformance").joinpath("templates/conformance.css")
+    style = harmless.style_of_pages() + own_style.read_text("utf-8")
+    page = _environment().get_template("conformance.html.j2")
+    text = page.render(
+        report=report,
+        made=report.implementation,
+        address=link(Source(document="", address=report.implementation.url)),
+        source=source,
+        style=Markup(style),  # noqa: S704 - shipped with the package
+        policy=harmless.policy(style=style),
     )
     return harmless.as_utf8(text)
 
 
-def parts(statistics: Statistics) -> tuple[Part, ...]:
-    """Return the bar of some checks: what was shown first, what deviates last."""
-    counts = {name: getattr(statistics, name) for name in reversed(COLOUR_OF)}
+def render_badge(report: ConformanceReport) -> str:
+    """Return the image."""
+    levels = ", ".join(
+        f"{level.value} {of.succeeded}/{len(of.features)}" for level, of in report.levels.items()
+    )
+    text = f"{SYMBOL[report.result]} {report.result.value}: {levels}"
+    left, right = (round(len(part) * PER_LETTER) + PADDING for part in (LABEL, text))
+    page = _environment().get_template("badge.svg.j2")
+    return page.render(
+        label=LABEL,
+        text=text,
+        left=left,
+        right=right,
+        total=left + right,
+        inner=PADDING // 2,
+        colour=COLOUR[report.result],
+        title=f"{implementation_line(report)}: {text}. {cluster_line(report)}",
+    )
+
+
+def segments(statistics: Statistics) -> tuple[Segment, ...]:
+    """Return the bar of some checks."""
+    counts = {colour: getattr(statistics, name) for name, colour in COLOUR_OF.items()}
     total = sum(counts.values())
-    segments, start = [], 0.0
-    for name, count in counts.items():
+    bar, start = [], 0.0
+    for colour, count in counts.items():
         if count:
             width = 100 * count / total
-            segments.append(
-                Part(colour=COLOUR_OF[name], start=round(start, 3), width=round(width, 3))
-            )
+            bar.append(Segment(colour, round(start, 3), round(width, 3)))
             start += width
-    return tuple(segments)
-
-
-def succeeded(level: LevelReport) -> int:
-    """Return how many features of a level succeeded."""
-    return sum(feature.result is Result.SUCCESS for feature in level.features)
-
-
-def lines(feature: FeatureReport) -> tuple[str, ...]:
-    """Return what a feature lacks."""
-    return tuple(sentences.feature_lines(feature))
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = harmless.environment("nettests.conformance")
-    environment.globals.update(
-        COLUMNS=sentences.COLUMNS,
-        HOLDS=HOLDS,
-        SHOWN=SHOWN,
-        Truth=Truth,
-        VERDICT_OF=VERDICT_OF,
-        lines=lines,
-        parts=parts,
-        sentences=sentences,
-        succeeded=succeeded,
-    )
-    environment.filters.update(plural=plural, place=place)
-    return environment
+    return tuple(bar)
 
 
 def place(name: str) -> str:
@@ -119,5 +221,15 @@ def place(name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _own_style() -> str:
-    return files("nettests.conformance").joinpath("templates/conformance.css").read_text("utf-8")
+def _environment() -> Environment:
+    environment = harmless.environment("nettests.conformance")
+    environment.globals.update(
+        COLUMNS=report_text.COLUMNS,
+        HOLDS=HOLDS,
+        SHOWN=SHOWN,
+        VERDICT_OF=VERDICT_OF,
+        segments=segments,
+        sentences=report_text,
+    )
+    environment.filters.update(plural=plural, place=place)
+    return environment

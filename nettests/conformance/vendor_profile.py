@@ -1,12 +1,13 @@
 """The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated, every error with its line.
 
 First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows whether the claims
-hold. Suites and packages are only names here: ``session.vendor_files`` finds them.
+hold. Flows, suites and packages are only names here: ``session.vendor_files`` finds them. ``lint`` compares claims with
+the existing flows, too.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any
 from nettests.errors import ManifestError
 from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version
+from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.visible import visible
 from nettests.resources import manifests_path
@@ -124,29 +126,33 @@ def read_vendor_profile(text: str, file: str) -> VendorProfile:
     _refuse_hidden(text, file)
     document = read_document(text, file, schema())
     data = document.data
+    maker, supports = data["implementation"], data["supports"]
+    files = {key: _own(document, key) for key in ("suites", "limitations", "packages")}
     return VendorProfile(
         file=file,
         text=text,
-        implementation=Implementation(
-            **{**data["implementation"], "contact": tuple(data["implementation"]["contact"])}
-        ),
+        implementation=Implementation(**{**maker, "contact": tuple(maker["contact"])}),
         plugin=data["plugin"],
-        supports=_supports(document, data["supports"]),
+        supports=Supports(
+            kubernetes=_range(document, ("kubernetes",), supports["kubernetes"]),
+            builds=tuple(
+                _builds(document, ("builds", index), text)
+                for index, text in enumerate(supports["builds"])
+            ),
+            drivers=tuple(supports["drivers"]),
+            backends=tuple(supports.get("backends", ())),
+        ),
         features=_features(document, data["features"]),
-        suites=_own(document, "suites"),
-        limitations=_own(document, "limitations"),
-        packages=_own(document, "packages"),
+        **files,
     )
 
 
 def _refuse_hidden(text: str, file: str) -> None:
     """Refuse invisible characters: reports publish the text of a profile as it is."""
     for number, line in enumerate(text.split("\n"), start=1):
-        shown = visible(line)
-        if shown != line:
-            where = next(at for at, letter in enumerate(line) if visible(letter) != letter)
+        if hidden := next((visible(letter) for letter in line if visible(letter) != letter), ""):
             raise ManifestError(
-                f"{file}:{number}: a hidden character stands there: {visible(line[where])}",
+                f"{file}:{number}: a hidden character stands there: {hidden}",
                 hint="write UTF-8 with Unix line ends, and no control characters",
             )
 
@@ -163,14 +169,14 @@ def _features(document: Document, items: Any) -> tuple[Feature, ...]:
     owners: dict[str, Feature] = {}
     for index, data in enumerate(items):
         feature = _feature(document, index, data)
-        if (first := by_name.get(feature.name.lower())) is not None:
+        if first := by_name.get(feature.name.lower()):
             raise document.error(
                 ("features", index, "name"),
                 f"the feature {feature.name} stands here twice, first in line {first.line}",
                 hint="put the flows of both under one of them",
             )
         for at, flow in enumerate(feature.flows):
-            if (other := owners.get(flow)) is not None:
+            if other := owners.get(flow):
                 raise document.error(
                     ("features", index, "flows", at),
                     f"the flow {flow} is claimed twice: by {feature.name} and, in line {other.line}, by {other.name}",
@@ -188,45 +194,35 @@ def _features(document: Document, items: Any) -> tuple[Feature, ...]:
 
 
 def _feature(document: Document, index: int, data: Any) -> Feature:
-    path = ("features", index)
-    level, reason = Level(data["level"]), " ".join(data.get("reason", "").split())
+    path, name, level = ("features", index), data["name"], Level(data["level"])
+    summary, reason = (" ".join(data.get(key, "").split()) for key in ("summary", "reason"))
     if level is Level.UNSUPPORTED and not reason:
         raise document.error(
             path,
-            f"{data['name']} is unsupported, and its reason is missing",
+            f"{name} is unsupported, and its reason is missing",
             hint="say why: a reader of the report sees it beside the feature",
         )
     if level is not Level.UNSUPPORTED and reason:
         raise document.error(
             (*path, "reason"),
-            f"{data['name']} is {level.value}, and only what is unsupported has a reason",
+            f"{name} is {level.value}, and only what is unsupported has a reason",
             hint="say what it is in summary, or make it unsupported",
         )
     return Feature(
-        name=data["name"],
+        name=name,
         level=level,
         flows=tuple(data["flows"]),
-        summary=" ".join(data.get("summary", "").split()),
+        summary=summary,
         reason=reason,
         line=document.line(path),
     )
 
 
-def _supports(document: Document, data: Any) -> Supports:
-    path = ("supports",)
+def _range(document: Document, path: tuple[str | int, ...], text: str) -> VersionRange:
     try:
-        kubernetes = VersionRange.parse(data["kubernetes"], KubernetesVersion)
+        return VersionRange.parse(text, KubernetesVersion)
     except ValueError as error:
-        raise document.error((*path, "kubernetes"), str(error)) from error
-    return Supports(
-        kubernetes=kubernetes,
-        builds=tuple(
-            _builds(document, (*path, "builds", index), text)
-            for index, text in enumerate(data["builds"])
-        ),
-        drivers=tuple(data["drivers"]),
-        backends=tuple(data.get("backends", ())),
-    )
+        raise document.error(("supports", *path), str(error)) from error
 
 
 def _builds(document: Document, path: tuple[str | int, ...], text: str) -> BuildRange:
@@ -237,4 +233,38 @@ def _builds(document: Document, path: tuple[str | int, ...], text: str) -> Build
         return BuildRange(text=text, range=VersionRange.parse(written, WindowsBuild))
     except ValueError as error:
         hint = 'a build with any patch level is "20348", a range ">=17763.1432 <17764"'
-        raise document.error(path, str(error), hint=hint) from error
+        raise document.error(("supports", *path), str(error), hint=hint) from error
+
+
+def claim_mistakes(
+    profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
+) -> Iterator[ManifestError]:
+    """Yield an error for each claimed flow that no suite declares, and for each of the vendor's ``own_flows`` unclaimed.
+
+    A flow of one's own without a level would be run and count for nothing.
+    """
+    claimed = [(feature, flow) for feature in profile.features for flow in feature.flows]
+    otherwise = "nettests catalogue --json lists all flows"
+    for feature, flow in claimed:
+        if flow not in flows:
+            yield ManifestError(
+                f"{profile.file}:{feature.line}: {feature.name} claims the flow {flow}, which no suite declares",
+                hint=nearest(flow, sorted(flows), otherwise=otherwise),
+            )
+    for flow in sorted({*own_flows} - {flow for _, flow in claimed}):
+        yield ManifestError(
+            f"{profile.file}: the flow {flow} of the vendor's own suites belongs to no feature",
+            hint="name it in a feature, an unsupported one where it is not claimed",
+        )
+
+
+def require_known_claims(
+    profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
+) -> None:
+    """Raise the mistakes of a profile, all at once: ``ManifestError``."""
+    mistakes = list(claim_mistakes(profile, flows, own_flows))
+    if mistakes:
+        hints = dict.fromkeys(mistake.hint for mistake in mistakes if mistake.hint)
+        raise ManifestError(
+            "\n".join(mistake.message for mistake in mistakes), hint="; ".join(hints)
+        )

@@ -1,6 +1,6 @@
 """Anonymise a run: the same answers and verdicts, under other names. Pure.
 
 Below ``session``, which reads the run, compares verdicts and writes the bundle. ``records`` walks through a journal,
-``texts`` splits a text into tokens, ``vocabulary`` lists the project's own words, ``pseudonyms`` and ``addresses``
-replace everything else, ``bundle`` is the file. When in doubt a word is replaced, as in ``redaction``.
+``texts`` splits a text into tokens, ``names`` knows the project's own words, ``pseudonyms`` replace everything else,
+``bundle`` is the file. When in doubt a word is replaced, as in ``redaction``.
 """

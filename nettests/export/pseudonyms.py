@@ -1,7 +1,13 @@
-"""Pseudonyms for everything but addresses: always the same one for the same name, and a count per kind. Pure.
+"""Pseudonyms: always the same one for the same name, address or identifier, and a count per kind. Pure.
 
 Names are numbered in the order of their appearance (``node-1``); identifiers keep their form, derived from a key
 (``mac``, ``guid`` …). The mapping exists only in this object; only the counts are written.
+
+Addresses of one subnet stay in one subnet. Crypto-PAn (Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed
+function of the bits before it, so two addresses share exactly as many leading bits as before, and no two become one. Two
+properties are kept: the kind of address (private, link-local, documentation, multicast …), because rules depend on it,
+and the last bits, because the first or second address of a subnet is its gateway. Addresses next to those of
+documentation get no special treatment, which would reveal them.
 """
 
 import hmac
@@ -9,9 +15,132 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import IPv4Address
+from functools import cached_property
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Self
 
-from nettests.export.addresses import AddressMap
+Address = IPv4Address | IPv6Address
+KEPT_BITS = {4: 8, 6: 16}
+"""The last bits of an address, by IP version, that stay as they are."""
+_PUBLIC = (
+    *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
+    *("::/96", "ff00::/8"),
+)
+"""Addresses that identify nobody: they are kept."""
+_EVERYBODY_S = tuple(
+    ip_network(text)
+    for text in (
+        *("192.0.0.0/24", "192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"),
+        # Azure's wire server: it is the same in every cluster, and rules are about it.
+        "168.63.129.16/32",
+    )
+)
+"""Kept, too, among addresses that belong to somebody: those share no prefix with it afterwards."""
+_KINDS = (
+    *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15"),
+    *("fe80::/64", "fc00::/8", "fd00::/8", "2000::/3"),
+)
+"""Ranges with a meaning of their own: their first bits are kept, and what follows is replaced."""
+_MAPPED = tuple(ip_network(text) for text in ("::ffff:0:0/96", "64:ff9b::/96"))
+"""IPv6 addresses whose last bits are somebody's IPv4 address: mapped ones, and those of NAT64."""
+
+
+@dataclass(frozen=True)
+class AddressMap:
+    """The other names of addresses, made by ``key``; equal keys make equal names."""
+
+    key: bytes
+    _seen: dict[Address, Address] = field(default_factory=dict, compare=False)
+
+    def address(self, address: Address) -> Address:
+        """Return the pseudonym of an address; an address that identifies nobody is kept."""
+        if address not in self._seen:
+            self._seen[address] = self._other(address)
+        return self._seen[address]
+
+    def network(self, address: Address, prefix: int) -> Address:
+        """Return the pseudonym of what stands before ``/prefix``; the host bits of a network stay zero."""
+        bits = address.max_prefixlen - prefix
+        mask = ~((1 << bits) - 1)
+        other = self.address(address)
+        if int(address) & ~mask:
+            return other
+        return type(address)(int(other) & mask)
+
+    def _other(self, address: Address) -> Address:
+        for network in _MAPPED:
+            if address in network:
+                inner = self.address(IPv4Address(int(address) & 0xFFFF_FFFF))
+                return IPv6Address(int(network.network_address) | int(inner))
+        if _is_everybody_s(address):
+            return address
+        other = self._flipped(address)
+        while _is_everybody_s(other):  # once more, so that no two become one
+            other = self._flipped(other)
+        return other
+
+    def _flipped(self, address: Address) -> Address:
+        value, length = int(address), address.max_prefixlen
+        flipped = 0
+        for place in range(length - KEPT_BITS[address.version]):
+            before = value >> (length - place)
+            if self._paths.keeps(address.version, place, before):
+                continue
+            flipped |= self._bit(address.version, place, before) << (length - 1 - place)
+        return type(address)(value ^ flipped)
+
+    def _bit(self, version: int, place: int, before: int) -> int:
+        position = f"{version}/{place}/{before:x}".encode()
+        return hmac.digest(self.key, position, "sha256")[0] & 1
+
+    @cached_property
+    def _paths(self) -> "_Paths":
+        return _Paths.of()
+
+
+@dataclass(frozen=True, slots=True)
+class _Paths:
+    """Which bits are kept: those on the way to a range of a kind, and all below a public one."""
+
+    ways: frozenset[tuple[int, int, int]]
+    public: tuple[tuple[int, int, int], ...]
+
+    @classmethod
+    def of(cls) -> Self:
+        ways: set[tuple[int, int, int]] = set()
+        public: list[tuple[int, int, int]] = []
+        for text in (*_PUBLIC, *_KINDS, *map(str, _MAPPED)):
+            network = ip_network(text)
+            value, length = int(network.network_address), network.max_prefixlen
+            ways |= {
+                (network.version, place, value >> (length - place))
+                for place in range(network.prefixlen)
+            }
+            if text in _PUBLIC:
+                public.append(
+                    (network.version, network.prefixlen, value >> (length - network.prefixlen))
+                )
+        return cls(frozenset(ways), tuple(public))
+
+    def keeps(self, version: int, place: int, before: int) -> bool:
+        """Whether the bit at ``place`` behind the bits ``before`` stays as it is."""
+        return (version, place, before) in self.ways or any(
+            version == of and place >= length and before >> (place - length) == first
+            for of, length, first in self.public
+        )
+
+
+def _is_everybody_s(address: Address) -> bool:
+    return any(address in network for network in _EVERYBODY_S)
+
+
+def read_address(text: str) -> Address | None:
+    """Return the address that a text is; ``None`` for what is none."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
 
 _LOCAL_BIT = 0x02
 _DIGITS = "0123456789"

@@ -9,11 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from nettests.export.addresses import AddressMap
-from nettests.export.names import Names
-from nettests.export.pseudonyms import Kind, Pseudonyms
+from nettests.export.names import Names, Vocabulary
+from nettests.export.pseudonyms import AddressMap, Kind, Pseudonyms
 from nettests.export.texts import Texts
-from nettests.export.vocabulary import Vocabulary
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_lines import data_of, record_of

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
-from nettests.export.addresses import read_address
 from nettests.export.names import Names
-from nettests.export.pseudonyms import Kind, Pseudonyms
+from nettests.export.pseudonyms import Kind, Pseudonyms, read_address
 
 _DEEPEST = 80
 _LONG_NUMBER = 10**10

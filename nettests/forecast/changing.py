@@ -44,7 +44,10 @@ def changed(
     in_order = sorted(changes, key=lambda change: _ORDER[change.key.name])
     after = facts
     for change in in_order:
-        after = _with_change(after, change, _at_patch(change, patch))
+        value = change.value
+        if patch is not None and change.names_no_patch:
+            value = replace(value, patch=patch)
+        after = _with_change(after, change, Fact(value, change.origin))
     stated = {change.key.name for change in in_order}
     after = _other_network(facts, after, stated)
     _refuse_without_proxy(after.nodes, in_order)
@@ -55,20 +58,9 @@ def changed(
     return replace(after, nodes=nodes)
 
 
-def _at_patch(change: Change, patch: int | None) -> Any:
-    """Return the value of a change; a minor named without a patch release gets this one."""
-    return (
-        change.value
-        if patch is None or not change.names_no_patch
-        else replace(change.value, patch=patch)
-    )
-
-
-def _with_change(facts: ClusterFacts, change: Change, value: Any) -> ClusterFacts:
-    """Return the facts with one of them changed."""
-    fact = Fact(value, change.origin)
+def _with_change(facts: ClusterFacts, change: Change, fact: Fact[Any]) -> ClusterFacts:
     if change.key.name == "kubernetes":
-        return _upgraded(facts, value, fact)
+        return _upgraded(facts, fact)
     if not change.key.systems:
         return _with(facts, change.key.place, fact)
     if not any(node.os in change.key.systems for node in facts.nodes):
@@ -83,10 +75,10 @@ def _with_change(facts: ClusterFacts, change: Change, value: Any) -> ClusterFact
     return replace(facts, nodes=nodes)
 
 
-def _upgraded(
-    facts: ClusterFacts, version: KubernetesVersion, fact: Fact[KubernetesVersion]
-) -> ClusterFacts:
+def _upgraded(facts: ClusterFacts, fact: Fact[KubernetesVersion]) -> ClusterFacts:
     """Return the facts with another API server; kubelets and kube-proxies of known versions go with it."""
+    version = fact.value
+    assert version is not None, "a stated version"
     nodes = []
     for node in facts.nodes:
         proxy = node.kube_proxy

@@ -1,6 +1,6 @@
 """Two plans of one cluster, before and after facts change → ``Forecast``: the expected changes, and why. Pure.
 
-It is the difference of two runs in which everything is as documented (``as_documented``). A check that cannot be
+It is the difference of two runs in which everything is as documented (``planned``). A check that cannot be
 forecast is named with the fact that would settle it, and never counted as a change.
 """
 
@@ -9,25 +9,25 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeVar
 
-from nettests.compare.absent import OnlyCheck, skipped_because
-from nettests.compare.checks import CheckChange, Kind, State, check_changes
-from nettests.compare.dependencies import Cause, Dependency
-from nettests.compare.fact_changes import FactChange, fact_changes
-from nettests.compare.limitations import LimitationChange, limitation_changes
-from nettests.compare.members import MemberChange
-from nettests.compare.nodes import join_nodes
-from nettests.compare.recorded import RecordedCheck, RecordedRun
+from nettests.compare.changes import CheckChange, Kind, MemberChange, State, check_changes
+from nettests.compare.difference import (
+    LimitationChange,
+    OnlyCheck,
+    limitation_changes,
+    skipped_because,
+)
+from nettests.compare.fact_changes import FactChange, fact_changes, join_nodes
+from nettests.compare.known_facts import Cause, Dependency, entries_in, unknown_in
+from nettests.compare.recorded import RecordedRun
 from nettests.expect import Manifest
-from nettests.forecast.as_documented import Planned, as_documented
-from nettests.forecast.entries import Entry, entries_of
 from nettests.forecast.keys import Change, settling
-from nettests.forecast.undecided import Undecided, undecided_checks
+from nettests.forecast.planned import Planned, as_documented
+from nettests.model.check import Check
+from nettests.model.expectation import Source
 from nettests.model.journal_records import ManifestFile
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
-Applying = Mapping[str, set[str]]
-"""Entries by the id of a check."""
 Valued = TypeVar("Valued", FactChange, Cause)
 NO_REASON = "nothing in the plan says why"
 UNCHANGED = "each of these facts is what it was"
@@ -78,6 +78,31 @@ class ExpectedChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """Checks that cannot be forecast, and the keys of the facts that would settle them.
+
+    ``already`` is whether today's facts do not decide them either.
+    """
+
+    entries: tuple[str, ...]
+    why: str
+    settled_by: tuple[str, ...]
+    checks: tuple[str, ...]
+    already: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A limitation manifest's entry that the forecast names: its statement, file and line."""
+
+    id: str
+    summary: str
+    place: str
+    sources: tuple[Source, ...] = ()
+    settled_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
     """What is expected to change on a cluster once facts change: ``to`` as they were written."""
 
@@ -111,18 +136,29 @@ def forecast(
     nodes = join_nodes(before.facts, after.facts)
     all_changes = tuple(check_changes(*runs, nodes))
     decided = [change for change in all_changes if change.after.verdict is not Verdict.UNKNOWN]
-    applying = _applying(before), _applying(after)
+    applying = before.applying, after.applying
     every = (
         _expected(change, applying, changes) for change in decided if change.kind is not Kind.SAME
     )
     expected = tuple(
         change for change in every if change.kind is not Coming.MEMBERS or change.members
     )
-    undecided = tuple(undecided_checks(before, after, changes))
+    undecided = tuple(_undecided(before, after, changes))
     unsure = {check.id for run in runs for check in run.checks if check.verdict is Verdict.UNKNOWN}
     facts = tuple(_minors(fact_changes(*runs, nodes), changes))
-    old, new = (_without(run, unsure) for run in runs)
-    limitations = limitation_changes(old, new, all_changes)
+    old, new = (
+        replace(run, checks=tuple(check for check in run.checks if check.id not in unsure))
+        for run in runs
+    )
+    limitations = tuple(limitation_changes(old, new, all_changes))
+    named = {
+        *(limitation.id for limitation in limitations),
+        *(name for lacking in undecided for name in lacking.entries),
+        *(name for change in expected for name in (*change.applies, *change.ends)),
+        *(each.limitation for change in expected for each in (change.before, change.after)),
+    }
+    spoken_of = {change.id for change in expected}
+    spoken_of |= {name for lacking in undecided for name in lacking.checks}
     return Forecast(
         of=of,
         to=tuple(map(str, changes)),
@@ -133,24 +169,38 @@ def forecast(
         comes=tuple(_only(runs[1], before)),
         goes=tuple(_only(runs[0], after)),
         limitations=limitations,
-        entries=tuple(entries_of(manifests, _named(expected, undecided, limitations))),
+        entries=tuple(_entries(manifests, named)),
         manifests=tuple(digests),
-        same=len({change.id for change in decided} - _spoken_of(expected, undecided)),
+        same=len({change.id for change in decided} - spoken_of),
     )
 
 
-def _spoken_of(changes: Iterable[ExpectedChange], undecided: Iterable[Undecided]) -> set[str]:
-    return {change.id for change in changes} | {
-        name for lacking in undecided for name in lacking.checks
-    }
+def _entries(manifests: Iterable[Manifest], named: set[str | None]) -> Iterator[Entry]:
+    """Yield those that are named, in the order of the manifests."""
+    for manifest in manifests:
+        for entry in manifest.limitations:
+            if entry.id in named and not entry.part:
+                yield Entry(
+                    id=entry.id,
+                    summary=entry.summary,
+                    place=entry.place,
+                    sources=entry.sources,
+                    settled_by=entry.settled_by,
+                )
 
 
 def _expected(
-    change: CheckChange, applying: tuple[Applying, Applying], changes: Iterable[Change]
+    change: CheckChange, applying: Iterable[Mapping[str, set[str]]], changes: Iterable[Change]
 ) -> ExpectedChange:
     applied, applies = (entries[change.id] for entries in applying)
     kind = Coming.MEMBERS if change.kind is Kind.MEMBERS else _coming(change)
     causes = tuple(_minors(change.why.causes, changes)) if change.why else ()
+    # A condition can leave the outcome open because a fact of the cluster is unknown then.
+    stating = (
+        settling(Dependency(cause.fact), None)
+        for cause in causes
+        if kind is Coming.OPENS and cause.after == UNKNOWN
+    )
     return ExpectedChange(
         id=change.id,
         kind=kind,
@@ -160,16 +210,8 @@ def _expected(
         applies=tuple(sorted(applies - applied)),
         ends=tuple(sorted(applied - applies)),
         causes=causes,
-        settled_by=tuple(_stating(causes)) if kind is Coming.OPENS else (),
+        settled_by=tuple(key for key in stating if key),
     )
-
-
-def _stating(causes: Iterable[Cause]) -> Iterator[str]:
-    """Yield the keys of cluster facts that are unknown then: a condition can leave the outcome open because of that."""
-    for cause in causes:
-        key = settling(Dependency(cause.fact), None) if cause.after == UNKNOWN else None
-        if key is not None:
-            yield key
 
 
 def _expects(state: State) -> Expects:
@@ -189,14 +231,36 @@ def _coming(change: CheckChange) -> Coming:
     return Coming.LIFTS if was is Verdict.LIMITED else Coming.APPEARS
 
 
-def _applying(planned: Planned) -> Applying:
-    """Return the entries that apply to each check, or to one of its members."""
-    return {
-        check.id: {
-            name for member in check.each for name in planned.expectations[member.id].entries
-        }
-        for check in planned.plan.checks
-    }
+def _undecided(before: Planned, after: Planned, changes: Sequence[Change]) -> Iterator[Undecided]:
+    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it.
+
+    A fact of the source settles other checks than that of the target, in a place of its own of one entry.
+    """
+    lacking = tuple(change.key.name for change in changes if change.names_no_patch)
+    alike: dict[tuple[tuple[str, ...], tuple[str, ...], object], dict[str, str]] = {}
+    for check in after.plan.checks:
+        for member in check.each:
+            if why := after.expectations[member.id].undecided:
+                keys = tuple(_keys(member, why)) or lacking
+                grouping = (entries_in(why), keys, unknown_in(why))
+                alike.setdefault(grouping, {}).setdefault(check.id, why)
+    for (entries, keys, _), checks in alike.items():
+        today = [before.expectations.get(name) for name in checks]
+        yield Undecided(
+            entries=entries,
+            why=next(iter(checks.values())),
+            settled_by=keys,
+            checks=tuple(checks),
+            already=all(each is not None and each.undecided is not None for each in today),
+        )
+
+
+def _keys(check: Check, undecided: str) -> Iterator[str]:
+    """Yield the keys of the facts that a check lacks, for the OS of the node that lacks them."""
+    for dependency in dict.fromkeys(unknown_in(undecided)):
+        end = check.target if dependency.side == "target" else check.source
+        if key := settling(dependency, end.os):
+            yield key
 
 
 def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
@@ -215,31 +279,10 @@ def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
     planned_ids = {check.id for check in other.plan.checks}
     for check in run.checks:
         if check.id not in planned_ids:
+            skips = {skip.id: skip.reason for skip in other.plan.skips if skip.flow == check.flow}
             yield OnlyCheck(
                 id=check.id,
                 verdict=check.verdict,
                 message=f"expected: {check.expected.text}",
-                reason=_reason(check, other) or NO_REASON,
+                reason=skipped_because(check.id, skips) or NO_REASON,
             )
-
-
-def _reason(check: RecordedCheck, other: Planned) -> str | None:
-    skips = {skip.id: skip.reason for skip in other.plan.skips if skip.flow == check.flow}
-    return skipped_because(check.id, skips)
-
-
-def _without(run: RecordedRun, ids: set[str]) -> RecordedRun:
-    return replace(run, checks=tuple(check for check in run.checks if check.id not in ids))
-
-
-def _named(
-    changes: Iterable[ExpectedChange],
-    undecided: Iterable[Undecided],
-    limitations: Iterable[LimitationChange],
-) -> set[str]:
-    ids = {name for change in changes for name in (*change.applies, *change.ends)}
-    ids |= {
-        name for each in changes for name in (each.before.limitation, each.after.limitation) if name
-    }
-    ids |= {name for lacking in undecided for name in lacking.entries}
-    return ids | {limitation.id for limitation in limitations}

@@ -1,4 +1,4 @@
-"""A forecast compared with the runs before and after: changes observed, not observed, and not forecast. Pure.
+"""A forecast compared with the runs before and after: changes observed, not observed, and not forecast, and its words. Pure.
 
 A change is ``predicted`` if the forecast named the check, and the later run expects and shows what was forecast.
 Every other change is classified by ``compare``. The exit code is that of the difference: a forecast excuses nothing.
@@ -6,23 +6,22 @@ Every other change is classified by ``compare``. The exit code is that of the di
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
-from typing import assert_never
+from typing import Any
 
-from nettests.compare import absent
-from nettests.compare.difference import Difference
-from nettests.compare.explanation import Explained
+from nettests.compare.changes import NOT_JUDGED, Explained
+from nettests.compare.difference import UNTOLD, Difference
 from nettests.compare.fact_changes import FactChange
-from nettests.compare.items import named
-from nettests.compare.members import MemberChange
 from nettests.compare.recorded import RecordedCheck, RecordedRun
-from nettests.forecast.as_documented import text_of
+from nettests.compare.sections import Item, Overview, Section, alike, facts_section, filled, named
 from nettests.forecast.forecast import ExpectedChange, Forecast
-from nettests.forecast.forecast_sections import words_of
+from nettests.forecast.forecast_text import words_of
 from nettests.forecast.keys import KEYS
 from nettests.forecast.notes import other_manifests
+from nettests.forecast.planned import text_of
+from nettests.model.codec import to_data
 from nettests.model.verdict import ACCEPTED
 from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
@@ -31,7 +30,6 @@ STAYED = "stayed as it was"
 ON_SOME = "changed on some nodes alone"
 Place = tuple[str, str]
 """A node pool, empty for the cluster, and the name of a fact."""
-_NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 
 class Attribution(StrEnum):
@@ -43,12 +41,12 @@ class Attribution(StrEnum):
     NOT_JUDGED = "not-judged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributedChange:
-    """A check that changed, or that only one run has."""
-
-    id: str
-    attribution: Attribution
+_COLOUR = {
+    Attribution.PREDICTED: Verdict.PASS,
+    Attribution.EXPLAINED: Verdict.RECORDED,
+    Attribution.UNEXPLAINED: Verdict.FAIL,
+    Attribution.NOT_JUDGED: Verdict.UNKNOWN,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,33 +67,30 @@ class Fulfilment:
     to: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     observed: int = 0
-    changes: tuple[AttributedChange, ...] = ()
+    changes: Mapping[Attribution, tuple[str, ...]]
+    """The ids of the checks that changed, or that only one run has, by how that is accounted for."""
     missed: tuple[Missed, ...] = ()
     facts: tuple[FactChange, ...] = ()
-
-    def ids(self, which: Attribution) -> tuple[str, ...]:
-        """Return the ids of the changes with this attribution."""
-        return tuple(change.id for change in self.changes if change.attribution is which)
 
 
 def fulfilment(forecast: Forecast, difference: Difference, after: RecordedRun) -> Fulfilment:
     """Return what the run ``after`` shows of a forecast; ``difference`` is that from the run before."""
-    checks = {check.id: check for check in after.checks}
-    missed = tuple(_missed(forecast, checks))
+    missed = tuple(_missed(forecast, after.by_id))
     named = {change.id for change in forecast.changes}
     named |= {only.id for only in (*forecast.comes, *forecast.goes)}
     fulfilled = named - {missed_change.id for missed_change in missed}
+    manifests = other_manifests(
+        forecast.manifests, after.run.manifests, of="the forecast", by="the later run"
+    )
+    by_attribution: dict[Attribution, list[str]] = {each: [] for each in Attribution}
+    for check, attribution in _changes(difference):
+        by_attribution[Attribution.PREDICTED if check in fulfilled else attribution].append(check)
     return Fulfilment(
         of=forecast.of,
         to=forecast.to,
-        warnings=(
-            *_warnings(forecast, difference),
-            *other_manifests(
-                forecast.manifests, after.run.manifests, of="the forecast", by="the later run"
-            ),
-        ),
+        warnings=(*_warnings(forecast, difference), *manifests),
         observed=len(fulfilled),
-        changes=tuple(_changes(difference, fulfilled)),
+        changes={attribution: tuple(ids) for attribution, ids in by_attribution.items()},
         missed=missed,
         facts=tuple(_facts(forecast, difference)),
     )
@@ -115,29 +110,28 @@ def _warnings(forecast: Forecast, difference: Difference) -> Iterator[str]:
             )
 
 
-def _missed(forecast: Forecast, checks: dict[str, RecordedCheck]) -> Iterator[Missed]:
-    for change in forecast.changes:
-        seen = checks.get(change.id)
-        why = _why_missed(seen, change)
+def _missed(forecast: Forecast, checks: Mapping[str, RecordedCheck]) -> Iterator[Missed]:
+    expected = [(change.id, words_of(change), change) for change in forecast.changes]
+    comes = [(check.id, "added to the plan", None) for check in forecast.comes]
+    goes = [(check.id, "no longer in the plan", None) for check in forecast.goes]
+    for name, words, change in (*expected, *comes, *goes):
+        seen = checks.get(name)
+        there = seen is not None and seen.verdict is not Verdict.SKIPPED
+        if change is not None:
+            why = _why_missed(seen, change)
+        elif words == "added to the plan":
+            why = "" if there else seen.message if seen else "the later run did not plan it"
+        else:
+            why = "the later run planned it" if there else ""
         if why:
-            yield Missed(id=change.id, forecast=words_of(change), seen=_seen(seen), why=why)
-    for comes in forecast.comes:
-        seen = checks.get(comes.id)
-        if seen is None or seen.verdict is Verdict.SKIPPED:
-            why = seen.message if seen else "the later run did not plan it"
-            yield Missed(id=comes.id, forecast="added to the plan", seen=_seen(seen), why=why)
-    for goes in forecast.goes:
-        seen = checks.get(goes.id)
-        if seen is not None and seen.verdict is not Verdict.SKIPPED:
-            why = "the later run planned it"
-            yield Missed(id=goes.id, forecast="no longer in the plan", seen=_seen(seen), why=why)
+            yield Missed(id=name, forecast=words, seen=_seen(seen), why=why)
 
 
 def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
     """Return why a check does not show what was forecast; empty where it does."""
     if seen is None:
         return "the later run did not plan it"
-    if seen.verdict in _NOT_JUDGED:
+    if seen.verdict in NOT_JUDGED:
         return f"it was not judged: {seen.message or seen.verdict.value}"
     expected = text_of(seen.expected)
     if expected != change.after.expected:
@@ -146,17 +140,14 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
         return "documents expect what was forecast, and it was not observed"
     if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != change.after.limitation:
         return f"decided by {seen.limitation_id or 'no limitation'}"
-    other = named(_otherwise(seen.members.each, change.members), "member")
-    return f"something else decides {other}" if other else ""
-
-
-def _otherwise(
-    seen: Mapping[str, tuple[Verdict, str | None]], members: Iterable[MemberChange]
-) -> Iterator[str]:
-    """Yield the members that another limitation decides than forecast; members that are gone are left out."""
-    for member in members:
-        if member.label in seen and seen[member.label][1] != member.limitation_after:
-            yield member.label
+    # Members that are gone are left out.
+    otherwise = [
+        member.label
+        for member in change.members
+        if member.label in seen.members
+        and seen.members[member.label].limitation != member.limitation_after
+    ]
+    return f"something else decides {named(otherwise, 'member')}" if otherwise else ""
 
 
 def _seen(seen: RecordedCheck | None) -> str:
@@ -166,33 +157,14 @@ def _seen(seen: RecordedCheck | None) -> str:
     return f"{seen.verdict.value}: {observed}" if observed else seen.verdict.value
 
 
-def _changes(difference: Difference, fulfilled: set[str]) -> Iterator[AttributedChange]:
+def _changes(difference: Difference) -> Iterator[tuple[str, Attribution]]:
     """Yield every change of the difference with how it is accounted for."""
     for change in difference.changed:
-        attribution = _attribution(change.why.explained) if change.why else Attribution.UNEXPLAINED
-        yield AttributedChange(
-            id=change.id,
-            attribution=Attribution.PREDICTED if change.id in fulfilled else attribution,
-        )
+        explained = change.why.explained if change.why else Explained.UNEXPLAINED
+        yield change.id, Attribution(explained.value)
     for only in (*difference.only_before, *difference.only_after):
-        attribution = (
-            Attribution.UNEXPLAINED if only.reason == absent.UNTOLD else Attribution.EXPLAINED
-        )
-        yield AttributedChange(
-            id=only.id, attribution=Attribution.PREDICTED if only.id in fulfilled else attribution
-        )
-
-
-def _attribution(explained: Explained) -> Attribution:
-    match explained:
-        case Explained.EXPLAINED:
-            return Attribution.EXPLAINED
-        case Explained.UNEXPLAINED:
-            return Attribution.UNEXPLAINED
-        case Explained.NOT_JUDGED:
-            return Attribution.NOT_JUDGED
-        case _:
-            assert_never(explained)
+        untold = only.reason == UNTOLD
+        yield only.id, Attribution.UNEXPLAINED if untold else Attribution.EXPLAINED
 
 
 def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
@@ -235,3 +207,52 @@ def _nodes(facts: Iterable[FactChange]) -> float:
 def _same(forecast: str, seen: str) -> bool:
     """Whether a fact is as forecast; a version without a patch matches any patch, and ``unknown`` matches anything."""
     return seen == forecast or seen.startswith(f"{forecast}.") or forecast == UNKNOWN
+
+
+def with_forecast(overview: Overview, fulfilment: Fulfilment) -> Overview:
+    """Return what people read of a difference, with what became of a forecast before it."""
+    return replace(
+        overview,
+        notes=(*overview.notes, *fulfilment.warnings),
+        sections=(*forecast_sections(fulfilment), *overview.sections),
+        closing=(forecast_line(fulfilment),),
+    )
+
+
+def forecast_line(fulfilment: Fulfilment) -> str:
+    """Return what became of the forecast, in one sentence."""
+    counts = [f"{len(ids)} {each.value}" for each, ids in fulfilment.changes.items() if ids]
+    changes = ", ".join(counts) or "none"
+    of = fulfilment.observed + len(fulfilment.missed)
+    return f"Forecast {', '.join(fulfilment.to)}: {fulfilment.observed} of {of} expected changes observed; changes: {changes}"
+
+
+def forecast_sections(fulfilment: Fulfilment) -> tuple[Section, ...]:
+    """Return the sections that have items: what was not observed, and what was not forecast."""
+    missed = [
+        Item(
+            head=f"forecast {each.forecast}",
+            names=(each.id,),
+            lines=(f"is {each.seen}", each.why),
+            verdict=Verdict.FAIL,
+        )
+        for each in fulfilment.missed
+    ]
+    predicted, *others = (
+        Item(head=attribution.value, names=ids, verdict=_COLOUR[attribution])
+        for attribution, ids in fulfilment.changes.items()
+    )
+    return filled(
+        [
+            Section("Forecast, but not observed", alike(missed)),
+            Section("Not forecast", tuple(item for item in others if item.names)),
+            facts_section("Facts that differ from the forecast", fulfilment.facts),
+            Section("As forecast", (predicted,) if predicted.names else ()),
+        ]
+    )
+
+
+def forecast_data(fulfilment: Fulfilment) -> dict[str, Any]:
+    """Return the part ``forecast`` of the document of a difference."""
+    data: dict[str, Any] = to_data(fulfilment)
+    return data

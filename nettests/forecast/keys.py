@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_network
+from operator import attrgetter
 from typing import Any
 
-from nettests.compare.dependencies import DRIVER, Dependency
 from nettests.compare.known_facts import (
     BACKEND,
+    DRIVER,
     KUBE_PROXY,
     KUBERNETES,
     LOOPBACK_DSR,
@@ -24,8 +25,10 @@ from nettests.compare.known_facts import (
     PLATFORM,
     PLUGIN,
     RUNTIME_VERSION,
+    Dependency,
 )
 from nettests.errors import PlanError
+from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import Network
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
@@ -49,7 +52,8 @@ class Key:
     """A key of ``--to``: the facts that it changes, as ``compare`` names them, and their place.
 
     ``systems`` are those of the nodes that have the fact, none where it is one of the cluster. ``read`` returns the
-    value of a text, or raises ``ValueError`` with what is expected and a hint.
+    value of a text, or raises ``ValueError`` with what is expected and a hint. ``stated`` is where a cluster profile's
+    facts have it.
     """
 
     name: str
@@ -57,6 +61,7 @@ class Key:
     place: tuple[str, ...]
     read: Callable[[str], Any]
     systems: tuple[OS, ...] = ()
+    stated: str = ""
 
     @property
     def subject(self) -> tuple[tuple[str, ...], tuple[OS, ...]]:
@@ -163,13 +168,13 @@ def _mtu(text: str) -> int:
     return int(text)
 
 
-def _networks(text: str) -> tuple[Network, ...]:
-    return tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
-
-
 def _suffixes(text: str) -> tuple[str, ...]:
     # sample: "svc.cluster.local, cluster.local"
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(map(ip_network, _suffixes(text)))
 
 
 def _name(text: str) -> str:
@@ -199,78 +204,91 @@ def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(schema["enum"])
 
 
-def _of_proxy(os: OS) -> tuple[Key, ...]:
-    named = f"kubeProxy.{os.value}"
-    place, modes = ("kube_proxy", "mode"), _word("kubeProxy", os.value, "mode")
-    version = ("kube_proxy", "version")
+def _key(
+    name: str,
+    facts: str | tuple[str, ...],
+    place: str,
+    read: Callable[[str], Any],
+    systems: tuple[OS, ...] = (),
+    *,
+    stated: str = "",
+) -> Key:
+    return Key(
+        name=name,
+        facts=(facts,) if isinstance(facts, str) else facts,
+        place=tuple(place.split(".")) if place else (),
+        read=read,
+        systems=systems,
+        stated=stated,
+    )
+
+
+def _of(os: OS) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
+    """Return the keys of the nodes of one system, and those of its kube-proxy: Linux and Windows have the same."""
+    proxy, of = f"kubeProxy.{os.value}", (os,)
+    modes, stated = _word("kubeProxy", os.value, "mode"), f"kube_proxy_{os.value}"
     return (
-        Key(name=f"{named}.version", facts=(KUBE_PROXY,), place=version, read=_version, systems=(os,)),
-        Key(name=f"{named}.mode", facts=(MODE,), place=place, read=modes, systems=(os,)),
+        _key(f"{os.value}.kubelet", "kubelet", "kubelet", _version, of),
+        _key(f"{os.value}.runtime", ("runtime", RUNTIME_VERSION), "runtime", _runtime, of),
+    ), (
+        _key(f"{proxy}.version", KUBE_PROXY, "kube_proxy.version", _version, of, stated=f"{stated}.version"),
+        _key(f"{proxy}.mode", MODE, "kube_proxy.mode", modes, of, stated=f"{stated}.mode"),
     )  # fmt: skip
 
 
-def _of_node(os: OS) -> tuple[Key, ...]:
-    named, runtimes = os.value, ("runtime", RUNTIME_VERSION)
-    return (
-        Key(name=f"{named}.kubelet", facts=("kubelet",), place=("kubelet",), read=_version, systems=(os,)),
-        Key(name=f"{named}.runtime", facts=runtimes, place=("runtime",), read=_runtime, systems=(os,)),
-    )  # fmt: skip
-
-
-def _on_windows(name: str, fact: str, *place: str) -> Key:
-    return Key(name=name, facts=(fact,), place=place, read=_on_off, systems=WINDOWS)
-
-
-def _of_plugin(name: str, fact: str, field: str, read: Callable[[str], Any]) -> Key:
-    return Key(name=f"cni.{name}", facts=(fact,), place=("cni", field), read=read)
-
-
+_DSR = ("DSR", "kube_proxy.dsr", _on_off, WINDOWS)
+_AT_LOOPBACK = ("NodePorts at loopback", "kube_proxy.localhost_node_ports", _on_off, LINUX)
 _TABLE = (
-    Key(name="kubernetes", facts=(KUBERNETES,), place=(), read=_version),
-    Key(name="platform", facts=(PLATFORM,), place=("platform",), read=_word("platform")),
-    _of_plugin("plugin", PLUGIN, "plugin", _name),
-    _of_plugin("backend", BACKEND, "backend", _name),
-    _of_plugin("mtu", "MTU of Pods", "mtu", _mtu),
-    _of_plugin("natExceptions", NAT_EXCEPTIONS, "nat_exceptions", _networks),
-    _of_plugin("loopbackDSR", LOOPBACK_DSR, "loopback_dsr", _on_off),
-    Key(
-        name="cni.driver",
-        facts=(DRIVER,),
-        place=("cni_driver",),
-        read=_word("cni", "driver"),
-        systems=WINDOWS,
-    ),
-    Key(name="kubelet", facts=("kubelet",), place=("kubelet",), read=_version, systems=EVERY),
-    *_of_node(OS.LINUX),
-    *_of_node(OS.WINDOWS),
-    Key(name="windows.build", facts=("build",), place=("build",), read=_build, systems=WINDOWS),
-    _on_windows("windows.hostProcess", "HostProcess", "host_process"),
-    _on_windows("windowsFirewall", "firewall", "firewall"),
-    Key(
-        name="windows.dnsSuffixes",
-        facts=("DNS suffixes",),
-        place=("dns_suffixes",),
-        read=_suffixes,
-        systems=WINDOWS,
-    ),
-    Key(
-        name="kubeProxy.version",
-        facts=(KUBE_PROXY,),
-        place=("kube_proxy", "version"),
-        read=_version,
-        systems=EVERY,
-    ),
-    *_of_proxy(OS.LINUX),
-    *_of_proxy(OS.WINDOWS),
-    _on_windows("kubeProxy.dsr", "DSR", "kube_proxy", "dsr"),
-    _on_windows("kubeProxy.windows.dsr", "DSR", "kube_proxy", "dsr"),
-    Key(
-        name="kubeProxy.linux.localhostNodePorts",
-        facts=("NodePorts at loopback",),
-        place=("kube_proxy", "localhost_node_ports"),
-        read=_on_off,
-        systems=LINUX,
-    ),
-)
+    _key("kubernetes", KUBERNETES, "", _version),
+    _key("platform", PLATFORM, "platform", _word("platform"), stated="platform"),
+    _key("cni.plugin", PLUGIN, "cni.plugin", _name, stated="cni_plugin"),
+    _key("cni.backend", BACKEND, "cni.backend", _name, stated="cni_backend"),
+    _key("cni.mtu", "MTU of Pods", "cni.mtu", _mtu, stated="cni_mtu"),
+    _key("cni.natExceptions", NAT_EXCEPTIONS, "cni.nat_exceptions", _networks, stated="cni_nat_exceptions"),
+    _key("cni.loopbackDSR", LOOPBACK_DSR, "cni.loopback_dsr", _on_off, stated="cni_loopback_dsr"),
+    _key("cni.driver", DRIVER, "cni_driver", _word("cni", "driver"), WINDOWS, stated="cni_driver"),
+    _key("kubelet", "kubelet", "kubelet", _version, EVERY),
+    *_of(OS.LINUX)[0],
+    *_of(OS.WINDOWS)[0],
+    _key("windows.build", "build", "build", _build, WINDOWS),
+    _key("windows.hostProcess", "HostProcess", "host_process", _on_off, WINDOWS),
+    _key("windowsFirewall", "firewall", "firewall", _on_off, WINDOWS, stated="windows_firewall"),
+    _key("windows.dnsSuffixes", "DNS suffixes", "dns_suffixes", _suffixes, WINDOWS),
+    _key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
+    *_of(OS.LINUX)[1],
+    *_of(OS.WINDOWS)[1],
+    _key("kubeProxy.dsr", *_DSR),
+    _key("kubeProxy.windows.dsr", *_DSR, stated="kube_proxy_windows.dsr"),
+    _key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),
+)  # fmt: skip
 KEYS = {key.name: key for key in _TABLE}
 """Every key by its name, wider ones before narrower ones: changes are made in this order, so that the narrower wins."""
+
+
+def stated_changes(facts: StatedFacts) -> tuple[Change, ...]:
+    """Return a change for each fact that a cluster profile states and that has a key, for ``--to-profile``."""
+    values = {key: attrgetter(key.stated)(facts) for key in _TABLE if key.stated}
+    return tuple(
+        Change(key=key, text=_text(value), value=value, last=value, origin="--to-profile")
+        for key, value in values.items()
+        if value is not None
+    )
+
+
+def left_alone(facts: StatedFacts) -> tuple[str, ...]:
+    """Return the keys of what the profile states and no expectation depends on."""
+    proxies = (facts.kube_proxy_windows, facts.kube_proxy_linux)
+    stated = {
+        "podCIDRs": facts.pod_cidrs,
+        "serviceCIDRs": facts.service_cidrs,
+        "clusterDomain": facts.cluster_domain,
+        "dnsAddress": facts.dns_address,
+        "kubeProxy.windows.sourceVIP": any(proxy.source_vip for proxy in proxies),
+    }
+    return tuple(name for name, value in stated.items() if value)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

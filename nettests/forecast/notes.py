@@ -6,10 +6,10 @@ Nothing is refused: a downgrade, or a version that no document names yet, is res
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from nettests.compare.items import named
+from nettests.compare.sections import named
 from nettests.expect import Manifest
 from nettests.forecast.keys import Change
-from nettests.forecast.patches import bounds
+from nettests.forecast.planned import bounds, conditions
 from nettests.model import network_drivers
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import ManifestFile
@@ -86,31 +86,25 @@ def _line(version: object) -> tuple[int, ...]:
 
 def _newest(manifests: Manifests) -> tuple[KubernetesVersion | None, WindowsBuild | None]:
     """Return the newest Kubernetes and the newest Windows build in a bound of a condition."""
-    versions: list[KubernetesVersion] = []
-    builds: list[WindowsBuild] = []
-    for manifest in manifests:
-        for entry in manifest.limitations:
-            for _, bound in bounds(entry.condition):
-                if isinstance(bound, WindowsBuild):
-                    builds.append(bound)
-                else:
-                    versions.append(bound)
+    named = [bound for _, bound in bounds(manifests)]
+    builds = [bound for bound in named if isinstance(bound, WindowsBuild)]
+    versions = [bound for bound in named if isinstance(bound, KubernetesVersion)]
     return max(versions, default=None), max(builds, default=None)
 
 
 def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
     """Yield names of plugins and backends that no manifest and no rule names, such as typing errors."""
-    conditions = [entry.condition for manifest in manifests for entry in manifest.limitations]
+    every = list(conditions(manifests))
     backends = {name for drivers in network_drivers.BACKEND_DRIVERS.values() for name in drivers}
     known_names = {
         "cni.plugin": {
             *network_drivers.PLUGIN_DRIVERS,
             *network_drivers.BACKEND_DRIVERS,
-            *(name for condition in conditions for name in condition.cni),
+            *(name for condition in every for name in condition.cni),
         },
         "cni.backend": {
             *backends,
-            *(name for condition in conditions for name in condition.backend),
+            *(name for condition in every for name in condition.backend),
         },
     }
     for change in changes:

@@ -1,26 +1,95 @@
-"""The runs of one cluster → the trend of each check and incident, and the facts that changed with it. Pure.
+"""The runs of each cluster → the trend of each check and incident, and the facts that changed with it. Pure.
 
-A run is red for a check if the check or one of its members deviates, and good if its verdict is accepted. A run is
-red for an incident if it has it, and good if at least one of the incident's checks was judged. Nothing here chooses
-words.
+Clusters are told apart by ``compare.recorded.cluster_of``. A run that cannot be placed is left out with the reason, and
+no run is counted twice. A run is red for a check if the check or one of its members deviates, and good if its verdict is
+accepted. A run is red for an incident if it has it, and good if at least one of the incident's checks was judged. A
+missing check means something only if the run selected the same flows, classes and nodes as the last run that planned
+it. Nothing here chooses words.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cached_property
+from datetime import UTC, datetime
 
-from nettests.compare.checks import CheckChange, check_changes
-from nettests.compare.fact_changes import FactChange, fact_changes
-from nettests.compare.incidents import key_of
-from nettests.compare.nodes import join_nodes
-from nettests.compare.recorded import RecordedCheck
-from nettests.history.clusters import LeftOutRun, ReadRun, RunsOfCluster, clusters
-from nettests.history.departed import departed
+from nettests.compare.changes import CheckChange, check_changes
+from nettests.compare.difference import key_of
+from nettests.compare.fact_changes import FactChange, choice_of, fact_changes, join_nodes
+from nettests.compare.recorded import RecordedRun, cluster_of
 from nettests.history.levels import Colour, Course, State, course
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
+
+ONE = "all runs, taken for one cluster"
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRun:
+    """A run with the name of its folder; ``report`` is the address of its page, empty where it has none."""
+
+    name: str
+    run: RecordedRun
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutRun:
+    """A folder that is no part of the history, and why."""
+
+    name: str
+    reason: str
+
+
+def clusters(
+    read: Iterable[ReadRun], *, since: datetime | None = None, one_cluster: bool = False
+) -> tuple[dict[str, tuple[ReadRun, ...]], tuple[LeftOutRun, ...]]:
+    """Return the runs by the name of their cluster, the cluster with the newest run first, and what is left out.
+
+    What started before ``since`` is no part of the history, and not mentioned.
+    """
+    in_order = sorted(read, key=lambda run: (_start(run) or _NEVER, run.name))
+    dated = [run for run in in_order if since is None or (_start(run) or since) >= since]
+    left_out = tuple(_misfits(dated))
+    misfits = {run.name for run in left_out}
+    by_cluster: dict[str, tuple[ReadRun, ...]] = {}
+    for run in dated:
+        if run.name not in misfits:
+            name = ONE if one_cluster else cluster_of(run.run)
+            by_cluster[name] = (*by_cluster.get(name, ()), run)
+    newest = sorted(
+        by_cluster, key=lambda name: _start(by_cluster[name][-1]) or _NEVER, reverse=True
+    )
+    return {name: by_cluster[name] for name in newest}, left_out
+
+
+def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
+    """Yield the runs that belong to no cluster, have no start, or are listed already."""
+    seen: dict[str, str] = {}
+    for read_run in runs:
+        run = read_run.run.run
+        if not run.server and not run.context:
+            why = (
+                f"it could not start: {run.why_not_started}" if run.error else "it names no cluster"
+            )
+            yield LeftOutRun(name=read_run.name, reason=why)
+        elif _start(read_run) is None:
+            yield LeftOutRun(name=read_run.name, reason="it does not say when it started")
+        elif run.run_id and run.run_id in seen:
+            reason = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
+            yield LeftOutRun(name=read_run.name, reason=reason)
+        else:
+            seen[run.run_id] = read_run.name
+
+
+def _start(run: ReadRun) -> datetime | None:
+    # sample: "2026-11-21T14:04:12.200000+00:00"
+    try:
+        read = datetime.fromisoformat(run.run.run.started)
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +108,11 @@ class IncidentTrend:
     """One cause in all runs; ``checks`` are all that it ever explained."""
 
     cause: str
-    traits: tuple[tuple[str, str], ...]
+    traits: Mapping[str, str]
+    next_step: str
+    checks: tuple[str, ...]
     colours: tuple[Colour, ...]
     course: Course
-    checks: tuple[str, ...]
-    next_step: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,19 +162,17 @@ def history_of(
 ) -> History:
     """Return what runs say together; ``unread`` are folders that could not be read."""
     by_cluster, left_out = clusters(read, since=since, one_cluster=one_cluster)
-    return History(
-        clusters=tuple(cluster_history(runs) for runs in by_cluster), left_out=(*unread, *left_out)
-    )
+    each = (_cluster_history(name, runs) for name, runs in by_cluster.items())
+    return History(clusters=tuple(each), left_out=(*unread, *left_out))
 
 
-def cluster_history(cluster: RunsOfCluster) -> ClusterHistory:
-    """Return the history of a cluster's runs, which are sorted by start."""
-    pairs = _Pairs(cluster.runs)
+def _cluster_history(name: str, runs: tuple[ReadRun, ...]) -> ClusterHistory:
+    pairs = _Pairs([run.run for run in runs])
     checks = tuple(_check_trends(pairs))
-    incidents = tuple(_incident_trends(cluster.runs, checks))
+    incidents = tuple(_incident_trends(pairs.runs, checks))
     return ClusterHistory(
-        name=cluster.name,
-        runs=cluster.runs,
+        name=name,
+        runs=runs,
         checks=checks,
         incidents=incidents,
         turns=tuple(_turns(checks, incidents, pairs)),
@@ -123,14 +190,10 @@ def colour_of(verdict: Verdict | None) -> Colour:
 class _Pairs:
     """Runs compared two by two, each pair once."""
 
-    def __init__(self, runs: tuple[ReadRun, ...]) -> None:
-        self.runs = [run.run for run in runs]
+    def __init__(self, runs: Sequence[RecordedRun]) -> None:
+        self.runs = runs
+        self.by_id = [run.by_id for run in runs]
         self._checks: dict[tuple[int, int], Mapping[str, CheckChange]] = {}
-
-    @cached_property
-    def by_id(self) -> list[dict[str, RecordedCheck]]:
-        """The checks of each run."""
-        return [{check.id: check for check in run.checks} for run in self.runs]
 
     def change(self, check: str, earlier: int, later: int) -> CheckChange | None:
         """Return what became of a check between two runs; ``None`` where one did not plan it."""
@@ -162,35 +225,36 @@ def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
 
 
 def _incident_trends(
-    runs: Iterable[ReadRun], checks: Iterable[CheckTrend]
+    runs: Sequence[RecordedRun], checks: Iterable[CheckTrend]
 ) -> Iterator[IncidentTrend]:
     """Yield every cause that explained checks in a run; what nothing explains is the trend of its check."""
-    by_key: dict[Hashable, dict[int, Incident]] = {}
-    total = 0
+    by_key: defaultdict[Hashable, dict[int, Incident]] = defaultdict(dict)
     for at, run in enumerate(runs):
-        total += 1
-        for incident in run.run.incidents:
+        for incident in run.incidents:
             if incident.explained:
-                by_key.setdefault(key_of(incident), {})[at] = incident
+                by_key[key_of(incident)][at] = incident
     trends = {check.id: check for check in checks}
     for by_run in by_key.values():
         ids = tuple(
             dict.fromkeys(check for incident in by_run.values() for check in incident.checks)
         )
         explained = [trends[check] for check in ids if check in trends]
-        looked = [any(colour_of(trend.verdicts[at]) is not Colour.BLIND for trend in explained) for at in range(total)]  # fmt: skip
         colours = tuple(
-            Colour.RED if at in by_run else Colour.GOOD if looked[at] else Colour.BLIND
-            for at in range(total)
+            Colour.RED
+            if at in by_run
+            else Colour.GOOD
+            if any(colour_of(trend.verdicts[at]) is not Colour.BLIND for trend in explained)
+            else Colour.BLIND
+            for at in range(len(runs))
         )
         last = by_run[max(by_run)]
         yield IncidentTrend(
             cause=last.cause,
-            traits=tuple(sorted(last.traits.items())),
+            traits=dict(sorted(last.traits.items())),
+            next_step=last.next_step,
+            checks=ids,
             colours=colours,
             course=_of_checks(course(colours), explained),
-            checks=ids,
-            next_step=last.next_step,
         )
 
 
@@ -210,10 +274,10 @@ def _turns(
     checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
 ) -> Iterator[Turn]:
     """Yield what went the same way together: red first, then flaky and repaired."""
-    alike: dict[Hashable, list[CheckTrend]] = {}
+    alike: defaultdict[Hashable, list[CheckTrend]] = defaultdict(list)
     for check in checks:
         if check.course.first_bad is not None:
-            alike.setdefault(_way(check), []).append(check)
+            alike[_way(check)].append(check)
     causes = tuple(incidents)
     for together in sorted(alike.values(), key=lambda group: _urgency(group[0].course)):
         went = together[0].course
@@ -270,3 +334,24 @@ def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:
             continue
         yield () if last is None else pairs.facts(last, at)
         last = at
+
+
+def departed(
+    went: Course, verdicts: Sequence[Verdict | None], runs: Sequence[RecordedRun]
+) -> Course:
+    """Return the course of a check, as gone where runs no longer plan it."""
+    planned = [at for at, verdict in enumerate(verdicts) if verdict is not None]
+    if went.state not in {State.RED, State.FLAKY} or not planned:
+        return went
+    since = gone_since(planned[-1], runs)
+    return went if since is None else replace(went, state=State.GONE, gone_since=since)
+
+
+def gone_since(last: int, runs: Sequence[RecordedRun]) -> int | None:
+    """Return the first run after ``last`` that selected the same checks, and could start; ``None`` if there is none."""
+    choices = [choice_of(run.run.argv, run.run.suites) for run in runs]
+    later = range(last + 1, len(runs))
+    return next(
+        (at for at in later if runs[at].facts and runs[at].checks and choices[at] == choices[last]),
+        None,
+    )

@@ -137,7 +137,7 @@ def _runs(words: list[str]) -> list[str]:
 
 
 def documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
-    """Return by which limitation, or by nothing, documents decide."""
+    """Return the entry and its sources, or that the documents leave the outcome open."""
     if limitation is None:
         return "the documents leave it open"
     sources = "; ".join(str(source) for source in limitation.sources)

@@ -15,6 +15,16 @@ def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBu
     return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
 
 
+def is_allowed(expectation: Expectation, observation: Observation) -> bool:
+    """Whether an open outcome is one that the documents allow for.
+
+    None allows that no connection at all succeeds where it names a number beyond which connections fail.
+    """
+    if observation.flows is not None and not observation.flows.connected:
+        return False
+    return not expectation.among or observation.outcome in expectation.among
+
+
 def _seen(shows: Expected, observation: Observation) -> bool:
     if not shows.outcome.positive:
         return any(attempt.outcome in shows.outcomes for attempt in observation.attempts)

@@ -5,7 +5,7 @@ the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
@@ -22,6 +22,7 @@ from nettests.judge.message import (
 )
 from nettests.judge.proof import (
     failed_target,
+    is_allowed,
     needs_controls,
     showing,
     unseen_part,
@@ -181,18 +182,20 @@ def _contradicted(observation: Observation) -> _Ruling | None:
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what the documents leave open; if a bug is the reason, say whether it shows."""
+    """Record what the documents leave open; if a bug is the reason, say whether it shows. What they do not allow for fails."""
     if expectation.expected is not None:
         return None
-    if not expectation.known_bugs:
-        return _Ruling(Verdict.RECORDED, documented(expectation.limitation, "left open by"))
     shown = showing(expectation, observation)
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
-    if not shown:
-        return _Ruling(Verdict.RECORDED, f"left open by a known bug that does not show: {names}")
+    if not shown and is_allowed(expectation, observation):
+        why = documented(expectation.limitation, "left open by")
+        unseen = f"left open by a known bug that does not show: {names}"
+        return _Ruling(Verdict.RECORDED, unseen if names else why)
     ruling = _failed(check, observation)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
+    if not shown:
+        return replace(ruling, why=f"the documents leave it open, but not for this; {ruling.why}")
     why = f"a known bug shows: {names} ({shown[0].summary})"
     return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
 

@@ -19,7 +19,7 @@ from enum import Enum
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any, Protocol
 
-from nettests.lab.mounted import Drive, Files
+from nettests.lab.mounted.files import Drive, Files
 from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
@@ -249,6 +249,11 @@ class Machine:
     """The reference of the container's image."""
     windows: WindowsSettings = field(default_factory=WindowsSettings)
     """How the node behaves, if it is one of Windows."""
+
+    @property
+    def disk(self) -> Disk:
+        """The disk of the node; an empty one in other containers."""
+        return Disk() if self.node is None else self.node.disk
 
     @property
     def locale(self) -> str:

@@ -16,7 +16,8 @@ from _pytest.outcomes import (
     Exit,
 )  # ``pytest.exit.Exception``, which cannot be subclassed in typed code
 
-from nettests.baseline import Baseline, BaselineComparison
+from nettests.baseline.entries import Baseline
+from nettests.baseline.matching import BaselineComparison
 from nettests.errors import DEBUG, NettestsError, PathError, unexpected
 from nettests.judge.exit_status import of_run
 from nettests.model.check import Check, Plan, Skip

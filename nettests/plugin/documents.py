@@ -12,7 +12,9 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from nettests.compare import difference, read_results, render_since
+from nettests.compare.difference import difference
+from nettests.compare.difference_text import render_since
+from nettests.compare.reading import read_results
 from nettests.errors import NettestsError, PathError
 from nettests.model.exit_code import ExitCode
 from nettests.model.observation import Observation

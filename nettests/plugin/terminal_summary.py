@@ -22,6 +22,7 @@ from nettests.report.headline import (
     headline,
     unread_line,
 )
+from nettests.report.heat_map import node_lines
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -47,6 +48,8 @@ def show(reporter: Reporter, results: Results, directory: Path) -> None:
     if len(results.incidents) > SHOWN:
         more = sum(len(incident.checks) for incident in results.incidents[SHOWN:])
         reporter.say(f"… and {plural(more, 'more check')} that need attention, in the report")
+    for line in node_lines(results.checks) if results.incidents else ():
+        reporter.say(line)
     reporter.say("")
     for line, style in _lines(results, directory, quiet=reporter.quiet):
         reporter.say(line, style=style)

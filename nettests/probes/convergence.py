@@ -26,6 +26,7 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.parse.answers import HEALTH
+from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import NotStandingError
 from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
@@ -64,7 +65,15 @@ class Polling(Sender):
         since = self.clock() - RECENT_SECONDS
         with self._lock:
             failed, why = self._failed.get(probe, (-RECENT_SECONDS, ""))
-            return why if self._heard.get(probe, since) <= since and failed > since else ""
+            deaf = self._heard.get(probe, since) <= since and failed > since
+        return f"was not reached ({why})" if deaf else ""
+
+    def why_busy(self, probe: str) -> str:
+        """Return that a probe is overloaded, by the time that it takes to answer for itself; empty if it is not."""
+        source = Vantage(kind=VantageKind.POD, probe=probe, os=OS.LINUX)
+        target = Target(kind=TargetKind.OWN_IP, pod=probe)
+        seconds = self.own_time(Action(source=source, target=target, protocol=Protocol.TCP))
+        return f"took {seconds:.1f} s to answer for itself" if seconds >= OVERLOADED_SECONDS else ""
 
 
 def polling(sender: Sender) -> Polling:

@@ -176,8 +176,8 @@ class Observer:
         if converged:
             self._lateness.answered(pair)
         elif waited is not None and not stopped.is_set():
-            if why := polls.why_deaf(pair.probe):
-                problem = f"{pair.probe} was not reached while {pair.name} was waited for ({why})"
+            if why := polls.why_deaf(pair.probe) or polls.why_busy(pair.probe):
+                problem = f"{pair.probe} {why} while {pair.name} was waited for"
                 self.sender.recorder.event(f"{problem}: nothing is said of its rules")
             else:
                 self._lateness.missed(pair, waited.silent, waited.seconds)

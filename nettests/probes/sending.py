@@ -236,9 +236,10 @@ class Sender:
         """Return how many of an answer's seconds the channel may have taken: at most what the probe needs for itself."""
         if wanted.means != "dial" or seconds <= PROMPT_SECONDS:
             return seconds
-        return min(seconds, self.own_times.of(action.source.probe, lambda: self._own_time(action)))
+        return min(seconds, self.own_times.of(action.source.probe, lambda: self.own_time(action)))
 
-    def _own_time(self, action: Action) -> float:
+    def own_time(self, action: Action) -> float:
+        """Return the seconds that the source of ``action`` takes now to answer for itself; infinity without an answer."""
         of_itself = itself(action)
         wanted = command(of_itself, self.directory.endpoint(of_itself), 0, self.timing)
         with ahead(self._slot(wanted, of_itself)):

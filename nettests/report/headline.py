@@ -1,7 +1,7 @@
 """The result of a run in one sentence, and the line below it with the exercised nodes and pairs.
 
-Every document for people begins with them. A problem is named by its leading cause. If a node or a pair of nodes was
-left out, the sentence says how many it speaks of. Pure text over ``Results``.
+Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
+pair of nodes was left out, the sentence says how many it speaks of. Pure text over ``Results``.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,10 @@ from nettests.report.text import one_line, plural
 EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle without names and addresses, to send with an issue."
 NAMED = 4
 """So many nodes and Services are named at most; ``results.json`` has all."""
+CAUSES = 3
+"""So many causes are named at most, while they are short; the incidents below have them all."""
 CAUSE_LENGTH = 140
-"""A cause is cut to so many characters: it holds names from a cluster, and the headline is one line of ``summary.md``."""
+"""Causes are cut to so many characters: they hold names from a cluster, and the headline is one line of ``summary.md``."""
 
 
 def headline(results: Results) -> str:
@@ -26,9 +28,7 @@ def headline(results: Results) -> str:
     bugs = known_bugs(results)
     wrong = _what_is_wrong(results)
     if wrong:
-        partly = results.coverage.ran and not results.exercised.whole
-        scope = f"; exercised: {_scope(results)}" if partly else ""
-        return f"{wrong}{scope}; {_present(bugs)}" if bugs else f"{wrong}{scope}"
+        return f"{wrong}; {_present(bugs)}" if bugs else wrong
     sentence = (
         f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
     )
@@ -62,7 +62,7 @@ def leading(results: Results) -> Verdict:
 
 
 def _what_is_wrong(results: Results) -> str:
-    """Return the leading cause and what there is beside it; empty if all is well."""
+    """Return the leading causes and how many more there are; empty if all is well."""
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
         check
@@ -72,11 +72,14 @@ def _what_is_wrong(results: Results) -> str:
     ]
     if not explained:
         return _without_cause(results, alone)
-    first, *others = explained
-    more = [plural(len(others), "more cause")] if others else []
-    more += [f"{plural(len(alone), 'check')} without a common cause"] if alone else []
-    lead = f"{one_line(first.cause, limit=CAUSE_LENGTH)}: {plural(len(first.checks), 'check')}"
-    return f"{lead}, and {' and '.join(more)}" if more else lead
+    causes = [one_line(incident.cause, limit=CAUSE_LENGTH) for incident in explained]
+    shown = [causes[0]]
+    for cause in causes[1:CAUSES]:
+        if len(" · ".join((*shown, cause))) > CAUSE_LENGTH:
+            break
+        shown.append(cause)
+    more = len(causes) + len(alone) - len(shown)
+    return " · ".join((*shown, *([f"{more} more"] if more else [])))
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:

@@ -7,11 +7,13 @@ and text: the template draws it.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from nettests.model.check_id import parts_of
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, Verdict
 from nettests.report.results import CheckResult
+from nettests.report.summary import SYMBOL
 
 CELL = 14
 """Units of a cell's side."""
@@ -19,6 +21,8 @@ LETTER = 6.2
 """Units that a letter of a label takes, at most."""
 MARKED = 400
 """So many cells say on hovering what was seen; all are named in the documents."""
+IN_TEXT = 20
+"""So many nodes fit into a terminal's lines."""
 GLYPHS = {
     Verdict.FAIL: "m4 4l6 6m0-6l-6 6",
     Verdict.LIFTED: "m7 11v-7l-3 3m3-3l3 3",
@@ -95,7 +99,49 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
     for check in checks:
         if check.members:
             by_manner.setdefault(_manner(check), []).append(check)
-    return tuple(_heat_map(manner, results) for manner, results in by_manner.items())
+    return tuple(_heat_map(manner, _placed(results)) for manner, results in by_manner.items())
+
+
+def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
+    """Return one picture of several flows: at each pair of nodes the worst that was seen; ``None`` without two nodes.
+
+    A pair at which a flow passes and another is limited as documented counts as a pass.
+    """
+    worst = _worst_by_pair(checks)
+    if len({placed.source for placed in worst}) < 2:
+        return None
+    return _heat_map("The worst of all flows between two nodes", worst)
+
+
+def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
+    """Yield the same picture as lines of text, its columns numbered as its rows; nothing for more nodes than fit."""
+    worst = _worst_by_pair(checks)
+    systems = {pair.source: pair.member.check.source.os for pair in worst if pair.member.check}
+    systems |= {pair.target: pair.member.check.target.os for pair in worst if pair.member.check}
+    names = sorted(systems, key=lambda name: _order(systems[name], name))
+    if not 2 <= len(names) <= IN_TEXT:
+        return
+    seen = {(pair.source, pair.target): SYMBOL[pair.member.verdict] for pair in worst}
+    wide = max(len("from ↓ to →"), *(len(name) + 3 for name in names))
+    yield f"{'from ↓ to →':{wide}} {''.join(f'{n:3}' for n in range(1, len(names) + 1))}"
+    for number, source in enumerate(names, start=1):
+        cells = "".join(f"{seen.get((source, target), '·'):>3}" for target in names)
+        yield f"{number:2} {source:{wide - 3}} {cells}"
+
+
+def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
+    by_pair: dict[tuple[str, str], list[_Placed]] = {}
+    for placed in _placed(checks):
+        if placed.target:
+            by_pair.setdefault((placed.source, placed.target), []).append(placed)
+    return [min(placed, key=_urgency) for placed in by_pair.values()]
+
+
+def _urgency(placed: "_Placed") -> tuple[bool, bool, int]:
+    """Sort what needs attention first, and what passes before documented limitations."""
+    verdict = placed.member.verdict
+    order = SUMMARY_ORDER.index(verdict)
+    return (verdict not in ATTENTION, verdict is not Verdict.PASS, order)
 
 
 def _manner(result: CheckResult) -> str:
@@ -105,18 +151,33 @@ def _manner(result: CheckResult) -> str:
     return " ".join((protocol.upper(), *rest))
 
 
-def _heat_map(title: str, checks: Sequence[CheckResult]) -> HeatMap:
+class _Placed(NamedTuple):
+    """A member with its nodes; one of a single node has no ``target``."""
+
+    source: str
+    target: str
+    member: CheckResult
+    check: str
+
+
+def _placed(checks: Iterable[CheckResult]) -> list[_Placed]:
+    return [
+        _Placed(*member.label.partition(" → ")[::2], member, check.id)
+        for check in checks
+        for member in check.members
+    ]
+
+
+def _heat_map(title: str, members: Iterable[_Placed]) -> HeatMap:
     rows: dict[str, tuple[object, ...]] = {}
     columns: dict[str, tuple[object, ...]] = {}
     placed: list[tuple[str, str, CheckResult, str]] = []
-    for check in checks:
-        for member in check.members:
-            assert member.check is not None, "a member was planned"
-            source, _, target = member.label.partition(" → ")
-            target = target or member.check.target.kind.value
-            rows.setdefault(source, _order(member.check.source.os, source))
-            columns.setdefault(target, _order(member.check.target.os, target))
-            placed.append((source, target, member, check.id))
+    for source, node, member, check_id in members:
+        assert member.check is not None, "a member was planned"
+        target = node or member.check.target.kind.value
+        rows.setdefault(source, _order(member.check.source.os, source))
+        columns.setdefault(target, _order(member.check.target.os, target))
+        placed.append((source, target, member, check_id))
     down = {name: at for at, name in enumerate(sorted(rows, key=rows.__getitem__))}
     across = {name: at for at, name in enumerate(sorted(columns, key=columns.__getitem__))}
     cells: dict[Verdict, list[tuple[int, int]]] = {}

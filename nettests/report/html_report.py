@@ -30,7 +30,7 @@ from nettests.report.headline import (
     leading,
     unread_line,
 )
-from nettests.report.heat_map import heat_maps
+from nettests.report.heat_map import heat_maps, node_map
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
 from nettests.report.packed import pack, tree
@@ -48,6 +48,8 @@ _PURPOSES = {
 
 
 NOTHING = Markup("")
+EXAMPLES = 10
+"""So many checks of an incident are written out in its list; the others are counted by flow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ def _members(results: Results, incident: Incident) -> list[CheckResult]:
 def _environment() -> Environment:
     environment = harmless.environment("nettests.report")
     environment.globals.update(
+        EXAMPLES=EXAMPLES,
         Verdict=Verdict,
         exchanges=exchanges,
         convergence_line=convergence_line,
@@ -110,6 +113,7 @@ def _environment() -> Environment:
         exercised_line=exercised_line,
         headline=headline,
         heat_maps=heat_maps,
+        node_map=node_map,
         leading=leading,
         packed=packed,
         skip_reasons=skip_reasons,

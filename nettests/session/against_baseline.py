@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 
-from nettests.baseline import Baseline, BaselineComparison, compared, counted, read_baseline
-from nettests.compare import read_results
+from nettests.baseline.entries import Baseline, read_baseline
+from nettests.baseline.matching import BaselineComparison, compared, counted
+from nettests.compare.reading import read_results
 from nettests.errors import ManifestError, PlanError
 from nettests.model.journal_records import Accepted, AcceptedFailure
 from nettests.model.observation import Observation

@@ -16,11 +16,19 @@ from tempfile import TemporaryDirectory
 
 from nettests import __version__
 from nettests.errors import PathError
-from nettests.export.bundle import README, UNREAD, VERDICTS, pack, unpack
+from nettests.export.bundle import (
+    README,
+    UNREAD,
+    VERDICTS,
+    pack,
+    readme,
+    replaced,
+    unpack,
+    unread_text,
+)
+from nettests.export.names import Vocabulary
 from nettests.export.pseudonyms import Pseudonyms
-from nettests.export.readable import readme, replaced, unread_text
 from nettests.export.records import Renaming
-from nettests.export.vocabulary import Vocabulary
 from nettests.model import limits
 from nettests.model.calibration import Instrument
 from nettests.model.history import History

@@ -11,7 +11,9 @@ from datetime import date
 from pathlib import Path
 
 from nettests import __version__, expect
-from nettests.conformance import Digest, Digests, JudgedRun, require_known_claims
+from nettests.conformance.assessment import JudgedRun
+from nettests.conformance.conformance_report import Digest, Digests
+from nettests.conformance.vendor_profile import require_known_claims
 from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.model.expectation import Expectation

@@ -7,9 +7,9 @@ those of this one.
 from collections.abc import Hashable, Iterator
 from pathlib import Path
 
-from nettests.compare import RecordedRun, read_results
-from nettests.compare.cluster_names import cluster_name
 from nettests.compare.fact_changes import choice_of
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import RecordedRun, cluster_name
 from nettests.errors import PathError
 from nettests.model.journal_records import Begin
 from nettests.model.run_folder import RESULTS

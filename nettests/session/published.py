@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nettests.conformance import ConformanceReport, Mismatch, document, documents, mismatches
-from nettests.conformance.documents import YAML
-from nettests.conformance.report_yaml import read_report
+from nettests.conformance.conformance_report import ConformanceReport
+from nettests.conformance.report_page import YAML, document, documents
+from nettests.conformance.verification import Mismatch, mismatches, read_report
 from nettests.errors import PathError
 from nettests.model import limits
 from nettests.outside_files import read_text

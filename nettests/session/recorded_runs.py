@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import RecordedRun
 from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.journal_lines import decode_only
@@ -28,6 +30,12 @@ def results_of(word: str, reports: Path) -> Path:
             f"{path} is a journal, and documents are compared", hint=_rejudge_hint(path.parent)
         )
     return path
+
+
+def recorded_run(word: str, reports: Path) -> RecordedRun:
+    """Return the run that a word of the command line means, as its ``results.json`` has it."""
+    path = results_of(word, reports)
+    return read_results(read_document(path), str(path))
 
 
 def folder_of(word: str, reports: Path) -> Path:

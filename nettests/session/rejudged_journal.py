@@ -12,7 +12,8 @@ from datetime import date
 from pathlib import Path
 
 from nettests import expect
-from nettests.baseline import Baseline, BaselineComparison
+from nettests.baseline.entries import Baseline
+from nettests.baseline.matching import BaselineComparison
 from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.judge.exit_status import of_run

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from nettests.compare import read_results
+from nettests.compare.reading import read_results
 from nettests.errors import PathError, PlanError
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
@@ -24,7 +24,7 @@ def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
     if run.facts is None:
         raise PathError(f"{path} has no checks: that run could not start", hint="name another run")
     again = {
-        check.id: tuple(m.member for m in check.members.deviating if m.verdict in AGAIN)
+        check.id: tuple(label for label, m in check.members.items() if m.verdict in AGAIN)
         for check in run.checks
         if check.verdict in AGAIN or check.standing in AGAIN
     }

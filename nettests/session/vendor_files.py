@@ -11,8 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from nettests.conformance import VendorProfile, read_vendor_profile
-from nettests.conformance.vendor_profile import KIND, Own
+from nettests.conformance.vendor_profile import KIND, Own, VendorProfile, read_vendor_profile
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_text import read_yaml

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nettests import expect
-from nettests.conformance import claim_mistakes
+from nettests.conformance.vendor_profile import claim_mistakes
 from nettests.errors import ManifestError
 from nettests.expect import Catalogue, Coverage, Limitation, Manifest, SeedDocument
 from nettests.plan import Flow, load

@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 
-from nettests.baseline import Baseline, Entry, accepted
-from nettests.compare import RecordedRun
-from nettests.compare.recorded import DeviatingMember, Members, RecordedCheck
+from nettests.baseline.accepting import accepted
+from nettests.baseline.entries import Baseline, Entry
+from nettests.compare.recorded import Member, RecordedCheck, RecordedRun
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import Outcome, Verdict
@@ -48,7 +48,5 @@ def with_check(of: RecordedRun, check: RecordedCheck) -> RecordedRun:
 
 def of_members(verdict: Verdict, **members: Verdict) -> RecordedCheck:
     """Return a check of the sweep with members that deviate."""
-    deviating = tuple(DeviatingMember(member=name, verdict=one) for name, one in members.items())
-    return RecordedCheck(
-        id="fleet/a", flow="fleet", verdict=verdict, members=Members(deviating=deviating)
-    )
+    each = {name: Member(verdict=one) for name, one in members.items()}
+    return RecordedCheck(id="fleet/a", flow="fleet", verdict=verdict, members=each)

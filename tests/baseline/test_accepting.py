@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.baseline import Baseline, accepted, merged
-from nettests.baseline.entries import name_of
+from nettests.baseline.accepting import accepted, merged
+from nettests.baseline.entries import Baseline
 from nettests.compare.recorded import Seen
 from nettests.model.words import Verdict
 from tests.baseline.runs import (
@@ -37,7 +37,7 @@ def test_an_entry_says_what_was_seen_on_which_facts() -> None:
     """The outcome, the facts that every entry depends on, the run, the reason and the end."""
     (one,) = entries(run(), BROKEN)
     assert one.seen == Seen(outcome="timed_out")
-    assert {name_of(fact): value for fact, (value,) in one.facts.items()} == {
+    assert {str(fact): value for fact, (value,) in one.facts.items()} == {
         "Kubernetes": "1.24.17",
         "CNI plugin": "flannel",
         "target build": "17763.1339",
@@ -49,7 +49,7 @@ def test_an_entry_says_what_was_seen_on_which_facts() -> None:
 def test_the_facts_of_the_expectation_are_among_them() -> None:
     """What documents leave open depending on DSR was recorded under DSR."""
     (one,) = entries(run(), OPEN)
-    assert {name_of(fact): value for fact, (value,) in one.facts.items()}["source DSR"] == "on"
+    assert {str(fact): value for fact, (value,) in one.facts.items()}["source DSR"] == "on"
 
 
 @pytest.mark.parametrize(

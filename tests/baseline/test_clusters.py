@@ -4,16 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.baseline import (
-    AcceptedOn,
-    Baseline,
-    compared,
-    elsewhere,
-    merged,
-    read_baseline,
-    render_baseline,
-)
-from nettests.compare import RecordedRun
+from nettests.baseline.accepting import merged
+from nettests.baseline.entries import AcceptedOn, Baseline, read_baseline, render_baseline
+from nettests.baseline.matching import compared, elsewhere
+from nettests.compare.recorded import RecordedRun
 from nettests.report.digest import facts_digest
 from tests.baseline.runs import FACTS, OTHER, TODAY, entries, run
 

@@ -3,8 +3,7 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.baseline import Baseline, read_baseline, render_baseline
-from nettests.baseline.entries import schema
+from nettests.baseline.entries import Baseline, read_baseline, render_baseline, schema
 from nettests.errors import ManifestError
 from nettests.model.words import Distribution, Outcome, SourceSeen, Verdict
 from tests.baseline.runs import baseline, entries, of_members, run, with_check

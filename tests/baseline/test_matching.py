@@ -6,20 +6,10 @@ from typing import Any
 
 import pytest
 
-from nettests.baseline import (
-    Baseline,
-    BaselineComparison,
-    Entry,
-    Fit,
-    accepted,
-    compared,
-    counted,
-    fittings,
-    read_baseline,
-    render_baseline,
-)
-from nettests.compare import RecordedRun
-from nettests.compare.recorded import Members, RecordedCheck
+from nettests.baseline.accepting import accepted
+from nettests.baseline.entries import Baseline, Entry, read_baseline, render_baseline
+from nettests.baseline.matching import BaselineComparison, Fit, compared, counted, fittings
+from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.errors import ManifestError
 from nettests.judge.exit_status import of_run
 from nettests.model.words import Outcome, Verdict
@@ -54,7 +44,7 @@ def fit(of: RecordedRun, check: str = BROKEN, held: Baseline = HELD) -> tuple[Fi
 def code(of: RecordedRun, held: Baseline = HELD) -> int:
     """Return how ``--fail-on new`` ends a run."""
     verdicts = {one.id: one.verdict for one in of.checks}
-    members = {one.verdict for check in of.checks for one in check.members.deviating}
+    members = {one.verdict for check in of.checks for one in check.members.values()}
     kept, rest = counted(told(of, held), verdicts, {*verdicts.values(), *members})
     return of_run(0, kept, {}, others_failed=False, members=rest)
 
@@ -191,7 +181,7 @@ def test_what_was_recorded_and_fails_now_is_new() -> None:
 def test_what_was_not_judged_is_neither_new_nor_stale(verdict: Verdict) -> None:
     """An unknown check keeps its own exit code: it is not excused."""
     check = next(one for one in run().checks if one.id == BROKEN)
-    unseen = replace(check, verdict=verdict, message="no probe", members=Members())
+    unseen = replace(check, verdict=verdict, message="no probe", members={})
     blind = with_check(run(), unseen)
     assert fit(blind) == (Fit.NOT_JUDGED, f"{verdict.value}: no probe")
     assert code(blind) == (6 if verdict is Verdict.UNKNOWN else 0)

@@ -6,9 +6,10 @@ from itertools import count
 
 import pytest
 
-from nettests.baseline import Accepted, Baseline, Fit, accepted, fittings
-from nettests.baseline.entries import name_of
-from nettests.compare import RecordedRun
+from nettests.baseline.accepting import Accepted, accepted
+from nettests.baseline.entries import Baseline
+from nettests.baseline.matching import Fit, fittings
+from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import Outcome, Verdict
@@ -39,7 +40,7 @@ def of_all(*runs: RecordedRun, check: str = BROKEN) -> Accepted:
 
 
 def facts_of(one: Accepted) -> dict[str, Sequence[str]]:
-    return {name_of(fact): values for fact, values in one.entry.facts.items()}
+    return {str(fact): values for fact, values in one.entry.facts.items()}
 
 
 def test_one_fact_is_the_condition_where_one_tells_the_runs_apart() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from nettests.baseline import read_baseline
+from nettests.baseline.entries import read_baseline
 from nettests.cli import main
-from nettests.compare import RecordedRun
+from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Outcome
 from nettests.report import render_json

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests.cli import main
-from nettests.conformance.documents import BADGE, MARKDOWN, PAGE, YAML
+from nettests.conformance.report_page import BADGE, MARKDOWN, PAGE, YAML
 from nettests.model.check_id import parent_of
 from nettests.model.yaml_text import plain_yaml
 from tests.conformance.claimed import ECHO, PODS, SERVICES, SOURCES, text_of

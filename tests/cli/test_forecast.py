@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests.cli import forecast_command, main
-from nettests.forecast import changed, read_change
+from nettests.forecast.changing import changed
+from nettests.forecast.keys import read_change
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_lines import data_of, encode

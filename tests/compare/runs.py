@@ -6,7 +6,8 @@ What is compared went through ``results.json`` and back, so that every test read
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from nettests.compare import RecordedRun, read_results
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import RecordedRun
 from nettests.judge import judge_run
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected

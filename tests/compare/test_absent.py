@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.absent import UNTOLD, OnlyCheck
-from nettests.compare.recorded import End, RecordedCheck
+from nettests.compare.difference import UNTOLD, OnlyCheck, difference
+from nettests.compare.recorded import End, RecordedCheck, RecordedRun
 from nettests.model.words import OS, Verdict
 from tests.compare.runs import quiet_run
 from tests.facts import cluster_facts

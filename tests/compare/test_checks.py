@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nettests.compare import Difference, RecordedRun, difference, document
-from nettests.compare.checks import MIRROR, Kind
-from nettests.compare.recorded import RecordedCheck, Seen
+from nettests.compare.changes import MIRROR, Kind
+from nettests.compare.difference import Difference, difference
+from nettests.compare.difference_text import document
+from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen
 from nettests.model.exit_code import ExitCode
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Outcome, Verdict

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.compare.dependencies import Dependency, named_in
-from nettests.compare.known_facts import OF_CLUSTER, OF_NODE
+from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, Dependency, named_in
 from nettests.expect.condition import evaluate
 from nettests.expect.manifest import Condition, NodeCondition
 from nettests.model.facts import ClusterFacts, unknown

@@ -10,19 +10,16 @@ import pytest
 from jsonschema import Draft202012Validator
 from lxml import html
 
-from nettests.compare import (
-    Difference,
+from nettests.compare.changes import Kind
+from nettests.compare.difference import Difference, difference
+from nettests.compare.difference_text import document, headline, overview, sections
+from nettests.compare.reading import read_results
+from nettests.compare.recorded import (
+    Member,
+    RecordedCheck,
     RecordedRun,
-    difference,
-    document,
-    headline,
-    read_results,
-    render_markdown,
-    render_page,
-    sections,
 )
-from nettests.compare.checks import Kind
-from nettests.compare.recorded import DeviatingMember, Members, OtherMembers, RecordedCheck
+from nettests.compare.sections import render_markdown, render_page
 from nettests.model.journal_records import Convergence, Event
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Outcome, Verdict
@@ -216,7 +213,7 @@ def cells(row: str) -> int:
 
 def test_markdown_is_bounded_and_keeps_its_tables(hostile: Difference) -> None:
     """Each row has three cells whatever a cluster calls itself, and nothing becomes a tag or a link."""
-    text = render_markdown(hostile)
+    text = render_markdown(overview(hostile))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) > 20
     assert {cells(row) for row in rows} == {3}
@@ -232,9 +229,11 @@ def test_markdown_says_how_much_it_leaves_out() -> None:
     names = [f"f/{number}" for number in range(40)]
     before = run_of(*(check("pass", name) for name in names))
     steps = [replace(check("fail", name), next_step=f"look at {name}") for name in names]
-    assert "\n… and 10 more items.\n" in render_markdown(difference(before, run_of(*steps)))
+    assert "\n… and 10 more items.\n" in render_markdown(
+        overview(difference(before, run_of(*steps)))
+    )
     alike = run_of(*(check("fail", name) for name in names))
-    assert "<br>… and 36 more |" in render_markdown(difference(before, alike))
+    assert "<br>… and 36 more |" in render_markdown(overview(difference(before, alike)))
 
 
 def lines_of(found: Difference, title: str) -> list[str]:
@@ -291,28 +290,25 @@ def test_services_that_never_converge_are_told_by_probe() -> None:
 
 def test_a_member_is_told_with_what_became_of_it() -> None:
     """Members that changed alike are named together, and where one run lacks a member that is said."""
-    before = replace(check("fail"), members=Members(others=(of_members("pass", "a", "b", "c"),)))
-    bad = tuple(DeviatingMember(member=name, verdict=Verdict.FAIL) for name in "ab")
-    after = replace(
-        check("fail"), members=Members(deviating=bad, others=(of_members("pass", "d"),))
-    )
+    before = replace(check("fail"), members=of_members("pass", *"abc"))
+    after = replace(check("fail"), members=of_members("fail", *"ab") | of_members("pass", "d"))
     (told,) = lines_of(difference(run_of(before), run_of(after)), "New failures")
     assert told.startswith("fail | f/a | members pass → fail: a, b | members pass → no member: c")
     assert "members not a member → pass: d" in told
 
 
-def of_members(verdict: str, *labels: str) -> OtherMembers:
-    return OtherMembers(verdict=Verdict(verdict), members=labels)
+def of_members(verdict: str, *labels: str) -> dict[str, Member]:
+    return {label: Member(verdict=Verdict(verdict)) for label in labels}
 
 
 @pytest.fixture(scope="module")
 def page(hostile: Difference) -> html.HtmlElement:
-    return html.document_fromstring(render_page(hostile))
+    return html.document_fromstring(render_page(overview(hostile)))
 
 
 def test_the_page_obeys_no_text(hostile: Difference, page: html.HtmlElement) -> None:
     """No element and no attribute comes from a cluster, and no hidden character is left."""
-    text = render_page(hostile)
+    text = render_page(overview(hostile))
     assert (
         page.xpath("//script | //*[@style] | //@*[starts-with(name(), 'on')] | //b[@onmouseover]")
         == []
@@ -335,7 +331,7 @@ def test_the_page_loads_nothing_and_lets_nothing_act(page: html.HtmlElement) -> 
 
 def test_the_page_has_everything(upgraded: Difference) -> None:
     """Each changed check, fact and limitation is on it, and each link leads to a section."""
-    text = render_page(upgraded)
+    text = render_page(overview(upgraded))
     page = html.document_fromstring(text)
     said = " ".join(" ".join(page.itertext()).split())
     assert all(one.id in said for one in upgraded.changed)
@@ -352,10 +348,10 @@ def test_warnings_are_on_the_page_and_in_markdown() -> None:
     other = replace(run, run=replace(run.run, server="https://other.test"))
     found = difference(run, other)
     assert any("different API servers" in one for one in found.warnings)
-    page = html.document_fromstring(render_page(found))
+    page = html.document_fromstring(render_page(overview(found)))
     said = [" ".join(" ".join(one.itertext()).split()) for one in page.xpath("//p[@class='error']")]
     assert said == [*found.warnings]
-    assert render_markdown(found).count("- ⚠ ") == len(found.warnings)
+    assert render_markdown(overview(found)).count("- ⚠ ") == len(found.warnings)
 
 
 def test_kinds_that_have_no_mirror_of_their_own_are_their_own() -> None:

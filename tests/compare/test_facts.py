@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.nodes import join_nodes
+from nettests.compare.difference import difference
+from nettests.compare.fact_changes import join_nodes
+from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
 from nettests.model.journal_records import ManifestFile
 from nettests.model.pull import Pull
@@ -177,8 +178,7 @@ def test_nodes_are_joined_once_each() -> None:
 
 def test_runs_without_facts_have_no_nodes_to_join() -> None:
     """A run that could not start is compared all the same."""
-    assert join_nodes(None, FACTS).come == FACTS.nodes
-    assert join_nodes(FACTS, None).gone == FACTS.nodes
+    assert join_nodes(None, FACTS).pairs == join_nodes(FACTS, None).pairs == ()
     assert told(replace(RUN, facts=None)) == []
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from nettests.baseline.entries import Baseline, Entry
 from nettests.baseline.matching import compared
-from nettests.compare import read_results
 from nettests.compare.former_ids import current, is_former, successors
+from nettests.compare.reading import read_results
 from nettests.compare.recorded import RecordedRun
 from nettests.model.check_id import flow_of
 from nettests.model.words import CheckClass, Verdict
@@ -41,13 +41,13 @@ def test_members_of_former_checks_are_in_the_checks_that_took_their_place() -> N
     run = recorded()
     checks = {check.id: check for check in run.checks}
     assert not any(map(is_former, checks))
-    assert checks[ID].members.each.keys() == PAIRS
-    assert checks["pod-to-pod-ip/windows-1/windows-1/same-node/tcp"].members.each.keys() == {
+    assert checks[ID].members.keys() == PAIRS
+    assert checks["pod-to-pod-ip/windows-1/windows-1/same-node/tcp"].members.keys() == {
         "win-1 → win-1",
         "win-2 → win-2",
     }
     affinity = checks["session-affinity/windows-1/linux-1/other-node/tcp"]
-    assert {verdict for verdict, _ in affinity.members.each.values()} == {Verdict.LIMITED}
+    assert {member.verdict for member in affinity.members.values()} == {Verdict.LIMITED}
     assert {flow_of(name) for name in checks} == {
         *("pod-to-pod-ip", "session-affinity", "new-pod-first-packets", "path-loss"),
         *("pod-to-service-clusterip", "dns-via-service", "pod-to-node"),
@@ -60,7 +60,7 @@ def test_a_former_member_that_deviated_makes_its_check_deviate() -> None:
     (check,) = (check for check in run.checks if check.id == ID)
     assert check.standing is Verdict.FAIL
     assert check.message
-    assert check.members.each["win-2 → linux-1"] == (Verdict.FAIL, None)
+    assert check.members["win-2 → linux-1"].verdict is Verdict.FAIL
 
 
 def test_a_run_of_today_is_left_as_it_is() -> None:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.limitations import Moved
+from nettests.compare.difference import Moved, difference
+from nettests.compare.recorded import RecordedRun
 from nettests.model.words import Outcome
 from nettests.report.results import Incident
 from tests.compare.runs import but, quiet_run, recorded, results

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.checks import Kind
-from nettests.compare.explanation import Explained
-from nettests.compare.recorded import Expecting, RecordedCheck, Seen
+from nettests.compare.changes import Explained, Kind
+from nettests.compare.difference import difference
+from nettests.compare.recorded import Expecting, RecordedCheck, RecordedRun, Seen
 from nettests.model.expectation import AppliedLimitation, Source
 from nettests.model.journal_records import ManifestFile
 from nettests.model.words import Category, Verdict

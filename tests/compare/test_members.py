@@ -4,12 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare import Difference, RecordedRun, difference
-from nettests.compare.checks import CheckChange, Kind
-from nettests.compare.explanation import Explained
-from nettests.compare.members import MemberChange, member_changes
-from nettests.compare.nodes import PAIR, JoinedNodes
-from nettests.compare.recorded import DeviatingMember, Members, OtherMembers, RecordedCheck
+from nettests.compare.changes import CheckChange, Explained, Kind, MemberChange, member_changes
+from nettests.compare.difference import Difference, difference
+from nettests.compare.fact_changes import PAIR, JoinedNodes
+from nettests.compare.recorded import (
+    Member,
+    Members,
+    RecordedCheck,
+    RecordedRun,
+)
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import known
 from nettests.model.versions import WindowsBuild
@@ -25,20 +28,11 @@ BUILDS = {"17763.1339": "20348.3207"}
 
 def members(**verdicts: list[str]) -> Members:
     """Members by verdict."""
-    bad = [
-        DeviatingMember(member=label, verdict=Verdict(word))
+    return {
+        label: Member(verdict=Verdict(word))
         for word, labels in verdicts.items()
         for label in labels
-        if word == "fail"
-    ]
-    return Members(
-        deviating=tuple(bad),
-        others=tuple(
-            OtherMembers(verdict=Verdict(word), members=tuple(labels))
-            for word, labels in verdicts.items()
-            if word != "fail"
-        ),
-    )
+    }
 
 
 def compared(before: Members, after: Members, verdicts: str = "fail fail") -> Difference:
@@ -124,7 +118,7 @@ def test_a_pair_of_a_real_sweep_that_broke_is_the_one_that_is_named() -> None:
         label
         for one in checks
         if one.id.startswith(f"{SWEEP}/linux-1/linux-1/other-node")
-        for label in one.members.each
+        for label in one.members
     )
     before = recorded(results(FACTS, flows=[SWEEP]))
     found = difference(before, broken(pair, "tcp"))

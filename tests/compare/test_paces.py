@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.compare import RecordedRun, difference, noise
+from nettests.compare import paces
+from nettests.compare.difference import difference
 from nettests.compare.paces import NEVER, WHOLE, PaceChange
+from nettests.compare.recorded import RecordedRun
 from nettests.model.journal_records import Convergence
 from nettests.model.words import OS, Placement
 from nettests.report.results import Latency, PathPace
@@ -143,7 +145,7 @@ def test_a_busy_machine_makes_no_convergence_slower() -> None:
 
 
 def test_a_service_that_no_longer_converges_is_always_told() -> None:
-    """That is no question of noise."""
+    """That is no question of paces."""
     (found,) = changes(convergence(1), convergence(60, converged=False))
     assert (found.what, found.before, found.after, found.worse) == (NEVER, 1, None, True)
     (back,) = changes(convergence(60, converged=False), convergence(1))
@@ -156,19 +158,19 @@ SECONDS = st.floats(min_value=0, max_value=100)
 @given(SECONDS, SECONDS, st.sampled_from([0.25, 1.0, 5.0]))
 def test_noise_is_the_same_both_ways(one: float, other: float, least: float) -> None:
     """Whichever run comes first, the two figures differ or do not."""
-    assert noise.beyond(one, other, least) is noise.beyond(other, one, least)
-    assert not noise.beyond(one, one, least)
+    assert paces.beyond(one, other, least) is paces.beyond(other, one, least)
+    assert not paces.beyond(one, one, least)
 
 
 @given(st.lists(st.tuples(SECONDS, SECONDS), max_size=12))
 def test_the_pace_of_a_run_is_a_positive_factor(pairs: list[tuple[float, float]]) -> None:
     """Nothing divides by nothing, and few pairs make no pace."""
-    assert noise.pace(pairs) > 0
-    if len(pairs) < noise.FEWEST:
-        assert noise.pace(pairs) == 1.0
+    assert paces.pace(pairs) > 0
+    if len(pairs) < paces.FEWEST:
+        assert paces.pace(pairs) == 1.0
 
 
 def test_the_same_run_has_no_other_pace() -> None:
-    """All figures of a real story compared with themselves are noise."""
+    """All figures of a real story compared with themselves are paces."""
     run: RecordedRun = replace(RUN, latencies=(latency(0.4), latency(3.0, flow="g")))
     assert difference(run, run).paces == ()

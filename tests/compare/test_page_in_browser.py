@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nettests.compare import difference, read_results, render_page
+from nettests.compare.difference import difference
+from nettests.compare.difference_text import overview
+from nettests.compare.reading import read_results
+from nettests.compare.sections import render_page
 from nettests.report import Results, build_results, render_json
 from tests.report.axe import assert_readable, needs_axe
 from tests.report.browser import PROGRAM, Page, browsing
@@ -29,7 +32,9 @@ def hostile(tmp_path: Path, eventful_run: Results) -> Path:
     before = read_results(render_json(eventful_run), "before")
     after = read_results(render_json(build_results(hostile_records())), "after")
     file = tmp_path / "difference.html"
-    file.write_text(render_page(difference(before, replace(after, incidents=()))), "utf-8")
+    file.write_text(
+        render_page(overview(difference(before, replace(after, incidents=())))), "utf-8"
+    )
     return file
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from nettests.compare import difference, read_results
+from nettests.compare.difference import difference
+from nettests.compare.reading import read_results
 from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Event

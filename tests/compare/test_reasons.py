@@ -4,16 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.checks import CheckChange
-from nettests.compare.explanation import Explained
+from nettests.compare.changes import CheckChange, Explained
+from nettests.compare.difference import difference
 from nettests.compare.recorded import (
-    DeviatingMember,
     End,
     Expecting,
+    Member,
     Members,
-    OtherMembers,
     RecordedCheck,
+    RecordedRun,
     Seen,
 )
 from nettests.model.expectation import AppliedLimitation, Source
@@ -38,7 +37,7 @@ ENTRY = AppliedLimitation(
 CLAIM = Expecting(outcome="connected", claim="connected", text="connected")
 DEVIATION = Expecting(outcome="timed_out", claim="connected", text="timed_out")
 OPEN = Expecting(claim="connected", text="unspecified")
-NONE = Members()
+NONE: Members = {}
 UPGRADE = "Kubernetes: 1.24.17 → 1.25.0"
 
 
@@ -188,11 +187,7 @@ def test_without_facts_nothing_is_explained_by_them() -> None:
 
 def swept(verdict: str, limitation: str | None, label: str = "win-1 → linux-1") -> Members:
     """One member with its verdict and its limitation."""
-    if verdict in {"fail", "lifted", "flaky"}:
-        one = DeviatingMember(member=label, verdict=Verdict(verdict), limitation=limitation)
-        return Members(deviating=(one,))
-    other = OtherMembers(verdict=Verdict(verdict), limitation=limitation, members=(label,))
-    return Members(others=(other,))
+    return {label: Member(verdict=Verdict(verdict), limitation=limitation)}
 
 
 OF_MEMBERS = {

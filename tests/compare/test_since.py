@@ -6,9 +6,9 @@ import pytest
 from lxml import html
 from markupsafe import Markup
 
-from nettests.compare import RecordedRun, difference, headline, render_since
-from nettests.compare.difference_page import SHOWN
-from nettests.compare.recorded import RecordedCheck
+from nettests.compare.difference import difference
+from nettests.compare.difference_text import SHOWN, headline, render_since
+from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.model.words import Outcome, Verdict
 from nettests.report import Results, render_html
 from tests.compare.runs import but, quiet_run, recorded, results

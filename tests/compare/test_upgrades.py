@@ -5,9 +5,9 @@ from itertools import permutations
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.checks import Kind
-from nettests.compare.explanation import Explained
+from nettests.compare.changes import Explained, Kind
+from nettests.compare.difference import difference
+from nettests.compare.recorded import RecordedRun
 from nettests.model.check_id import parent_of
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import known

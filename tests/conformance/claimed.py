@@ -6,15 +6,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from nettests.conformance import (
-    ConformanceReport,
-    Digest,
-    Digests,
-    JudgedRun,
-    VendorProfile,
-    assess,
-    read_vendor_profile,
-)
+from nettests.conformance.assessment import JudgedRun, assess
+from nettests.conformance.conformance_report import ConformanceReport, Digest, Digests
+from nettests.conformance.vendor_profile import VendorProfile, read_vendor_profile
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass

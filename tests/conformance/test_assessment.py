@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance import ConformanceReport, Result, assess
-from nettests.conformance.assessment import worst
-from nettests.conformance.conformance_report import Works
+from nettests.conformance.assessment import assess, worst
+from nettests.conformance.conformance_report import ConformanceReport, Result, Works
 from nettests.conformance.vendor_profile import Level
 from nettests.errors import NettestsError
 from nettests.model.words import Outcome, Verdict

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.conformance import claim_mistakes, require_known_claims
+from nettests.conformance.vendor_profile import claim_mistakes, require_known_claims
 from nettests.errors import ManifestError
 from tests.conformance.claimed import ECHO, PODS, SERVICES, SOURCES, profile
 

@@ -10,10 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from lxml import etree
 
-from nettests.conformance import ConformanceReport, Result, document, documents
-from nettests.conformance.conformance_report import Failed, Gap, Missing
-from nettests.conformance.documents import BADGE, MARKDOWN, PAGE, YAML
-from nettests.conformance.sentences import feature_lines, headline, scope_lines
+from nettests.conformance.conformance_report import ConformanceReport, Failed, Gap, Missing, Result
+from nettests.conformance.report_page import BADGE, MARKDOWN, PAGE, YAML, document, documents
+from nettests.conformance.report_text import feature_lines, headline, scope_lines
 from nettests.conformance.vendor_profile import Implementation, Level
 from nettests.model.words import Outcome, Verdict
 from nettests.model.yaml_text import read_yaml

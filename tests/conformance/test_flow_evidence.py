@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance import JudgedRun
 from nettests.conformance.anonymous import Anonymous
+from nettests.conformance.assessment import JudgedRun
 from nettests.conformance.conformance_report import Gap, Statistics
 from nettests.conformance.flow_evidence import Evidence, FlowEvidence, added, flow_evidence
 from nettests.model.check import Skip

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.conformance import documents
-from nettests.conformance.documents import PAGE
+from nettests.conformance.report_page import PAGE, documents
 from tests.conformance.claimed import report
 from tests.conformance.test_documents import FAILED, hostile
 from tests.report.axe import assert_readable, needs_axe

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance import VendorProfile
 from nettests.conformance.scope import not_covered, pool_rows, scope_rows
+from nettests.conformance.vendor_profile import VendorProfile
 from nettests.expect.condition import Truth
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.model.versions import WindowsBuild

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.conformance import read_vendor_profile
-from nettests.conformance.vendor_profile import Level, Own
+from nettests.conformance.vendor_profile import Level, Own, read_vendor_profile
 from nettests.errors import ManifestError
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from tests.conformance.claimed import DATA, FILE, PODS, SERVICES, profile, text_of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.conformance import document, mismatches, read_report
-from nettests.conformance.report_yaml import profile_in
+from nettests.conformance.report_page import document
+from nettests.conformance.verification import mismatches, profile_in, read_report
 from nettests.errors import ManifestError, PathError
 from nettests.model.words import Outcome
 from tests.compare.runs import but

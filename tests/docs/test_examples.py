@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from nettests.baseline import read_baseline
+from nettests.baseline.entries import read_baseline
 from nettests.cluster.profile_file import parse_profile
-from nettests.conformance import read_vendor_profile
+from nettests.conformance.vendor_profile import read_vendor_profile
 from nettests.expect import read_manifest, resolve
 from nettests.lab.topology import profiles
 from nettests.model.document import read_document

@@ -2,11 +2,9 @@
 
 from functools import cache
 
-from nettests.export.addresses import AddressMap
-from nettests.export.names import Names
-from nettests.export.pseudonyms import Pseudonyms
+from nettests.export.names import Names, Vocabulary
+from nettests.export.pseudonyms import AddressMap, Pseudonyms
 from nettests.export.texts import Texts
-from nettests.export.vocabulary import Vocabulary
 from nettests.session.exporting import vocabulary
 
 KEY = b"k" * 32

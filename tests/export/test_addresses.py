@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.export.addresses import AddressMap, read_address
+from nettests.export.pseudonyms import AddressMap, read_address
 
 KEY, OTHER = b"k" * 32, b"o" * 32
 MAP = AddressMap(KEY)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.export.vocabulary import Vocabulary
+from nettests.export.names import Vocabulary
 from tests.export.renaming import shipped
 
 WORDS = Vocabulary.of(

@@ -3,17 +3,11 @@
 from collections.abc import Iterable
 from functools import cache
 
-from nettests.forecast import (
-    Forecast,
-    Planned,
-    at_any_patch,
-    changed,
-    deciding_patches,
-    forecast,
-    notes,
-    read_change,
-)
-from nettests.forecast.forecast import Coming
+from nettests.forecast.changing import changed
+from nettests.forecast.forecast import Coming, Forecast, forecast
+from nettests.forecast.keys import read_change
+from nettests.forecast.notes import notes
+from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan import build

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from nettests.errors import PlanError
-from nettests.forecast import changed, read_change, stated_changes
-from nettests.forecast.keys import KEYS
+from nettests.forecast.changing import changed
+from nettests.forecast.keys import KEYS, read_change, stated_changes
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown
 from nettests.model.versions import KubernetesVersion

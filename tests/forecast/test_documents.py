@@ -9,29 +9,25 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.compare import difference
-from nettests.compare import document as difference_document
-from nettests.compare.dependencies import Cause
-from nettests.compare.items import Section
-from nettests.compare.markdown_tables import SHOWN
+from nettests.compare.difference import difference
+from nettests.compare.difference_text import document as difference_document
+from nettests.compare.known_facts import Cause
+from nettests.compare.sections import SHOWN, Section, render_markdown
 from nettests.errors import PathError
-from nettests.forecast import (
-    Forecast,
-    changed,
+from nettests.forecast.changing import changed
+from nettests.forecast.forecast import Coming, ExpectedChange, Expects, Forecast
+from nettests.forecast.forecast_text import (
+    KINDS,
+    NO_CHECK,
     document,
-    forecast_data,
-    forecast_line,
-    forecast_sections,
-    fulfilment,
     headline,
-    read_change,
+    overview,
     read_forecast,
-    render_markdown,
     sections,
-    title_line,
+    words_of,
 )
-from nettests.forecast.forecast import Coming, ExpectedChange, Expects
-from nettests.forecast.forecast_sections import NO_CHECK, TITLES, words_of
+from nettests.forecast.fulfilment import forecast_data, forecast_line, forecast_sections, fulfilment
+from nettests.forecast.keys import read_change
 from nettests.model.words import Outcome, Verdict
 from tests.compare.runs import but, quiet_run, recorded, results
 from tests.facts import cluster_facts
@@ -135,7 +131,7 @@ def test_every_change_is_in_a_section(whole: Forecast) -> None:
 
 def test_every_kind_has_a_title() -> None:
     """No kind of change is left out of what people read."""
-    assert set(TITLES) == set(Coming)
+    assert set(KINDS) == set(Coming)
 
 
 def test_an_item_says_by_which_entry_and_source_and_fact() -> None:
@@ -213,14 +209,14 @@ def test_a_forecast_of_nothing_says_so() -> None:
     assert headline(found) == "No check is expected to change"
     assert sections(found) == ()
     assert headline(replace(found, same=0)) == NO_CHECK
-    assert title_line(found) == "a run: kubeProxy.dsr=off"
+    assert overview(found).lines == ("a run: kubeProxy.dsr=off",)
 
 
 def test_markdown_is_bounded_and_has_the_headline_first(whole: Forecast) -> None:
     """Each section shows so many items, and says how many there are more."""
     many = tuple(replace(one, id=f"{one.id}/{n}", causes=(Cause(fact=str(n), before="", after=""),))
                  for one in whole.changes[:1] for n in range(SHOWN + 7))  # fmt: skip
-    text = render_markdown(replace(whole, changes=many))
+    text = render_markdown(overview(replace(whole, changes=many)))
     assert text.startswith(f"## {SHOWN + 7} checks are expected to change")
     assert "… and 7 more items." in text
     assert text.endswith("\n")
@@ -236,7 +232,7 @@ def test_texts_of_a_cluster_are_inert(whole: Forecast) -> None:
         changes=tuple(replace(one, causes=(Cause(fact=NASTY, before=NASTY, after=NASTY),)) for one in whole.changes),
         undecided=tuple(replace(one, why=NASTY) for one in whole.undecided),
     )  # fmt: skip
-    text = render_markdown(nasty)
+    text = render_markdown(overview(nasty))
     assert not re.search(r"(?<!\\)<script|(?<!\\)\]\(javascript", text)
     assert "\x1b" not in text
     assert invalid(document(nasty)) == []

@@ -5,11 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare import RecordedRun, difference
-from nettests.compare.recorded import Expecting, RecordedCheck
-from nettests.forecast import Forecast, Fulfilment, changed, fulfilment, read_change
-from nettests.forecast.as_documented import OPEN, UNDECIDED, text_of
-from nettests.forecast.fulfilment import ON_SOME, STAYED, Attribution, Missed
+from nettests.compare.difference import difference
+from nettests.compare.recorded import Expecting, RecordedCheck, RecordedRun
+from nettests.forecast.changing import changed
+from nettests.forecast.forecast import Forecast
+from nettests.forecast.fulfilment import (
+    ON_SOME,
+    STAYED,
+    Attribution,
+    Fulfilment,
+    Missed,
+    fulfilment,
+)
+from nettests.forecast.keys import read_change
+from nettests.forecast.planned import OPEN, UNDECIDED, text_of
 from nettests.model.check import Check
 from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation, Expected
@@ -50,9 +59,11 @@ def test_what_breaks_beside_the_upgrade_is_the_only_thing_unexplained() -> None:
     """All that the upgrade changed is predicted; the fault is neither predicted nor explained."""
     broken = but("pod-to-pod-ip", Outcome.TIMED_OUT, "linux-1/windows-1", "tcp")
     found = came(recorded(results(FACTS, broken)))
-    assert found.ids(Attribution.UNEXPLAINED) == ("pod-to-pod-ip/linux-1/windows-1/other-node/tcp",)
-    assert found.ids(Attribution.EXPLAINED) == ()
-    assert len(found.ids(Attribution.PREDICTED)) == found.observed
+    assert found.changes[Attribution.UNEXPLAINED] == (
+        "pod-to-pod-ip/linux-1/windows-1/other-node/tcp",
+    )
+    assert found.changes[Attribution.EXPLAINED] == ()
+    assert len(found.changes[Attribution.PREDICTED]) == found.observed
     assert found.missed == ()
 
 
@@ -77,7 +88,7 @@ def test_a_limitation_that_stays_is_a_forecast_that_failed() -> None:
     )
     assert one.seen == "fail: connected"
     assert "was not observed" in one.why
-    assert found.ids(Attribution.EXPLAINED) == (SEEN,)
+    assert found.changes[Attribution.EXPLAINED] == (SEEN,)
 
 
 def test_a_fault_on_a_check_that_was_to_change_is_no_prediction() -> None:
@@ -91,13 +102,13 @@ def test_a_fault_on_a_check_that_was_to_change_is_no_prediction() -> None:
         )
     )
     assert missed(found).id == SEEN
-    assert found.ids(Attribution.UNEXPLAINED) == (SEEN,)
+    assert found.changes[Attribution.UNEXPLAINED] == (SEEN,)
 
 
 def test_a_change_that_was_not_made_misses_all_of_it() -> None:
     """DSR was to be on and is off: nothing changed, each forecast says what is expected instead, and the fact is named."""
     found = came(replace(BEFORE, run=replace(BEFORE.run, run_id="later")))
-    assert found.changes == ()
+    assert not any(found.changes.values())
     assert found.observed == 0
     assert len(found.missed) == len(FORECAST.changes) + len(FORECAST.comes) + len(FORECAST.goes)
     whys = {one.why for one in found.missed if one.id == SEEN}
@@ -110,9 +121,9 @@ def test_a_fact_that_changed_unstated_is_named_and_explains_by_itself() -> None:
     both = changed(FACTS, [read_change("windows.build=20348.3207")])
     found = came(quiet_run(both))
     assert "windows-1 build: 17763.1339 → 20348.3207" in map(str, found.facts)
-    assert any(one.startswith("session-affinity/") for one in found.ids(Attribution.EXPLAINED))
-    assert found.ids(Attribution.UNEXPLAINED) == ()
-    assert found.ids(Attribution.PREDICTED)
+    assert any(one.startswith("session-affinity/") for one in found.changes[Attribution.EXPLAINED])
+    assert found.changes[Attribution.UNEXPLAINED] == ()
+    assert found.changes[Attribution.PREDICTED]
 
 
 @pytest.mark.parametrize(
@@ -140,8 +151,9 @@ def test_what_could_not_be_told_is_no_forecast() -> None:
     forecast = forecast_of(NEW, "windows.build=20348.x", of=before.run.run_id)
     found = fulfilment(forecast, difference(before, after), after)
     undecided = {name for one in forecast.undecided for name in one.checks}
-    assert {one.id for one in found.changes} <= undecided
-    assert {one.attribution for one in found.changes} == {Attribution.EXPLAINED}
+    counted = {attribution: ids for attribution, ids in found.changes.items() if ids}
+    assert counted.keys() == {Attribution.EXPLAINED}
+    assert {*counted[Attribution.EXPLAINED]} <= undecided
     assert found.missed == ()
 
 
@@ -153,7 +165,7 @@ def test_a_check_that_was_not_judged_shows_nothing() -> None:
 
     found = came(with_check(quiet_run(FACTS), SEEN, blind))
     assert missed(found).why == "it was not judged: its node went away"
-    assert found.ids(Attribution.NOT_JUDGED) == (SEEN,)
+    assert found.changes[Attribution.NOT_JUDGED] == (SEEN,)
 
 
 def test_a_check_that_is_gone_shows_nothing() -> None:
@@ -161,7 +173,7 @@ def test_a_check_that_is_gone_shows_nothing() -> None:
     found = came(with_check(quiet_run(FACTS), SEEN, lambda one: None))
     one = missed(found)
     assert (one.seen, one.why) == ("no such check", "the later run did not plan it")
-    assert found.ids(Attribution.UNEXPLAINED) == (SEEN,)
+    assert found.changes[Attribution.UNEXPLAINED] == (SEEN,)
 
 
 def test_checks_that_were_to_come_and_to_go_are_looked_for() -> None:
@@ -195,7 +207,7 @@ def test_a_check_that_is_skipped_has_gone() -> None:
     there = replace(after, checks=(*after.checks, skip))
     found = fulfilment(forecast, difference(before, there), there)
     assert found.missed == ()
-    assert goes in found.ids(Attribution.PREDICTED)
+    assert goes in found.changes[Attribution.PREDICTED]
 
 
 def test_members_decided_by_something_else_are_named() -> None:

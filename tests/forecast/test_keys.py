@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nettests.compare.dependencies import CONDITIONED, Dependency
 from nettests.compare.known_facts import (
     BACKEND,
+    CONDITIONED,
     KUBERNETES,
     LOOPBACK_DSR,
     NAT_EXCEPTIONS,
@@ -17,10 +17,10 @@ from nettests.compare.known_facts import (
     OF_NODE,
     PLATFORM,
     PLUGIN,
+    Dependency,
 )
 from nettests.errors import PlanError
-from nettests.forecast.keys import KEYS, LAST_PATCH, read_change, settling
-from nettests.forecast.stated import left_alone
+from nettests.forecast.keys import KEYS, LAST_PATCH, left_alone, read_change, settling
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare.dependencies import entries_in, unknown_in
-from nettests.forecast import Forecast, read_change
-from nettests.forecast.forecast import Coming
-from nettests.forecast.patches import at_any_patch
-from nettests.forecast.undecided import Undecided
+from nettests.compare.known_facts import entries_in, unknown_in
+from nettests.forecast.forecast import Coming, Forecast, Undecided
+from nettests.forecast.keys import read_change
+from nettests.forecast.planned import at_any_patch
 from nettests.model.facts import NodeFacts, known, unknown
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import Verdict

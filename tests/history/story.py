@@ -9,8 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
-from nettests.compare import RecordedRun
-from nettests.history import ClusterHistory, ReadRun, history_of
+from nettests.compare.recorded import RecordedRun
+from nettests.history.trends import ClusterHistory, ReadRun, history_of
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import ClusterFacts, known

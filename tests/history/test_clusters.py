@@ -5,17 +5,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from nettests.compare.cluster_names import cluster_of
-from nettests.history import history_of
-from nettests.history.clusters import ONE, ReadRun, clusters
+from nettests.compare.recorded import cluster_of
+from nettests.history.trends import ONE, ReadRun, clusters, history_of
 from tests.history.story import altered, night, nights
 
 
 def named(*runs: ReadRun, one_cluster: bool = False) -> dict[str, list[str]]:
     """Return the names of runs by cluster."""
     return {
-        one.name: [run.name for run in one.runs]
-        for one in clusters(runs, one_cluster=one_cluster)[0]
+        name: [run.name for run in of]
+        for name, of in clusters(runs, one_cluster=one_cluster)[0].items()
     }
 
 
@@ -87,7 +86,7 @@ def test_the_order_is_that_of_times_not_of_their_spelling() -> None:
 def test_since_leaves_earlier_runs_out_without_a_word() -> None:
     """They are what the option is there to leave out."""
     found, left_out = clusters(nights(range(5)), since=datetime(2026, 10, 30, tzinfo=UTC))
-    assert [run.name for run in found[0].runs] == [night(3).name, night(4).name]
+    assert [run.name for runs in found.values() for run in runs] == [night(3).name, night(4).name]
     assert left_out == ()
 
 

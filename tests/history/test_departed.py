@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nettests.compare.recorded import RecordedCheck
-from nettests.history import ReadRun, headline, history_of, sections
+from nettests.history.history_text import headline, sections, turn_head
 from nettests.history.levels import Course, State
-from nettests.history.sentences import turn_head
-from nettests.history.trends import ClusterHistory
+from nettests.history.trends import ClusterHistory, ReadRun, history_of
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
 from tests.history.story import altered, night

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.compare import read_results
-from nettests.history import History, LeftOutRun, ReadRun, document, history_of
+from nettests.compare.reading import read_results
+from nettests.history.history_text import document
 from nettests.history.levels import Colour, State
+from nettests.history.trends import History, LeftOutRun, ReadRun, history_of
 from nettests.report import Results, build_results, render_json
 from tests.history.story import NIGHTS, altered, night, nights, whole
 from tests.report.hostile import NASTY, hostile_records

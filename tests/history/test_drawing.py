@@ -8,11 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.history import ReadRun, history_of
-from nettests.history.charts import HEIGHT, counts_chart, durations_chart, nice_top, ticks
-from nettests.history.strips import HEIGHT as STRIP
-from nettests.history.strips import NARROWEST, WIDE, WIDEST, Columns, strip, worst
-from nettests.history.trends import ClusterHistory
+from nettests.history.drawing import (
+    HEIGHT,
+    NARROWEST,
+    STRIP,
+    WIDE,
+    WIDEST,
+    Columns,
+    counts_chart,
+    durations_chart,
+    nice_top,
+    strip,
+    ticks,
+    worst,
+)
+from nettests.history.trends import ClusterHistory, ReadRun, history_of
 from nettests.model.words import Verdict
 from tests.history.story import NIGHTS, altered, nights, whole
 

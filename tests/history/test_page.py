@@ -6,11 +6,10 @@ from functools import cache
 
 from lxml import html
 
-from nettests.compare import read_results
-from nettests.history import LeftOutRun, ReadRun, history_of, render_page
-from nettests.history.history_page import SHOWN
+from nettests.compare.reading import read_results
+from nettests.history.history_page import SHOWN, render_page
 from nettests.history.levels import State
-from nettests.history.trends import History
+from nettests.history.trends import History, LeftOutRun, ReadRun, history_of
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import build_results, render_json

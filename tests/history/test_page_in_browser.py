@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nettests.history import history_of, render_page
+from nettests.history.history_page import render_page
+from nettests.history.trends import history_of
 from tests.history.story import nights
 from tests.history.test_page import hostile
 from tests.report.axe import assert_readable, needs_axe

@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.history import ReadRun, headline, history_of, sections, span_line, warnings
+from nettests.history.history_text import (
+    course_line,
+    headline,
+    percent,
+    sections,
+    span_line,
+    warnings,
+)
 from nettests.history.levels import Course, State
-from nettests.history.sentences import course_line, percent
-from nettests.history.trends import ClusterHistory
+from nettests.history.trends import ClusterHistory, ReadRun, history_of
 from tests.history.story import (
     DSR_ON,
     LOST,

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.compare.explanation import Explained
-from nettests.compare.recorded import DeviatingMember, Members, RecordedCheck
-from nettests.history import ReadRun, history_of
+from nettests.compare.changes import Explained
+from nettests.compare.recorded import Member, RecordedCheck
 from nettests.history.levels import Colour, State
-from nettests.history.trends import CheckTrend, ClusterHistory
+from nettests.history.trends import CheckTrend, ClusterHistory, ReadRun, history_of
 from nettests.model.words import Verdict
 from nettests.report.results import Incident
 from tests.compare.runs import quiet_run
@@ -285,8 +284,8 @@ def test_no_member_that_deviates_is_hidden(
     verdict: Verdict, members: tuple[Verdict, ...], shown: Verdict
 ) -> None:
     """A check that could not be judged as a whole is red where one of its nodes is."""
-    deviating = tuple(DeviatingMember(member=f"n{at}", verdict=one) for at, one in enumerate(members))  # fmt: skip
-    check = RecordedCheck(id="f/a", flow="f", verdict=verdict, members=Members(deviating=deviating))
+    each = {f"n{at}": Member(verdict=one) for at, one in enumerate(members)}
+    check = RecordedCheck(id="f/a", flow="f", verdict=verdict, members=each)
     assert check.standing is shown
 
 

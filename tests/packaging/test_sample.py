@@ -11,8 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from lxml import etree
 
-from nettests.conformance import documents
-from nettests.conformance.documents import YAML
+from nettests.conformance.report_page import YAML, documents
 from nettests.report import (
     Results,
     build_results,

@@ -66,6 +66,23 @@ def test_a_service_whose_probe_was_not_reached_is_not_late(bench: Bench) -> None
     assert "nothing is said of its rules" in told
 
 
+def test_a_service_that_an_overloaded_probe_waited_for_is_not_late(bench: Bench) -> None:
+    """A probe that takes seconds to answer for itself shows nothing of rules by its silence."""
+    idle_connection(bench)
+    silent, own = bench.dialling[PROBE].hook, str(bench.pods[PROBE].addresses[0])
+    assert silent is not None
+    slow = HttpAnswer(status=200, body=json.dumps({"responses": [PROBE]}), seconds=2.5)
+    bench.dialling[PROBE].hook = lambda path: slow if own in path else silent(path)
+    probed = check(action(PROBE, TargetKind.SERVICE_CLUSTERIP))
+    bench.observe(probed)
+    assert "late" not in bench.done(probed.id)
+    (told,) = [one["text"] for one in bench.records("event") if SERVICE in one["text"]]
+    assert told == (
+        f"{PROBE} took 2.5 s to answer for itself while {SERVICE} was waited for: "
+        "nothing is said of its rules"
+    )
+
+
 def test_what_answered_is_not_late_where_something_else_was(bench: Bench) -> None:
     """A Service that is silent over UDP answers over TCP all the while."""
     idle_connection(bench, concerned="protocol=udp")

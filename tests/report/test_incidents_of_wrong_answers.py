@@ -173,7 +173,7 @@ def test_names_outside_are_a_cause_of_their_own(quiet: Results) -> None:
         replace(
             one,
             verdict=Verdict.FAIL,
-            observation=replace(one.observation, outcome=Outcome.SERVFAIL),
+            observation=replace(one.observation, outcome=Outcome.SERVFAIL, attempts=()),
         )
         if one.observation and one.check and is_named_outside(one.check)
         else one
@@ -182,3 +182,18 @@ def test_names_outside_are_a_cause_of_their_own(quiet: Results) -> None:
     (incident,) = holding(quiet, checks).incidents
     assert incident.cause == "Names outside the cluster do not resolve"
     assert "Corefile" in incident.next_step
+
+
+def test_an_error_now_and_then_for_a_name_outside_blames_no_service_proxy(quiet: Results) -> None:
+    """The server of the cluster's DNS answered, so the way to it is up."""
+    struck = next(
+        one
+        for one in quiet.checks
+        if one.check and is_named_outside(one.check) and queries_cluster_dns(one.check)
+    )
+    checks = [
+        denied(one, also_well=True, outcome=Outcome.SERVFAIL) if one is struck else one
+        for one in quiet.checks
+    ]
+    (incident,) = holding(quiet, checks).incidents
+    assert "proxy" not in incident.cause, incident.cause

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
+from lxml import html
 
 from nettests.model.check import Action
 from nettests.model.facts import FleetScope
@@ -23,9 +24,11 @@ from nettests.report import (
     render_markdown,
 )
 from nettests.report.headline import headline
-from nettests.report.heat_map import CELL, MARKED, heat_maps
+from nettests.report.heat_map import CELL, MARKED, heat_maps, node_lines, node_map
+from nettests.report.html_report import EXAMPLES
 from nettests.report.results import CheckResult
 from tests.plan.test_members import fleet
+from tests.report import sixty
 from tests.report.opened import opened
 from tests.report.sweep import records, swept, twelve
 
@@ -298,3 +301,34 @@ def test_one_member_alone_is_told_in_its_own_words() -> None:
     assert "win-3 → linux-2" in incident.cause
     assert incident.checks == ("pod-to-pod-ip/windows-1/linux-1/other-node/tcp",)
     assert result(results, incident.checks[0]).verdict is Verdict.FAIL
+
+
+def test_the_picture_of_all_flows_shows_the_worst_at_each_pair() -> None:
+    """A dead node is a cross of failures; it is drawn for a page and, with numbered columns, for a terminal."""
+    checks = swept(dead).checks
+    picture = node_map(checks)
+    assert picture is not None
+    assert (len(picture.rows), len(picture.columns)) == (12, 12)
+    failed = next(layer for layer in picture.layers if layer.verdict is Verdict.FAIL)
+    assert failed.number == 22
+    head, *lines = node_lines(checks)
+    assert head.split() == ["from", "↓", "to", "→", *(str(n) for n in range(1, 13))]
+    (line,) = (line for line in lines if line.split()[1] == DEAD)
+    assert Counter(line.split()[2:]) == {"✗": 11, "✓": 1}
+
+
+def test_a_picture_needs_two_nodes_and_a_terminal_room_for_them() -> None:
+    """Without members there is nothing to draw; sixty columns do not fit between two margins."""
+    assert node_map([]) is None
+    assert list(node_lines(sixty.one_node_dead().checks)) == []
+
+
+def test_a_large_incident_is_grouped_by_flow() -> None:
+    """It writes out the first checks, and says of the others in which flows they are."""
+    results = swept(dead)
+    (first, *_) = results.incidents
+    page = html.fromstring(render_html(results))
+    (listed,) = page.xpath("(//li[contains(@class, 'incident')])[1]")
+    assert len(listed.xpath(".//ul[@class='members']/li")) == min(EXAMPLES, len(first.checks))
+    flows = {check.split("/")[0] for check in first.checks}
+    assert set(listed.xpath(".//p[@class='by-flow']/a/code/text()")) == flows

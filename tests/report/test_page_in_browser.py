@@ -187,3 +187,12 @@ def test_nothing_sticks_out_of_the_page(browser: Page, eventful: Path, width: in
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
     finally:
         browser.command("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_slash_leads_to_the_filter(browser: Page, eventful: Path) -> None:
+    """It is not typed into it; in the field it is a character as any other."""
+    browser.open(eventful)
+    press = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true, cancelable: true}))"
+    assert browser.evaluate(press) is False
+    assert browser.evaluate("document.activeElement.name") == "text"
+    assert browser.evaluate(press) is True

@@ -15,13 +15,20 @@ from typing import Any
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.settings import Rule, User
-from nettests.lab.apiserver.status import ApiError, unauthorized
+from nettests.lab.apiserver.status import ApiError, forbidden, unauthorized
 from nettests.lab.apiserver.store import Store
 
 Json = dict[str, Any]
 
 ANONYMOUS = User(name="system:anonymous", groups=("system:unauthenticated",))
 _MASTERS = "system:masters"
+_FIELDS = {
+    "verbs": "verbs",
+    "groups": "apiGroups",
+    "resources": "resources",
+    "names": "resourceNames",
+    "urls": "nonResourceURLs",
+}
 _AUTHENTICATED = "system:authenticated"
 _PUBLIC = Rule(verbs=("get",), urls=("/healthz", "/livez", "/readyz", "/version", "/version/"))
 _DISCOVERY = Rule(
@@ -93,7 +100,7 @@ class Access:
         """Tell whether ``user`` may do it."""
         if _MASTERS in user.groups:
             return True
-        return any(covers(rule, request) for rule in self.rules(user, request.namespace))
+        return any(_covers(rule, request) for rule in self.rules(user, request.namespace))
 
     def rules(self, user: User, namespace: str) -> Iterator[Rule]:
         """Yield every rule that counts for ``user`` in ``namespace`` (empty: the cluster scope)."""
@@ -121,29 +128,29 @@ class Access:
         else:
             role = self._store.get(resources.CLUSTER_ROLES.key, "", reference.get("name", ""))
         for rule in (role.body.get("rules") or ()) if role else ():
-            yield _rule(rule)
+            words = {field: tuple(rule.get(key) or ()) for field, key in _FIELDS.items()}
+            yield Rule(**words)
 
 
-def covers(rule: Rule, request: Request) -> bool:
+def _covers(rule: Rule, request: Request) -> bool:
     """Tell whether one rule allows the request; its namespace was checked before."""
     if not _listed(rule.verbs, request.verb):
         return False
     if not request.is_resource:
-        return any(_url_matches(url, request.path) for url in rule.urls)
-    plural = f"{request.plural}/{request.subresource}" if request.subresource else request.plural
-    if not _listed(rule.groups, request.group):
-        return False
-    if not (_listed(rule.resources, plural) or f"*/{request.subresource}" in rule.resources):
-        return False
-    return not rule.names or request.name in rule.names
+        return any(
+            request.path == url or (url.endswith("*") and request.path.startswith(url[:-1]))
+            for url in rule.urls
+        )
+    every = f"*/{request.subresource}" in rule.resources
+    return (
+        _listed(rule.groups, request.group)
+        and (every or _listed(rule.resources, request.whole_plural))
+        and (not rule.names or request.name in rule.names)
+    )
 
 
 def _listed(values: tuple[str, ...], wanted: str) -> bool:
     return "*" in values or wanted in values
-
-
-def _url_matches(pattern: str, path: str) -> bool:
-    return path == pattern or (pattern.endswith("*") and path.startswith(pattern[:-1]))
 
 
 def _is_subject(user: User, subject: Json, namespace: str) -> bool:
@@ -154,41 +161,21 @@ def _is_subject(user: User, subject: Json, namespace: str) -> bool:
         case "Group":
             return name in user.groups
         case "ServiceAccount":
-            return (
-                user.name == f"system:serviceaccount:{subject.get('namespace') or namespace}:{name}"
-            )
-        case _:
-            return False
-
-
-def _rule(rule: Json) -> Rule:
-    return Rule(
-        verbs=tuple(rule.get("verbs") or ()),
-        groups=tuple(rule.get("apiGroups") or ()),
-        resources=tuple(rule.get("resources") or ()),
-        names=tuple(rule.get("resourceNames") or ()),
-        urls=tuple(rule.get("nonResourceURLs") or ()),
-    )
+            home = subject.get("namespace") or namespace
+            return user.name == f"system:serviceaccount:{home}:{name}"
+    return False
 
 
 def _forbidden(user: User, request: Request) -> ApiError:
     if not request.is_resource:
         message = f'forbidden: User "{user.name}" cannot {request.verb} path "{request.path}"'
         return ApiError(403, "Forbidden", message, {})
-    plural = f"{request.plural}/{request.subresource}" if request.subresource else request.plural
-    qualified = f"{request.plural}.{request.group}" if request.group else request.plural
-    subject = f'{qualified} "{request.name}"' if request.name else qualified
     scope = (
         f'in the namespace "{request.namespace}"' if request.namespace else "at the cluster scope"
     )
-    details: Json = {"name": request.name} if request.name else {}
-    if request.group:
-        details["group"] = request.group
-    details["kind"] = request.plural
-    return ApiError(
-        403,
-        "Forbidden",
-        f'{subject} is forbidden: User "{user.name}" cannot {request.verb} resource "{plural}" '
-        f'in API group "{request.group}" {scope}',
-        details,
+    why = (
+        f'User "{user.name}" cannot {request.verb} resource "{request.whole_plural}" '
+        f'in API group "{request.group}" {scope}'
     )
+    resource = resources.Resource(group=request.group, plural=request.plural, kind="")
+    return forbidden(resource, request.name, why)

@@ -1,4 +1,7 @@
-"""Subresources that act: binding, eviction, scale, service account tokens."""
+"""Subresources that act: binding, eviction, scale, service account tokens; and access reviews.
+
+Reviews (``authorization.k8s.io``) answer: may I, may they, what may I, who am I.
+"""
 
 import copy
 from datetime import UTC, datetime, timedelta
@@ -9,6 +12,7 @@ from aiohttp import web
 from nettests.lab.apiserver import body, deletion, patch, resources, status
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.generic_registry import now
+from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.responses import json_value
 from nettests.lab.apiserver.schema import Decoder
 from nettests.lab.apiserver.settings import User
@@ -20,8 +24,7 @@ _TOKEN_SECONDS = 3600
 
 
 async def _document(call: Call, kind: str) -> Json:
-    data = await call.http.read()
-    document = body.parse(data, call.http.headers.get("Content-Type", ""), kind)
+    document = body.parse(*await call.body(), kind)
     if not isinstance(document, dict):
         raise status.bad_request(f"the object provided is unrecognized (must be of type {kind})")
     return Decoder(kind).decode(document, kind)
@@ -33,12 +36,11 @@ async def bind(call: Call) -> web.Response:
     name = call.name or document.get("metadata", {}).get("name", "")
     node = (document.get("target") or {}).get("name", "")
     pod = call.server.objects.require(resources.PODS, call.namespace, name)
-    meta, holder = pod.body["metadata"], pod.body["spec"].get("nodeName")
-    if meta.get("deletionTimestamp"):
+    holder = pod.body["spec"].get("nodeName")
+    why = f'pod {name} is already assigned to node "{holder}"' if holder else ""
+    if pod.body["metadata"].get("deletionTimestamp"):
         why = f"pod {name} is being deleted, cannot be assigned to a host"
-        raise status.conflict(resources.PODS, name, why)
-    if holder:
-        why = f'pod {name} is already assigned to node "{holder}"'
+    if why:
         raise status.conflict(resources.PODS, name, why)
 
     def change(stored: Json) -> None:
@@ -85,8 +87,9 @@ async def scale(call: Call) -> web.Response:
     current = _scale(record)
     if call.request.verb == "get":
         return json_value(current)
-    media = body.media_type(call.http.headers.get("Content-Type", ""))
-    document = body.parse(await call.http.read(), media, "Scale")
+    data, content_type = await call.body()
+    media = body.media_type(content_type)
+    document = body.parse(data, media, "Scale")
     if call.request.verb == "patch":
         if media not in patch.PATCH_TYPES:
             raise patch.unsupported_patch()
@@ -96,9 +99,8 @@ async def scale(call: Call) -> web.Response:
         raise status.stale(call.resource, call.name)
     replicas = (document.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int) or replicas < 0:
-        error = status.invalid_value(
-            "spec.replicas", replicas, "must be greater than or equal to 0"
-        )
+        detail = "must be greater than or equal to 0"
+        error = status.invalid_value("spec.replicas", replicas, detail)
         raise status.invalid(call.resource, call.name, [error])
     item = copy.deepcopy(record.body)
     item["spec"]["replicas"] = replicas
@@ -131,3 +133,70 @@ async def issue_token(call: Call) -> web.Response:
         },
     }
     return json_value(answer, code=201)
+
+
+async def review(call: Call) -> web.Response:
+    """POST of any review; the answer is the review with its status."""
+    item = body.decode(*await call.body(), call.resource, call.field_validation).item
+    spec = item.get("spec") or {}
+    match call.resource.kind:
+        case "SelfSubjectRulesReview":
+            item["status"] = _rules(call, spec.get("namespace", ""))
+        case "SelfSubjectReview":
+            info = {"username": call.user.name, "groups": list(call.user.groups)}
+            more = {"uid": call.user.uid} if call.user.uid else {}
+            item["status"] = {"userInfo": {**info, **more}}
+        case "SelfSubjectAccessReview":
+            item["status"] = _decision(call, call.user, spec)
+        case _:
+            groups = tuple(spec.get("groups") or ())
+            item["status"] = _decision(call, User(name=spec.get("user", ""), groups=groups), spec)
+    item["metadata"] = {**(item.get("metadata") or {}), "creationTimestamp": now()}
+    head = {"kind": call.resource.kind, "apiVersion": call.resource.api_version}
+    return json_value({**head, **item}, code=201)
+
+
+def _decision(call: Call, user: User, spec: Json) -> Json:
+    wish = spec.get("resourceAttributes")
+    path = spec.get("nonResourceAttributes")
+    if (wish is None) == (path is None):
+        raise status.bad_request(
+            "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        )
+    wish = wish or {}
+    request = Request(
+        method="",
+        path=(path or {}).get("path", ""),
+        verb=(path or wish).get("verb", ""),
+        is_resource=path is None,
+        plural=wish.get("resource", ""),
+        **{name: wish.get(name, "") for name in ("group", "version", "namespace", "name")},
+        subresource=wish.get("subresource", ""),
+    )
+    if not call.server.access.allows(user, request):
+        return {"allowed": False}
+    return {"allowed": True, "reason": "allowed by the lab's rules"}
+
+
+def _rules(call: Call, namespace: str) -> Json:
+    if not namespace:
+        raise status.bad_request("no namespace on request")
+    rules = list(call.server.access.rules(call.user, namespace))
+    return {
+        "resourceRules": [
+            {
+                "verbs": list(rule.verbs),
+                "apiGroups": list(rule.groups),
+                "resources": list(rule.resources),
+                **({"resourceNames": list(rule.names)} if rule.names else {}),
+            }
+            for rule in rules
+            if rule.resources
+        ],
+        "nonResourceRules": [
+            {"verbs": list(rule.verbs), "nonResourceURLs": list(rule.urls)}
+            for rule in rules
+            if rule.urls
+        ],
+        "incomplete": False,
+    }

@@ -16,32 +16,25 @@ from aiohttp import web
 
 from nettests.lab.apiserver import (
     actions,
-    bootstrap,
-    collector,
+    background,
     crud,
     discovery,
     execution,
     log,
     portforward,
     proxy,
-    quota_controller,
     request,
     resources,
     responses,
-    reviews,
 )
 from nettests.lab.apiserver.access import Access
 from nettests.lab.apiserver.call import Call, Server
+from nettests.lab.apiserver.channels import end_tasks
 from nettests.lab.apiserver.generic_registry import Objects
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.settings import ApiSettings, User
-from nettests.lab.apiserver.status import (
-    ApiError,
-    PlainError,
-    internal,
-    method_not_supported,
-)
+from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver.status import ApiError, PlainError, internal, method_not_supported
 from nettests.lab.apiserver.store import Store
 from nettests.lab.apiserver.watching import watch
 from nettests.lab.interfaces import Dialer, KubeletRegistry
@@ -61,11 +54,6 @@ _VERBS: Mapping[str, Handler] = {
     "patch": crud.patch_object,
     "delete": crud.delete,
     "deletecollection": crud.delete_collection,
-}
-_STATUS_VERBS: Mapping[str, Handler] = {
-    "get": crud.get,
-    "update": crud.update,
-    "patch": crud.patch_object,
 }
 _READ_WRITE = ("get", "update", "patch")
 _CONNECT = ("get", "create")
@@ -98,7 +86,7 @@ def create_app(
     """
     app = web.Application(client_max_size=_BODY_LIMIT)
     objects = Objects(store, settings)
-    bootstrap.prepare(objects, settings)
+    background.prepare(objects, settings)
     app[SERVER] = Server(
         store=store,
         objects=objects,
@@ -150,15 +138,12 @@ class _Runner(web.AppRunner):
 async def _background(app: web.Application) -> AsyncIterator[None]:
     server = app[SERVER]
     loops = [
-        asyncio.create_task(collector.run(server.objects)),
-        asyncio.create_task(quota_controller.run(server.objects)),
-        asyncio.create_task(bootstrap.keep_namespaces(server.objects, server.settings)),
+        asyncio.create_task(background.collect_garbage(server.objects)),
+        asyncio.create_task(background.keep_quotas(server.objects)),
+        asyncio.create_task(background.keep_namespaces(server.objects, server.settings)),
     ]
     yield
-    for loop in loops:
-        loop.cancel()
-        with suppress(asyncio.CancelledError):
-            await loop
+    await end_tasks(*loops)
 
 
 async def _serve(http: web.Request) -> web.StreamResponse:
@@ -190,55 +175,42 @@ async def _answer(server: Server, http: web.Request) -> web.StreamResponse:
     minor = server.settings.version.minor
     resource = resources.find(wanted.group, wanted.version, wanted.plural, minor)
     if resource is None:
-        return _no_resource(wanted, minor)
-    return await _resource(server, http, wanted, resource, user)
-
-
-def _no_resource(wanted: Request, minor: int) -> web.Response:
-    if not resources.in_group(wanted.group, wanted.version, minor):
-        return _no_page()
-    message = "the server could not find the requested resource"
-    return responses.failure(ApiError(404, "NotFound", message, {}))
-
-
-def _no_page() -> web.Response:
-    return responses.plain("404 page not found\n", code=404)
-
-
-async def _resource(
-    server: Server, http: web.Request, wanted: Request, resource: Resource, user: User
-) -> web.StreamResponse:
+        if not resources.in_group(wanted.group, wanted.version, minor):
+            raise _no_page()
+        raise _no_resource()
     handler = _handler(wanted, resource)
-    if wanted.subresource in _UPGRADED and server.settings.version.minor >= _CREATE_TO_CONNECT:
+    if wanted.subresource in _UPGRADED and minor >= _CREATE_TO_CONNECT:
         server.access.check(user, dataclasses.replace(wanted, verb="create"))
-    return await handler(
-        Call(server=server, http=http, request=wanted, resource=resource, user=user)
-    )
+    call = Call(server=server, http=http, request=wanted, resource=resource, user=user)
+    return await handler(call)
+
+
+def _no_page() -> PlainError:
+    return PlainError(404, "404 page not found\n")
+
+
+def _no_resource() -> ApiError:
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
 def _handler(wanted: Request, resource: Resource) -> Handler:
     if wanted.subresource:
         if wanted.subresource not in resource.subresources:
-            message = "the server could not find the requested resource"
-            raise ApiError(404, "NotFound", message, {})
+            raise _no_resource()
         if wanted.subresource == "status":
-            handler = _STATUS_VERBS.get(wanted.verb)
+            handler = _VERBS.get(wanted.verb) if wanted.verb in _READ_WRITE else None
         else:
             verbs, subresource_handler = _SUBRESOURCES[wanted.subresource]
             handler = subresource_handler if wanted.verb in verbs else None
     elif resource.verbs == ("create",):
-        handler = _create_only(resource) if wanted.verb == "create" else None
+        create = actions.bind if resource.kind == "Binding" else actions.review
+        handler = create if wanted.verb == "create" else None
     else:
-        handler = _VERBS.get(wanted.verb) if wanted.verb in resource.verbs else None
-        if wanted.verb == "create" and wanted.name:
-            handler = None
+        taken = wanted.verb == "create" and wanted.name
+        handler = None if taken or wanted.verb not in resource.verbs else _VERBS.get(wanted.verb)
     if handler is None:
         raise method_not_supported(resource)
     return handler
-
-
-def _create_only(resource: Resource) -> Handler:
-    return actions.bind if resource.kind == "Binding" else reviews.review
 
 
 def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Response:
@@ -252,4 +224,6 @@ def _bare_path(server: Server, http: web.Request, wanted: Request) -> web.Respon
         headers = {"Content-Type": discovery.OPENAPI_V2}
         return web.Response(body=discovery.openapi_v2(), headers=headers)
     document = discovery.document(path, server.settings)
-    return _no_page() if document is None else responses.json_value(document)
+    if document is None:
+        raise _no_page()
+    return responses.json_value(document)

@@ -1,10 +1,11 @@
 """One HTTP/1.1 exchange with a pod, an endpoint or a kubelet over a dialled connection, by h11.
 
-The request's body is sent whole; the answer's is passed on as it comes. Each request opens a new connection;
+Errors are in the words of Go's ``net`` package, as clients of a real API server read them. The request's body is sent whole; the answer's is passed on as it comes. Each request opens a new connection;
 nothing is kept alive.
 """
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -15,6 +16,19 @@ from nettests.lab.interfaces import Duplex
 _CHUNK = 65536
 
 Headers = list[tuple[str, str]]
+_TEXTS = {
+    errno.ECONNREFUSED: "connect: connection refused",
+    errno.EHOSTUNREACH: "connect: no route to host",
+    errno.ENETUNREACH: "connect: network is unreachable",
+    errno.ECONNRESET: "read: connection reset by peer",
+    errno.ETIMEDOUT: "i/o timeout",
+}
+
+
+def go_text(error: OSError) -> str:
+    """Return what Go says of a failed connect or read."""
+    number = errno.ETIMEDOUT if isinstance(error, TimeoutError) else error.errno
+    return _TEXTS.get(number or 0, str(error.strerror or error).lower())
 
 
 class BrokenError(Exception):
@@ -47,11 +61,9 @@ async def request(
     """Send a request and read the head of the answer."""
     connection = h11.Connection(h11.CLIENT)
     sized = [*headers, ("Content-Length", str(len(body)))] if body else headers
-    head = h11.Request(method=method, target=target, headers=sized)
-    data = connection.send(head) or b""
-    if body:
-        data += connection.send(h11.Data(data=body)) or b""
-    data += connection.send(h11.EndOfMessage()) or b""
+    parts: list[h11.Event] = [h11.Request(method=method, target=target, headers=sized)]
+    parts += [h11.Data(data=body)] if body else []
+    data = b"".join(connection.send(part) or b"" for part in (*parts, h11.EndOfMessage()))
     try:
         stream.writer.write(data)
         await stream.writer.drain()
@@ -77,7 +89,9 @@ async def _next(connection: h11.Connection, stream: Duplex) -> h11.Event:
         try:
             event = connection.next_event()
         except h11.RemoteProtocolError as error:
-            raise BrokenError(_protocol_text(error)) from error
+            text = str(error)
+            cut_off = "closed connection" in text
+            raise BrokenError("EOF" if cut_off else f"malformed HTTP response: {text}") from error
         if event is not h11.NEED_DATA:
             if isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
                 raise BrokenError("EOF")
@@ -87,8 +101,3 @@ async def _next(connection: h11.Connection, stream: Duplex) -> h11.Event:
             connection.receive_data(await stream.reader.read(_CHUNK))
         except (ConnectionError, asyncio.IncompleteReadError) as error:
             raise BrokenError("read: connection reset by peer") from error
-
-
-def _protocol_text(error: h11.RemoteProtocolError) -> str:
-    text = str(error)
-    return "EOF" if "closed connection" in text else f"malformed HTTP response: {text}"

@@ -88,6 +88,10 @@ class Call:
         """What the rows of a table carry of their objects."""
         return str(self.http.query.get("includeObject", "Metadata"))
 
+    async def body(self) -> tuple[bytes, str]:
+        """Return the body, and its content type with parameters."""
+        return await self.http.read(), str(self.http.headers.get("Content-Type", ""))
+
     def channel(self, kind: str, node: str = "") -> ChannelRequest:
         """Describe the connection this request is about to make."""
         return ChannelRequest(
@@ -110,8 +114,9 @@ class Call:
     ) -> AsyncIterator[None]:
         """Keep an open channel where faults can cut it."""
         faults = self.server.settings.faults
-        handle = faults.opened(channel, cut)
+        handle = object()
+        faults.channels[handle] = (channel, cut)
         try:
             yield
         finally:
-            faults.closed(handle)
+            del faults.channels[handle]

@@ -8,7 +8,9 @@ Each message begins with a channel number: a byte, or a digit in the base64 vari
 import asyncio
 import base64
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import WSMsgType, web
 
@@ -25,10 +27,6 @@ EXEC_PROTOCOLS = (
 FORWARD_PROTOCOLS = ("v4.channel.k8s.io", "v4.base64.channel.k8s.io", "")
 CLOSE_CHANNEL = 255
 """v5: the next byte names a channel that the client has closed."""
-
-
-class NotAcceptedError(Exception):
-    """The client offers no subprotocol that is served here."""
 
 
 def require_upgrade(request: web.Request, *, what: str, kubectl: str) -> None:
@@ -49,12 +47,17 @@ def offered(request: web.Request) -> list[str]:
     return [name.strip() for name in header.split(",")]
 
 
-def choose(request: web.Request, served: Sequence[str]) -> str:
-    """Return the first offered subprotocol that is served; an empty offer means the oldest one."""
-    for name in offered(request):
-        if name in served:
-            return name
-    raise NotAcceptedError(request.headers.get("Sec-WebSocket-Protocol", ""))
+def choose(request: web.Request, served: Sequence[str]) -> str | None:
+    """Return the first offered subprotocol that is served, if any; an empty offer means the oldest one."""
+    return next((name for name in offered(request) if name in served), None)
+
+
+async def end_tasks(*tasks: asyncio.Future[Any]) -> None:
+    """Cancel what moves the bytes of a channel, and wait until it has ended."""
+    for task in tasks:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
 @dataclass(slots=True)
@@ -90,13 +93,11 @@ class Channels:
         """Send data on a channel; what the client no longer takes is dropped."""
         if self.socket.closed:
             return
-        try:
+        with suppress(ConnectionError):
             if self.encoded:
                 await self.socket.send_str(f"{channel}{base64.b64encode(data).decode()}")
             else:
                 await self.socket.send_bytes(bytes([channel]) + data)
-        except ConnectionError:
-            return
 
     async def receive(self) -> AsyncIterator[tuple[int, bytes]]:
         """Yield channel and data of each message until the client closes."""
@@ -104,13 +105,11 @@ class Channels:
             if message.type is WSMsgType.BINARY and message.data:
                 yield message.data[0], bytes(message.data[1:])
             elif message.type is WSMsgType.TEXT and message.data:
-                yield self._decoded(message.data)
-
-    def _decoded(self, text: str) -> tuple[int, bytes]:
-        if self.encoded:
-            return int(text[0]), base64.b64decode(text[1:])
-        data = text.encode()
-        return data[0], data[1:]
+                if self.encoded:
+                    yield int(message.data[0]), base64.b64decode(message.data[1:])
+                else:
+                    data = message.data.encode()
+                    yield data[0], data[1:]
 
     async def close(self) -> None:
         """Close the connection in order."""

@@ -12,10 +12,10 @@ from aiohttp import web
 
 from nettests.lab.apiserver import body, deletion, patch, resources, status, views
 from nettests.lab.apiserver.call import Call
-from nettests.lab.apiserver.forms import negotiate, render_list, render_one
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import json_text, json_value
 from nettests.lab.apiserver.store import Record
+from nettests.lab.apiserver.views import negotiate, render_list, render_one
 from nettests.lab.apiserver.watching import selection, watch
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def _warnings(call: Call) -> tuple[str, ...]:
     return (text,) if text and call.server.settings.version.minor >= 33 else ()
 
 
-def answer(
+def _answer(
     call: Call, record: Record, *, code: int = 200, warnings: tuple[str, ...] = ()
 ) -> web.Response:
     """Return a record in the form that the client accepts."""
@@ -43,75 +43,61 @@ async def get(call: Call) -> web.StreamResponse:
     if flag(call.http.query, "watch"):
         return await watch(call)
     record = call.server.objects.require(call.resource, call.namespace, call.name)
-    return answer(call, record)
+    return _answer(call, record)
 
 
 async def list_objects(call: Call) -> web.Response:
     """GET of a collection, in pages when ``limit`` says so."""
-    form = negotiate(call.accept)
-    selects = selection(call)
-    store, query = call.server.store, call.http.query
-    records = [
-        record for record in store.records(call.resource.key, call.namespace) if selects(record)
-    ]
-    metadata: Json = {"resourceVersion": str(store.version)}
-    if token := query.get("continue"):
-        after = _read_token(token)
-        records = [record for record in records if record.name > after]
-    limit = _limit(query.get("limit", ""))
+    form, records, query = negotiate(call.accept), _selected(call), call.http.query
+    metadata: Json = {"resourceVersion": str(call.server.store.version)}
+    try:
+        if token := query.get("continue"):
+            after = tuple(json.loads(base64.urlsafe_b64decode(token)))
+            records = [record for record in records if record.name > after]
+    except ValueError as error:
+        raise status.bad_request("continue key is not valid") from error
+    try:
+        limit = int(query.get("limit") or 0)
+    except ValueError as error:
+        raise status.bad_request(f'invalid limit: "{query["limit"]}"') from error
     if limit and len(records) > limit:
-        metadata["continue"] = _token(records[limit - 1])
+        last = json.dumps(records[limit - 1].name).encode()
+        metadata["continue"] = base64.urlsafe_b64encode(last).decode()
         metadata["remainingItemCount"] = len(records) - limit
         records = records[:limit]
     text = render_list(form, call.resource, records, metadata, call.include_object)
     return json_text(text, warnings=_warnings(call))
 
 
-def _limit(text: str) -> int:
-    try:
-        return int(text or 0)
-    except ValueError as error:
-        raise status.bad_request(f'invalid limit: "{text}"') from error
-
-
-def _token(record: Record) -> str:
-    return base64.urlsafe_b64encode(json.dumps(record.name).encode()).decode()
-
-
-def _read_token(token: str) -> tuple[str, str]:
-    try:
-        namespace, name = json.loads(base64.urlsafe_b64decode(token))
-    except ValueError as error:
-        raise status.bad_request("continue key is not valid") from error
-    return namespace, name
+def _selected(call: Call) -> list[Record]:
+    selects = selection(call)
+    records = call.server.store.records(call.resource.key, call.namespace)
+    return [record for record in records if selects(record)]
 
 
 async def create(call: Call) -> web.Response:
     """POST to a collection."""
-    data = await call.http.read()
-    decoded = body.decode(data, _content_type(call), call.resource, call.field_validation)
-    item = views.to_stored(call.resource, decoded.item)
-    record = call.server.objects.create(call.resource, call.namespace, item, dry_run=call.dry_run)
-    return answer(call, record, code=201, warnings=decoded.warnings)
-
-
-def _content_type(call: Call) -> str:
-    return str(call.http.headers.get("Content-Type", ""))
+    decoded = await _decoded(call)
+    return _create(call, views.to_stored(call.resource, decoded.item), decoded.warnings)
 
 
 async def update(call: Call) -> web.Response:
     """PUT of an object or of its status."""
-    data = await call.http.read()
-    decoded = body.decode(data, _content_type(call), call.resource, call.field_validation)
+    decoded = await _decoded(call)
     item = views.to_stored(call.resource, decoded.item)
     exists = call.server.store.get(call.resource.key, call.namespace, call.name)
     if exists is None and call.resource.create_on_update and not call.request.subresource:
-        record = call.server.objects.create(
-            call.resource, call.namespace, item, dry_run=call.dry_run
-        )
-        return answer(call, record, code=201, warnings=decoded.warnings)
-    record = _replace(call, item)
-    return answer(call, record, warnings=decoded.warnings)
+        return _create(call, item, decoded.warnings)
+    return _answer(call, _replace(call, item), warnings=decoded.warnings)
+
+
+async def _decoded(call: Call) -> body.Decoded:
+    return body.decode(*await call.body(), call.resource, call.field_validation)
+
+
+def _create(call: Call, item: Json, warnings: tuple[str, ...]) -> web.Response:
+    record = call.server.objects.create(call.resource, call.namespace, item, dry_run=call.dry_run)
+    return _answer(call, record, code=201, warnings=warnings)
 
 
 def _replace(call: Call, item: Json) -> Record:
@@ -127,21 +113,24 @@ def _replace(call: Call, item: Json) -> Record:
 
 async def patch_object(call: Call) -> web.Response:
     """PATCH of an object or of its status; apply creates what is not there."""
-    media = body.media_type(_content_type(call))
+    data, content_type = await call.body()
+    media = body.media_type(content_type)
     if media not in patch.PATCH_TYPES:
         raise patch.unsupported_patch()
-    document = body.parse(await call.http.read(), media, call.resource.kind)
+    document = body.parse(data, media, call.resource.kind)
     if media == patch.APPLY_PATCH:
         _check_apply(call, document)
         if call.server.store.get(call.resource.key, call.namespace, call.name) is None:
-            return _create_applied(call, document)
+            decoded = body.prune(document, call.resource, call.field_validation)
+            decoded.item.setdefault("metadata", {}).setdefault("name", call.name)
+            return _create(call, decoded.item, decoded.warnings)
     record = call.server.objects.require(call.resource, call.namespace, call.name)
     original = copy.deepcopy(views.whole(call.resource, record.body))
     patched = patch.apply_patch(call.resource, original, document, media)
     body.check_kind(patched, call.resource.kind, call.resource.api_version)
     decoded = body.prune(patched, call.resource, call.field_validation)
     replaced = _replace(call, views.to_stored(call.resource, decoded.item))
-    return answer(call, replaced, warnings=decoded.warnings)
+    return _answer(call, replaced, warnings=decoded.warnings)
 
 
 def _check_apply(call: Call, document: Any) -> None:
@@ -153,18 +142,9 @@ def _check_apply(call: Call, document: Any) -> None:
         raise status.bad_request("error decoding YAML: the patch is not an object")
 
 
-def _create_applied(call: Call, document: Json) -> web.Response:
-    decoded = body.prune(document, call.resource, call.field_validation)
-    decoded.item.setdefault("metadata", {}).setdefault("name", call.name)
-    record = call.server.objects.create(
-        call.resource, call.namespace, decoded.item, dry_run=call.dry_run
-    )
-    return answer(call, record, code=201, warnings=decoded.warnings)
-
-
 async def _options(call: Call) -> deletion.DeleteOptions:
-    data = await call.http.read()
-    document = body.parse(data, _content_type(call), "DeleteOptions") if data else {}
+    data, content_type = await call.body()
+    document = body.parse(data, content_type, "DeleteOptions") if data else {}
     return deletion.read_options(call.http.query, document or {})
 
 
@@ -175,26 +155,17 @@ async def delete(call: Call) -> web.Response:
         call.server.objects, call.resource, call.namespace, call.name, options
     )
     if call.resource.returns_deleted or not gone:
-        return answer(call, record)
-    details: Json = {"name": call.name}
-    if call.resource.group:
-        details["group"] = call.resource.group
-    details |= {"kind": call.resource.plural, "uid": record.body["metadata"]["uid"]}
-    return json_value(status.success(details))
+        return _answer(call, record)
+    about = {**status.details(call.resource, call.name), "uid": record.body["metadata"]["uid"]}
+    return json_value(status.success(about))
 
 
 async def delete_collection(call: Call) -> web.Response:
     """DELETE of all selected objects of a collection; answers with their list."""
     options = await _options(call)
-    selects = selection(call)
-    records = [
-        record
-        for record in call.server.store.records(call.resource.key, call.namespace)
-        if selects(record)
-    ]
     deleted = [
         deletion.delete(call.server.objects, call.resource, *record.name, options)[0]
-        for record in records
+        for record in _selected(call)
     ]
     metadata = {"resourceVersion": str(call.server.store.version)}
     return json_text(render_list(negotiate(call.accept), call.resource, deleted, metadata, "None"))
@@ -202,8 +173,7 @@ async def delete_collection(call: Call) -> web.Response:
 
 async def finalize(call: Call) -> web.Response:
     """PUT of a namespace's finalizers; the last one gone, a terminating namespace goes."""
-    data = await call.http.read()
-    decoded = body.decode(data, _content_type(call), call.resource, "Ignore")
+    decoded = body.decode(*await call.body(), call.resource, "Ignore")
     finalizers = (decoded.item.get("spec") or {}).get("finalizers") or []
 
     def change(stored: Json) -> None:
@@ -212,4 +182,4 @@ async def finalize(call: Call) -> web.Response:
     record = call.server.objects.modify(resources.NAMESPACES, "", call.name, change)
     if not finalizers and record.body["metadata"].get("deletionTimestamp"):
         record = call.server.store.delete(resources.NAMESPACES.key, "", call.name)
-    return answer(call, record)
+    return _answer(call, record)

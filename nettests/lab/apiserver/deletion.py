@@ -89,32 +89,21 @@ def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
     name = meta["name"]
     if resource is resources.NAMESPACES and name in _IMMORTAL:
         raise status.forbidden(resource, name, "this namespace may not be deleted")
-    # the storage of namespaces compares preconditions itself, with other messages
-    if resource is resources.NAMESPACES:
-        stated = (
-            ("UID", options.uid, "uid"),
-            ("ResourceVersion", options.version, "resourceVersion"),
-        )
-        for what, wanted, key in stated:
-            if wanted is not None and wanted != meta[key]:
-                why = (
-                    f"Precondition failed: {what} in precondition: {wanted}, "
-                    f"{what} in object meta: {meta[key]}"
-                )
-                raise conflict(resource, name, why)
-    if options.uid is not None and options.uid != meta["uid"]:
+    for what, wanted, stored, guess in (
+        ("UID", options.uid, meta["uid"], "deleted and then recreated"),
+        ("ResourceVersion", options.version, meta["resourceVersion"], "modified"),
+    ):
         why = (
-            f"the UID in the precondition ({options.uid}) does not match the UID in record "
-            f"({meta['uid']}). The object might have been deleted and then recreated"
+            f"the {what} in the precondition ({wanted}) does not match the {what} in record ({stored}). "
+            f"The object might have been {guess}"
         )
-        raise conflict(resource, name, why)
-    if options.version is not None and options.version != meta["resourceVersion"]:
-        why = (
-            f"the ResourceVersion in the precondition ({options.version}) does not match the "
-            f"ResourceVersion in record ({meta['resourceVersion']}). "
-            "The object might have been modified"
-        )
-        raise conflict(resource, name, why)
+        if resource is resources.NAMESPACES:  # their storage compares itself, with other messages
+            why = (
+                f"Precondition failed: {what} in precondition: {wanted}, "
+                f"{what} in object meta: {stored}"
+            )
+        if wanted is not None and wanted != stored:
+            raise conflict(resource, name, why)
 
 
 def _grace(resource: Resource, body: Json, options: DeleteOptions) -> int:
@@ -123,13 +112,10 @@ def _grace(resource: Resource, body: Json, options: DeleteOptions) -> int:
     spec = body["spec"]
     if not spec.get("nodeName") or (body.get("status") or {}).get("phase") in _DONE:
         return 0
-    wanted = options.grace
-    if wanted is None:
-        wanted = body["metadata"].get(
-            "deletionGracePeriodSeconds", spec.get("terminationGracePeriodSeconds", 30)
-        )
     running: int | None = body["metadata"].get("deletionGracePeriodSeconds")
-    return int(wanted) if running is None else min(running, int(wanted))
+    usual = spec.get("terminationGracePeriodSeconds", 30) if running is None else running
+    wanted = int(usual if options.grace is None else options.grace)
+    return wanted if running is None else min(running, wanted)
 
 
 def _mark(resource: Resource, body: Json, grace: int) -> None:

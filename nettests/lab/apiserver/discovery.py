@@ -20,8 +20,7 @@ _READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readines
 OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 
 
-def version(release: Version) -> Json:
-    """Return ``/version``."""
+def _version(release: Version) -> Json:
     return {
         "major": release.major,
         "minor": str(release.minor),
@@ -58,43 +57,21 @@ def metrics(requests: Mapping[tuple[str, str, str], int]) -> str:
     return "\n".join([help_text, f"# TYPE {name} counter", *lines, ""])
 
 
-def core_versions(settings: ApiSettings) -> Json:
-    """Return ``/api``."""
-    address = {"clientCIDR": "0.0.0.0/0", "serverAddress": settings.server_address}
-    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [address]}
-
-
 def _group(name: str, version_name: str) -> Json:
     group_version = {"groupVersion": f"{name}/{version_name}", "version": version_name}
     return {"name": name, "versions": [group_version], "preferredVersion": group_version}
 
 
-def group_list(minor: int) -> Json:
-    """Return ``/apis`` of Kubernetes 1.``minor``, as all documents here are of one release."""
-    groups = [_group(*group) for group in resources.groups(minor)]
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
-
-
-def group(name: str, minor: int) -> Json | None:
-    """Return ``/apis/<group>``, if the group is served."""
-    for group_name, version_name in resources.groups(minor):
-        if group_name == name:
-            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group_name, version_name)}
-    return None
-
-
 def resource_list(group_name: str, version_name: str, minor: int) -> Json | None:
-    """Return ``/api/v1`` or ``/apis/<group>/<version>``, if it is served."""
+    """Return ``/api/v1`` or ``/apis/<group>/<version>`` of Kubernetes 1.``minor``, if it is served."""
     served = resources.in_group(group_name, version_name, minor)
     if not served:
         return None
-    listed = [entry for resource in served for entry in _entries(resource)]
-    api_version = served[0].api_version
     return {
         "kind": "APIResourceList",
         "apiVersion": "v1",
-        "groupVersion": api_version,
-        "resources": listed,
+        "groupVersion": served[0].api_version,
+        "resources": [entry for resource in served for entry in _entries(resource)],
     }
 
 
@@ -113,18 +90,19 @@ def _entries(resource: Resource) -> list[Json]:
     return [entry, *(_subentry(resource, name) for name in resource.subresources)]
 
 
+_READ_WRITE, _CONNECT = ("get", "patch", "update"), ("create", "get")
 # subresource → verbs, kind, group and version of what it takes
 _SUBRESOURCES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
-    "status": (("get", "patch", "update"), "", "", ""),
+    "status": (_READ_WRITE, "", "", ""),
     "finalize": (("update",), "", "", ""),
     "log": (("get",), "", "", ""),
-    "exec": (("create", "get"), "PodExecOptions", "", ""),
-    "attach": (("create", "get"), "PodAttachOptions", "", ""),
-    "portforward": (("create", "get"), "PodPortForwardOptions", "", ""),
+    "exec": (_CONNECT, "PodExecOptions", "", ""),
+    "attach": (_CONNECT, "PodAttachOptions", "", ""),
+    "portforward": (_CONNECT, "PodPortForwardOptions", "", ""),
     "proxy": (("create", "delete", "get", "patch", "update"), "", "", ""),
     "binding": (("create",), "Binding", "", ""),
     "eviction": (("create",), "Eviction", "policy", "v1"),
-    "scale": (("get", "patch", "update"), "Scale", "autoscaling", "v1"),
+    "scale": (_READ_WRITE, "Scale", "autoscaling", "v1"),
     "token": (("create",), "TokenRequest", "authentication.k8s.io", "v1"),
 }
 
@@ -145,10 +123,6 @@ def _subentry(resource: Resource, name: str) -> Json:
     return entry
 
 
-def _kind(group_name: str, version_name: str, kind: str) -> Json:
-    return {"group": group_name, "version": version_name, "kind": kind}
-
-
 def openapi_v2() -> bytes:
     """Return ``/openapi/v2`` in protobuf: a gnostic ``Document`` of swagger 2.0 with its title."""
     title, version_name = b"Kubernetes", b"unversioned"
@@ -156,16 +130,7 @@ def openapi_v2() -> bytes:
     return b"\x0a\x032.0\x12%c%s" % (len(info), info)
 
 
-def openapi_index(minor: int) -> Json:
-    """Return ``/openapi/v3``."""
-    names = [
-        "api/v1",
-        *(f"apis/{name}/{version_name}" for name, version_name in resources.groups(minor)),
-    ]
-    return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in names}}
-
-
-def openapi(group_name: str, version_name: str, minor: int) -> Json | None:
+def _openapi(group_name: str, version_name: str, minor: int) -> Json | None:
     """Return ``/openapi/v3/…`` of one group: its PATCH operations and their parameters."""
     served = resources.in_group(group_name, version_name, minor)
     if not served:
@@ -182,13 +147,14 @@ def _patch_path(resource: Resource) -> tuple[str, Json]:
     root = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
     where = "/namespaces/{namespace}" if resource.namespaced else ""
     names = ("dryRun", "fieldManager", "fieldValidation", "force")
-    parameters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in names]
-    kind = _kind(resource.group, resource.version, resource.kind)
+    group_version = {"group": resource.group, "version": resource.version}
     operation = {
-        "parameters": parameters,
+        "parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}} for name in names
+        ],
         "responses": {"200": {"description": "OK"}},
         "x-kubernetes-action": "patch",
-        "x-kubernetes-group-version-kind": kind,
+        "x-kubernetes-group-version-kind": {**group_version, "kind": resource.kind},
     }
     return f"{root}{where}/{resource.plural}/{{name}}", {"patch": operation}
 
@@ -196,19 +162,24 @@ def _patch_path(resource: Resource) -> tuple[str, Json]:
 def document(path: str, settings: ApiSettings) -> Json | None:
     """Return what is served at a bare path, if anything is."""
     minor = settings.version.minor
+    groups = dict(resources.groups(minor))
     match path.strip("/").split("/"):
         case ["version"]:
-            return version(settings.version)
+            return _version(settings.version)
         case ["api"]:
-            return core_versions(settings)
+            address = {"clientCIDR": "0.0.0.0/0", "serverAddress": settings.server_address}
+            versions = {"kind": "APIVersions", "versions": ["v1"]}
+            return {**versions, "serverAddressByClientCIDRs": [address]}
         case ["apis"]:
-            return group_list(minor)
+            listed = [_group(*group) for group in groups.items()]
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
         case ["openapi", "v3"]:
-            return openapi_index(minor)
+            names = ["api/v1", *(f"apis/{name}/{version}" for name, version in groups.items())]
+            return {"paths": {name: {"serverRelativeURL": f"/openapi/v3/{name}"} for name in names}}
         case ["openapi", "v3", *rest]:
-            return _of_version(rest, minor, openapi)
-        case ["apis", name]:
-            return group(name, minor)
+            return _of_version(rest, minor, _openapi)
+        case ["apis", name] if name in groups:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(name, groups[name])}
         case rest:
             return _of_version(rest, minor, resource_list)
 
@@ -221,5 +192,4 @@ def _of_version(
             return make("", version_name, minor)
         case ["apis", name, version_name]:
             return make(name, version_name, minor)
-        case _:
-            return None
+    return None

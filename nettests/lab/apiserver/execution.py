@@ -8,7 +8,6 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 from aiohttp import web
@@ -18,44 +17,23 @@ from nettests.lab.apiserver.channels import (
     CLOSE_CHANNEL,
     EXEC_PROTOCOLS,
     Channels,
-    NotAcceptedError,
     choose,
+    end_tasks,
     not_accepted,
     require_upgrade,
 )
-from nettests.lab.apiserver.log import container_of, dial_error, find_kubelet, is_running
+from nettests.lab.apiserver.log import container_of, find_kubelet, is_running, reach
 from nettests.lab.apiserver.request import flag
-from nettests.lab.apiserver.settings import ChannelRequest, Ending
-from nettests.lab.apiserver.status import PlainError, bad_request, internal, success
-from nettests.lab.interfaces import ExecOutcome, NotRunningError
+from nettests.lab.apiserver.settings import Ending
+from nettests.lab.apiserver.status import PlainError, internal, success
+from nettests.lab.interfaces import NotRunningError
 
 Json = dict[str, Any]
+Session = Callable[[Call, Json, Channels], Awaitable[None]]
 
 _STDIN, _STDOUT, _STDERR, _ERROR = 0, 1, 2, 3
 _FRAME = 32768
 _POLL_SECONDS = 0.2
-
-
-class _Input:
-    """What the client types, until it closes channel 0 or goes."""
-
-    def __init__(self) -> None:
-        self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
-        self._ended = False
-
-    def put(self, data: bytes) -> None:
-        if data:
-            self._chunks.put_nowait(data)
-
-    def end(self) -> None:
-        self._chunks.put_nowait(b"")
-
-    async def read(self) -> bytes:
-        if self._ended:
-            return b""
-        chunk = await self._chunks.get()
-        self._ended = not chunk
-        return chunk
 
 
 async def execute(call: Call) -> web.StreamResponse:
@@ -68,59 +46,36 @@ async def attach(call: Call) -> web.StreamResponse:
     return await _stream(call, "attach", _show)
 
 
-async def _stream(
-    call: Call, kind: str, session: Callable[[Call, Json, Channels], Awaitable[None]]
-) -> web.StreamResponse:
-    require_upgrade(call.http, what=kind, kubectl="1.30")
+async def _stream(call: Call, kind: str, session: Session) -> web.StreamResponse:
     query = call.http.query
+    require_upgrade(call.http, what=kind, kubectl="1.30")
     pod = call.server.objects.require(call.resource, call.namespace, call.name).body
-    container = container_of(pod, query.get("container", ""))
-    node = pod["spec"].get("nodeName", "")
-    if not node:
-        raise bad_request(f"pod {call.name} does not have a host assigned")
-    channel = call.channel(kind, node)
-    if (why := await call.broken(channel)) is not None:
-        raise dial_error(why)
+    container, node = container_of(pod, query.get("container", "")), pod["spec"].get("nodeName", "")
+    channel = await reach(call, kind, node)
     if not any(flag(query, name) for name in ("stdin", "stdout", "stderr")):
         raise PlainError(400, "you must specify at least 1 of stdin, stdout, stderr")
     find_kubelet(call, node)
-    if not _runs(pod, container):
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    if not any(
+        each["name"] == container and "running" in (each.get("state") or {}) for each in statuses
+    ):
         raise PlainError(500, f'container not found ("{container}")')
-    try:
-        protocol = choose(call.http, EXEC_PROTOCOLS)
-    except NotAcceptedError:
+    if (protocol := choose(call.http, EXEC_PROTOCOLS)) is None:
         return not_accepted()
-    return await _accepted(call, channel, {"node": node, "container": container}, protocol, session)
-
-
-async def _accepted(
-    call: Call,
-    channel: ChannelRequest,
-    where: Json,
-    protocol: str,
-    session: Callable[[Call, Json, Channels], Awaitable[None]],
-) -> web.StreamResponse:
     channels = await Channels.accept(call.http, protocol)
     async with call.cuttable(channel, channels.cut):
         shown = (_STDOUT, "stdout"), (_STDERR, "stderr"), (_ERROR, "")
-        first = next(number for number, name in shown if not name or flag(call.http.query, name))
+        first = next(number for number, name in shown if not name or flag(query, name))
         await channels.send(first, b"")
-        await session(call, where, channels)
+        await session(call, {"node": node, "container": container}, channels)
         await channels.close()
     return channels.socket
 
 
-def _runs(pod: Json, container: str) -> bool:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
-    return any(
-        each["name"] == container and "running" in (each.get("state") or {}) for each in statuses
-    )
-
-
 async def _run(call: Call, where: Json, channels: Channels) -> None:
-    client_input = _Input()
-    program = asyncio.ensure_future(_probe_kubelet(call, where, channels, client_input))
-    reader = asyncio.ensure_future(_read(channels, client_input))
+    typed: asyncio.Queue[bytes] = asyncio.Queue()
+    program = asyncio.ensure_future(_execute(call, where, channels, typed))
+    reader = asyncio.ensure_future(_read(channels, typed))
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if not program.done():
@@ -136,23 +91,29 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
         elif status["status"] == "Failure":
             await channels.send(_ERROR, status["message"].encode())
     finally:
-        for task in (program, reader):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await end_tasks(program, reader)
 
 
-async def _read(channels: Channels, client_input: _Input) -> None:
+async def _read(channels: Channels, typed: asyncio.Queue[bytes]) -> None:
+    """Queue what the client types, and an empty text when it closes channel 0 or goes."""
     async for channel, data in channels.receive():
-        if channel == _STDIN:
-            client_input.put(data)
+        if channel == _STDIN and data:
+            typed.put_nowait(data)
         elif channel == CLOSE_CHANNEL and data[:1] == bytes([_STDIN]):
-            client_input.end()
-    client_input.end()
+            typed.put_nowait(b"")
+    typed.put_nowait(b"")
 
 
-async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_input: _Input) -> Json:
-    query = call.http.query
+async def _execute(
+    call: Call, where: Json, channels: Channels, typed: asyncio.Queue[bytes]
+) -> Json:
+    query, ended = call.http.query, asyncio.Event()
+
+    async def stdin() -> bytes:
+        chunk = b"" if ended.is_set() else await typed.get()
+        if not chunk:
+            ended.set()
+        return chunk
 
     def output(channel: int, name: str) -> Callable[[bytes], Awaitable[None]]:
         async def write(data: bytes) -> None:
@@ -171,14 +132,26 @@ async def _probe_kubelet(call: Call, where: Json, channels: Channels, client_inp
             pod=call.name,
             container=where["container"],
             argv=argv,
-            stdin=client_input.read if flag(query, "stdin") else None,
+            stdin=stdin if flag(query, "stdin") else None,
             stdout=output(_STDOUT, "stdout"),
             stderr=output(_STDERR, "stderr"),
             tty=flag(query, "tty"),
         )
     except NotRunningError as error:
         return _failed(str(error))
-    return _outcome(outcome)
+    if outcome.error is not None:
+        return _failed(_not_started(outcome.error))
+    if outcome.exit_code == 0:
+        return {"metadata": {}, "status": success()["status"]}
+    ended_with = f"command terminated with exit code {outcome.exit_code}"
+    causes = [{"reason": "ExitCode", "message": str(outcome.exit_code)}]
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"command terminated with non-zero exit code: {ended_with}",
+        "reason": "NonZeroExitCode",
+        "details": {"causes": causes},
+    }
 
 
 def _not_started(detail: str) -> str:
@@ -189,34 +162,15 @@ def _not_started(detail: str) -> str:
     )
 
 
-def _outcome(outcome: ExecOutcome) -> Json:
-    if outcome.error is not None:
-        return _failed(_not_started(outcome.error))
-    if outcome.exit_code == 0:
-        return {"metadata": {}, "status": success()["status"]}
-    code = outcome.exit_code
-    return {
-        "metadata": {},
-        "status": "Failure",
-        "message": (
-            f"command terminated with non-zero exit code: command terminated with exit code {code}"
-        ),
-        "reason": "NonZeroExitCode",
-        "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]},
-    }
-
-
 def _failed(text: str) -> Json:
     """Return the status of a command that did not start: the API wraps what the kubelet says."""
-    inner = f"Internal error occurred: {text}"
-    body = internal(inner).body()
+    body = internal(f"Internal error occurred: {text}").body()
     return {key: value for key, value in body.items() if key not in {"kind", "apiVersion"}}
 
 
 async def _show(call: Call, where: Json, channels: Channels) -> None:
-    kubelet = find_kubelet(call, where["node"])
-    container = where["container"]
-    reader = asyncio.ensure_future(_read(channels, _Input()))
+    kubelet, container = find_kubelet(call, where["node"]), where["container"]
+    reader = asyncio.ensure_future(_read(channels, asyncio.Queue()))
 
     async def lines() -> list[bytes]:
         log_lines = await kubelet.log(
@@ -236,6 +190,4 @@ async def _show(call: Call, where: Json, channels: Channels) -> None:
                 await channels.send(_STDOUT, line)
             sent = len(log_lines)
     finally:
-        reader.cancel()
-        with suppress(asyncio.CancelledError):
-            await reader
+        await end_tasks(reader)

@@ -23,24 +23,27 @@ NONE = "None"
 def configured(settings: ApiSettings) -> Mapping[str, Network]:
     """Return the Service network of each family, the cluster's default family first."""
     networks = (settings.service_cidr, settings.second_service_cidr)
-    return {
-        family_of(str(network.network_address)): network
-        for network in networks
-        if network is not None
-    }
+    return {_family_of(str(network)): network for network in networks if network is not None}
 
 
-def family_of(address: str) -> str:
-    """Return the family of an address."""
+def _family_of(address: str) -> str:
     return "IPv6" if ":" in address else "IPv4"
 
 
 def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[FieldError]:
     """Fill in policy and families; ``before`` is the stored Service's spec when it is updated."""
-    _name_addresses(spec)
-    if before is not None and _prefers_as_before(spec, before):
-        return []
-    spec.setdefault("ipFamilyPolicy", _default_policy(spec, before))
+    if spec.get("clusterIP") and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
+        spec["clusterIP"] = spec["clusterIPs"][0]
+    fields, before_policy = ("clusterIPs", "ipFamilies", "ipFamilyPolicy"), ""
+    if before is not None:
+        before_policy = before.get("ipFamilyPolicy") or ""
+        unsaid = all(spec.get(field) == before.get(field) for field in fields)
+        if before_policy == "PreferDualStack" and unsaid:  # it does not follow the cluster
+            return []
+    headless = spec.get("clusterIP") == NONE and not spec.get("selector")
+    spec.setdefault("ipFamilyPolicy", before_policy or (_REQUIRE if headless else _SINGLE))
     errors = list(_validate(spec))
     if errors:
         return errors
@@ -50,36 +53,18 @@ def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[Field
     errors += _inferred_families(spec, settings)
     if errors:
         return errors
-    if spec.get("clusterIP") == NONE and not spec.get("selector"):
-        _complete_families(spec, _FAMILIES, next(iter(configured(settings))))
-        return []
-    errors += _unconfigured(spec, settings)
-    if not errors:
-        _complete_families(spec, tuple(configured(settings)), next(iter(configured(settings))))
+    if not headless:
+        errors += _unconfigured(spec, settings)
+    if (
+        not errors
+    ):  # begin with the default family, and add the missing one to what is not SingleStack
+        default, *_ = own_families = list(configured(settings))
+        families = list(spec.get("ipFamilies") or (default,))
+        if spec["ipFamilyPolicy"] != _SINGLE and len(families) == 1:
+            every = _FAMILIES if headless else own_families
+            families += [family for family in every if family not in families]
+        spec["ipFamilies"] = families
     return errors
-
-
-def _name_addresses(spec: Json) -> None:
-    """Let ``clusterIP`` and ``clusterIPs`` agree where only one of them was written."""
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
-    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
-        spec["clusterIP"] = spec["clusterIPs"][0]
-
-
-def _prefers_as_before(spec: Json, before: Json) -> bool:
-    """Whether nothing was said about families: PreferDualStack does not follow the cluster."""
-    same = ("clusterIPs", "ipFamilies", "ipFamilyPolicy")
-    if before.get("ipFamilyPolicy") != "PreferDualStack":
-        return False
-    return all(spec.get(field) == before.get(field) for field in same)
-
-
-def _default_policy(spec: Json, before: Json | None) -> str:
-    if before is not None and before.get("ipFamilyPolicy"):
-        return str(before["ipFamilyPolicy"])
-    headless = spec.get("clusterIP") == NONE
-    return _REQUIRE if headless and not spec.get("selector") else _SINGLE
 
 
 def _validate(spec: Json) -> Iterator[FieldError]:
@@ -114,10 +99,10 @@ def _mismatched(addresses: Sequence[str], families: Sequence[str]) -> Iterator[F
             detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
             yield invalid_value(f"{_IPS}[{index}]", text, detail)
             return
-    if len(addresses) == 2 and family_of(addresses[0]) == family_of(addresses[1]):
+    if len(addresses) == 2 and _family_of(addresses[0]) == _family_of(addresses[1]):
         yield invalid_value(_IPS, addresses, "may specify no more than one IP for each IP family")
     for index, (address, family) in enumerate(zip(addresses, families, strict=False)):
-        if family_of(address) != family:
+        if _family_of(address) != family:
             expected = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield invalid_value(f"{_IPS}[{index}]", address, expected)
 
@@ -137,9 +122,8 @@ def _released(spec: Json, before: Json) -> Iterator[FieldError]:
 def _contradicting_policy(spec: Json) -> Iterator[FieldError]:
     for field in ("clusterIPs", "ipFamilies"):
         if spec["ipFamilyPolicy"] == _SINGLE and len(spec.get(field) or ()) == 2:
-            detail = (
-                f"must be RequireDualStack or PreferDualStack when multiple '{field}' are specified"
-            )
+            several = f"when multiple '{field}' are specified"
+            detail = f"must be RequireDualStack or PreferDualStack {several}"
             yield invalid_value(_POLICY, _SINGLE, detail)
 
 
@@ -149,7 +133,7 @@ def _inferred_families(spec: Json, settings: ApiSettings) -> Iterator[FieldError
     for index, address in enumerate(spec.get("clusterIPs") or ()):
         if address == NONE or index < len(families):
             continue
-        family = family_of(address)
+        family = _family_of(address)
         if family not in configured(settings):
             detail = f"{family} is not configured on this cluster"
             yield invalid_value(f"{_IPS}[{index}]", spec["clusterIPs"], detail)
@@ -165,14 +149,5 @@ def _unconfigured(spec: Json, settings: ApiSettings) -> Iterator[FieldError]:
         yield invalid_value(_POLICY, _REQUIRE, detail)
     for index, family in enumerate(spec.get("ipFamilies") or ()):
         if family not in configured_families:
-            yield invalid_value(
-                f"spec.ipFamilies[{index}]", family, "not configured on this cluster"
-            )
-
-
-def _complete_families(spec: Json, configured_families: Sequence[str], default: str) -> None:
-    """Begin with the default family, and add the missing one to what is not SingleStack."""
-    families = list(spec.get("ipFamilies") or (default,))
-    if spec["ipFamilyPolicy"] != _SINGLE and len(families) == 1:
-        families += [family for family in configured_families if family not in families]
-    spec["ipFamilies"] = families
+            detail = "not configured on this cluster"
+            yield invalid_value(f"spec.ipFamilies[{index}]", family, detail)

@@ -12,22 +12,26 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nettests.lab.apiserver import quota, resources, status, validation
-from nettests.lab.apiserver.kinds import Context, strategy
-from nettests.lab.apiserver.pod_defaults import random_suffix
+from nettests.lab.apiserver.defaults import random_suffix
+from nettests.lab.apiserver.kinds import strategy
+from nettests.lab.apiserver.pod_admission import Context
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.store import ExistsError, Record, Store
 
 Json = dict[str, Any]
 
-_KEPT = (
+_KEPT = [
     "uid",
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "generation",
-)
+]
 _GENERATED_PREFIX = 58
+_OTHER_NAMESPACE = (
+    "the namespace of the provided object does not match the namespace sent on the request"
+)
 
 
 def now() -> str:
@@ -65,7 +69,7 @@ class Objects:
             if rules.empty_status is not None:
                 item["status"] = dict(rules.empty_status)
         errors = validation.metadata(resource, item)
-        errors += rules.create(item, self._context)
+        errors += rules.rules(item, None, self._context)
         if name and self.store.get(resource.key, namespace, name):
             raise status.already_exists(resource, name)
         if errors:
@@ -96,7 +100,7 @@ class Objects:
         errors = validation.metadata(resource, new)
         if subresource != "status":
             errors += validation.immutable_metadata(old, new)
-            errors += strategy(resource).update(old, new, self._context)
+            errors += strategy(resource).rules(new, old, self._context)
         if errors:
             raise status.invalid(resource, name, errors)
         if strategy(resource).generation and _spec(old) != _spec(new):
@@ -109,11 +113,7 @@ class Objects:
         return self.store.update(resource.key, new)
 
     def modify(
-        self,
-        resource: Resource,
-        namespace: str,
-        name: str,
-        change: Callable[[Json], None],
+        self, resource: Resource, namespace: str, name: str, change: Callable[[Json], None]
     ) -> Record:
         """Change a copy of an object in place and store it as it is, past kind rules."""
         body = copy.deepcopy(self.require(resource, namespace, name).body)
@@ -124,9 +124,7 @@ class Objects:
         meta = item.setdefault("metadata", {})
         stated = meta.get("namespace", "")
         if resource.namespaced and stated and stated != namespace:
-            raise status.bad_request(
-                "the namespace of the provided object does not match the namespace sent on the request"
-            )
+            raise status.bad_request(_OTHER_NAMESPACE)
         for field in (*_KEPT, "managedFields", "selfLink"):
             meta.pop(field, None)
         if meta.pop("resourceVersion", "") not in {"", "0"}:
@@ -145,16 +143,10 @@ class Objects:
         if record is None:
             raise status.not_found(resources.NAMESPACES, namespace)
         if record.body["metadata"].get("deletionTimestamp"):
-            cause = {
-                "reason": "NamespaceTerminating",
-                "message": f"namespace {namespace} is being terminated",
-                "field": "metadata.namespace",
-            }
-            why = (
-                f"unable to create new content in namespace {namespace} "
-                "because it is being terminated"
-            )
-            raise status.forbidden(resource, name, why, [cause])
+            message = f"namespace {namespace} is being terminated"
+            cause = {"reason": "NamespaceTerminating", "message": message}
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            raise status.forbidden(resource, name, why, [{**cause, "field": "metadata.namespace"}])
 
     def _carried_over(self, resource: Resource, old: Json, item: Json, subresource: str) -> Json:
         meta = {**item.get("metadata", {})}
@@ -196,13 +188,10 @@ def _check_preconditions(resource: Resource, name: str, old: Json, item: Json) -
             f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
         )
     if current.get("namespace", "") != (meta.get("namespace") or current.get("namespace", "")):
-        raise status.bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
+        raise status.bad_request(_OTHER_NAMESPACE)
     if (uid := meta.get("uid")) and uid != current["uid"]:
-        why = (
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {current['uid']}"
-        )
+        stated, stored = f"UID in precondition: {uid}", f"UID in object meta: {current['uid']}"
+        why = f"Precondition failed: {stated}, {stored}"
         raise status.conflict(resource, name, why)
     version = meta.get("resourceVersion")
     if version and version != current["resourceVersion"]:

@@ -5,8 +5,9 @@ Options and errors follow ``LogLocation`` of the pod registry and the kubelet's
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any
 
 from aiohttp import web
@@ -14,6 +15,7 @@ from aiohttp import web
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import api_headers
+from nettests.lab.apiserver.settings import ChannelRequest
 from nettests.lab.apiserver.status import ApiError, bad_request, internal
 from nettests.lab.interfaces import Kubelet, NotRunningError
 
@@ -26,17 +28,15 @@ _PULL_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff"})
 
 def container_of(pod: Json, wanted: str) -> str:
     """Return the container a request means; a 400 when it must be named or does not exist."""
-    name = pod["metadata"]["name"]
-    spec = pod["spec"]
+    name, spec = pod["metadata"]["name"], pod["spec"]
     names = [each["name"] for each in spec.get("containers") or ()]
     all_names = [*names, *(each["name"] for each in spec.get("initContainers") or ())]
     if wanted:
         if wanted not in all_names:
             raise bad_request(f"container {wanted} is not valid for pod {name}")
         return wanted
-    default = (pod["metadata"].get("annotations") or {}).get(
-        "kubectl.kubernetes.io/default-container"
-    )
+    annotations = pod["metadata"].get("annotations") or {}
+    default = annotations.get("kubectl.kubernetes.io/default-container")
     if default in all_names:
         return str(default)
     if len(names) > 1:
@@ -51,40 +51,41 @@ def find_kubelet(call: Call, node: str) -> Kubelet:
     try:
         return call.server.kubelets.kubelet(node)
     except KeyError:
-        raise dial_error(f"dial tcp: lookup {node}: no such host") from None
+        raise _dial_error(f"dial tcp: lookup {node}: no such host") from None
 
 
-def dial_error(text: str) -> ApiError:
+async def reach(call: Call, kind: str, node: str) -> ChannelRequest:
+    """Return the channel to a pod's node that a request opens; the dial error when a fault says so."""
+    if not node:
+        raise bad_request(f"pod {call.name} does not have a host assigned")
+    channel = call.channel(kind, node)
+    if (why := await call.broken(channel)) is not None:
+        raise _dial_error(why)
+    return channel
+
+
+def _dial_error(text: str) -> ApiError:
     """The connection to a kubelet could not be made."""
     return internal(f"error dialing backend: {text}")
 
 
 def _status(pod: Json, container: str) -> Json:
     status = pod.get("status") or {}
-    for field in ("containerStatuses", "initContainerStatuses"):
-        for each in status.get(field) or ():
-            if each["name"] == container:
-                container_status: Json = each
-                return container_status
-    return {}
+    listed = (status.get(field) or () for field in ("containerStatuses", "initContainerStatuses"))
+    every: Iterator[Json] = chain.from_iterable(listed)
+    return next((each for each in every if each["name"] == container), {})
 
 
 def _check_started(pod: Json, container: str, *, previous: bool) -> None:
-    name = pod["metadata"]["name"]
-    status = _status(pod, container)
+    name, status = pod["metadata"]["name"], _status(pod, container)
     ended = (status.get("lastState") or {}).get("terminated")
-    if previous:
-        if not ended:
-            raise bad_request(
-                f'previous terminated container "{container}" in pod "{name}" not found'
-            )
-        return
+    if previous and not ended:
+        raise bad_request(f'previous terminated container "{container}" in pod "{name}" not found')
     waiting = (status.get("state") or {}).get("waiting")
-    if waiting is None or ended:
-        return
-    reason = waiting.get("reason", "")
-    why = "image can't be pulled" if reason in _PULL_REASONS else reason
-    raise bad_request(f'container "{container}" in pod "{name}" is waiting to start: {why}')
+    if not previous and waiting is not None and not ended:
+        reason = waiting.get("reason", "")
+        why = "image can't be pulled" if reason in _PULL_REASONS else reason
+        raise bad_request(f'container "{container}" in pod "{name}" is waiting to start: {why}')
 
 
 async def read_log(call: Call) -> web.StreamResponse:
@@ -98,13 +99,11 @@ async def read_log(call: Call) -> web.StreamResponse:
     response.enable_chunked_encoding()
     lines: Lines = ()
     if node:
-        if (why := await call.broken(call.channel("log", node))) is not None:
-            raise dial_error(why)
+        await reach(call, "log", node)
         _check_started(pod, container, previous=previous)
         lines = await _lines(call, node, container, previous=previous)
     await response.prepare(call.http)
-    text = _render(_selected(call, lines), timestamps=flag(query, "timestamps"))
-    await response.write(text[: _number(call, "limitBytes")])
+    await response.write(_render(call, _selected(call, lines))[: _number(call, "limitBytes")])
     if node and flag(query, "follow") and not previous:
         await _follow(call, response, node, container, len(lines))
     await response.write_eof()
@@ -150,16 +149,14 @@ def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
 
 
-def _render(lines: Lines, *, timestamps: bool) -> bytes:
-    if timestamps:
-        return b"".join(f"{moment} ".encode() + line for moment, line in lines)
-    return b"".join(line for _, line in lines)
+def _render(call: Call, lines: Lines) -> bytes:
+    stamped = flag(call.http.query, "timestamps")
+    return b"".join((f"{moment} ".encode() if stamped else b"") + line for moment, line in lines)
 
 
 async def _follow(
     call: Call, response: web.StreamResponse, node: str, container: str, sent: int
 ) -> None:
-    timestamps = flag(call.http.query, "timestamps")
     running = True
     while running:
         await asyncio.sleep(_POLL_SECONDS)
@@ -170,7 +167,7 @@ async def _follow(
             return
         sent = min(sent, len(lines))
         if len(lines) > sent:
-            await response.write(_render(lines[sent:], timestamps=timestamps))
+            await response.write(_render(call, lines[sent:]))
             sent = len(lines)
 
 

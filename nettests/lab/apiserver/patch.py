@@ -1,18 +1,21 @@
-"""PATCH bodies: JSON patch, merge patch, strategic merge patch, and apply as far as it is kept.
+"""PATCH bodies: JSON patch, merge patch, strategic merge patch, and apply as far as it is kept. Pure.
 
+A strategic patch merges lists of objects by a key instead of replacing them. Which lists, and by which key, are the
+``patchMergeKey`` annotations of the Kubernetes API types; the directives ``$patch``, ``$deleteFromPrimitiveList``,
+``$setElementOrder`` and ``$retainKeys`` are those of the "Strategic Merge Patch" document of sig-api-machinery.
 Apply (``application/apply-patch+yaml``) merges as a strategic patch does; who owns which field is not
-tracked, so that it never removes a field and never conflicts. Pure.
+tracked, so that it never removes a field and never conflicts.
 """
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import jsonpatch
 import jsonpointer
 
-from nettests.lab.apiserver import strategic
 from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.schema import type_name
+from nettests.lab.apiserver.schema import type_name, types
 from nettests.lab.apiserver.status import ApiError, bad_request
 
 Json = dict[str, Any]
@@ -22,6 +25,29 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PATCH_TYPES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH})
+
+_BY_KEY: Mapping[str, str] = {
+    "name": "PodSpec.containers PodSpec.initContainers PodSpec.ephemeralContainers PodSpec.volumes "
+    "PodSpec.imagePullSecrets PodSpec.schedulingGates Container.env ServiceAccount.secrets "
+    "ServiceAccount.imagePullSecrets",
+    "ip": "PodSpec.hostAliases PodStatus.podIPs",
+    "topologyKey": "PodSpec.topologySpreadConstraints",
+    "containerPort": "Container.ports",
+    "mountPath": "Container.volumeMounts",
+    "devicePath": "Container.volumeDevices",
+    "type": "PodStatus.conditions NodeStatus.conditions NodeStatus.addresses "
+    "NamespaceStatus.conditions DeploymentStatus.conditions DaemonSetStatus.conditions "
+    "ReplicaSetStatus.conditions StatefulSetStatus.conditions ServiceStatus.conditions",
+    "port": "ServiceSpec.ports",
+    "uid": "ObjectMeta.ownerReferences",
+}
+MERGE_KEYS = {place: key for key, places in _BY_KEY.items() for place in places.split()}
+"""The key of each list that is merged, by ``type.field``."""
+_PRIMITIVE_MERGES = frozenset({"ObjectMeta.finalizers", "NodeSpec.podCIDRs"})
+_DIRECTIVE = "$patch"
+_ORDER = "$setElementOrder/"
+_DELETE = "$deleteFromPrimitiveList/"
+_RETAIN = "$retainKeys"
 
 
 def unsupported_patch() -> ApiError:
@@ -39,7 +65,7 @@ def apply_patch(resource: Resource, original: Json, patch: Any, content_type: st
         )
     if content_type == MERGE_PATCH:
         return merged(original, patch)
-    return strategic.merge(original, patch, type_name(resource.kind, resource.group))
+    return merge(original, patch, type_name(resource.kind, resource.group))
 
 
 def _json_patch(original: Json, patch: Any) -> Json:
@@ -53,20 +79,88 @@ def _json_patch(original: Json, patch: Any) -> Json:
     return patched
 
 
-def merged(original: Json, patch: Json) -> Json:
-    """Return an object after a merge patch."""
-    result: Json = _merge(original, patch)
-    return result
-
-
-def _merge(original: Any, patch: Any) -> Any:
-    """RFC 7386, section 2."""
-    if not isinstance(patch, dict):
-        return copy.deepcopy(patch)
-    result = dict(original) if isinstance(original, dict) else {}
+def merged(original: Any, patch: Json) -> Json:
+    """Return an object after a merge patch (RFC 7386, section 2)."""
+    result: Json = dict(original) if isinstance(original, dict) else {}
     for key, item in patch.items():
         if item is None:
             result.pop(key, None)
+        elif isinstance(item, dict):
+            result[key] = merged(result.get(key), item)
         else:
-            result[key] = _merge(result.get(key), item)
+            result[key] = copy.deepcopy(item)
     return result
+
+
+def merge(original: Json, patch: Json, type_name: str) -> Json:
+    """Return an object of ``type_name`` (empty: untyped) after a strategic merge patch."""
+    if patch.get(_DIRECTIVE) == "replace":
+        return {key: copy.deepcopy(item) for key, item in patch.items() if key != _DIRECTIVE}
+    if patch.get(_DIRECTIVE) == "delete":
+        return {}
+    result = dict(original)
+    if (retained := patch.get(_RETAIN)) is not None:
+        result = {key: item for key, item in result.items() if key in retained}
+    for key, item in patch.items():
+        if key.startswith(_DELETE):
+            name = key.removeprefix(_DELETE)
+            if isinstance(result.get(name), list):
+                result[name] = [each for each in result[name] if each not in item]
+        elif not key.startswith("$"):
+            _merge_field(result, key, item, type_name)
+    for key, order in patch.items():
+        if key.startswith(_ORDER):
+            _reorder(result, key.removeprefix(_ORDER), order, type_name)
+    return result
+
+
+def _merge_field(result: Json, key: str, item: Any, type_name: str) -> None:
+    declared = types().get(type_name, {}).get(key, "any")
+    current = result.get(key)
+    if item is None:
+        result.pop(key, None)
+    elif isinstance(item, dict):
+        base = current if isinstance(current, dict) else {}
+        result[key] = merge(base, item, declared.removeprefix("{}"))
+    elif isinstance(item, list) and isinstance(current, list):
+        place = f"{type_name}.{key}"
+        result[key] = _merge_list(current, item, place, declared.removeprefix("[]"))
+    else:
+        result[key] = _without_directives(item) if isinstance(item, list) else item
+
+
+def _merge_list(current: list[Any], patch: list[Any], place: str, element: str) -> list[Any]:
+    if place in _PRIMITIVE_MERGES:
+        return [*current, *(item for item in patch if item not in current)]
+    merge_key = MERGE_KEYS.get(place)
+    if merge_key is None or any(item.get(_DIRECTIVE) == "replace" for item in patch):
+        return _without_directives(patch)
+    result = list(current)
+    for item in patch:
+        same = [at for at, old in enumerate(result) if old.get(merge_key) == item.get(merge_key)]
+        if item.get(_DIRECTIVE) == "delete":
+            result = [old for at, old in enumerate(result) if at not in same]
+        elif same:
+            result[same[0]] = merge(result[same[0]], item, element)
+        else:
+            result.append(merge({}, item, element))
+    return result
+
+
+def _without_directives(items: list[Any]) -> list[Any]:
+    kept = [item for item in items if not (isinstance(item, dict) and _DIRECTIVE in item)]
+    return copy.deepcopy(kept)
+
+
+def _reorder(result: Json, key: str, order: list[Any], type_name: str) -> None:
+    merge_key = MERGE_KEYS.get(f"{type_name}.{key}")
+
+    def value(item: Any) -> Any:
+        return item.get(merge_key) if isinstance(item, dict) else item
+
+    wanted = list(map(value, order))
+    if isinstance(items := result.get(key), list):
+        result[key] = sorted(
+            items,
+            key=lambda item: wanted.index(value(item)) if value(item) in wanted else len(wanted),
+        )

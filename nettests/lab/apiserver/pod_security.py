@@ -7,7 +7,7 @@ names the others. Pure; works on pods with defaults set, after validation, as a 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from nettests.lab.apiserver.windows import containers
+from nettests.lab.apiserver.windows import containers, host_process
 
 Json = dict[str, Any]
 
@@ -34,6 +34,7 @@ _DEFAULT_CAPABILITIES = frozenset(
         "SYS_CHROOT",
     ]
 )
+_PROFILES = ("RuntimeDefault", "Localhost")
 
 
 def refusal(
@@ -55,170 +56,102 @@ def refusal(
 
 
 def _violations(spec: Json, *, restricted: bool, exempt: bool) -> Iterator[str]:
-    yield from _host_namespaces(spec)
+    if namespaces := [f"{name}=true" for name in _HOST if spec.get(name)]:
+        yield f"host namespaces ({', '.join(namespaces)})"
     yield from _host_ports(spec)
-    yield from _setters(spec, "privileged", lambda context: context.get("privileged") is True)
-    yield from _host_process(spec)
-    if not restricted:
-        yield from _capabilities(spec)
-        return
+    if names := _named(spec, lambda each: _context(each).get("privileged") is True):
+        yield f"privileged ({names} must not set securityContext.privileged=true)"
+    if setters := _setters(spec, host_process, value=True):
+        yield (
+            f"hostProcess ({setters} must not set securityContext.windowsOptions.hostProcess=true)"
+        )
     windows = exempt and (spec.get("os") or {}).get("name") == "windows"
-    if not windows:
+    if not restricted:
+        if including := _including(spec, _DEFAULT_CAPABILITIES):
+            yield f"non-default capabilities ({including})"
+    elif not windows:
         yield from _escalation(spec)
-        yield from _dropped(spec)
-    yield from _non_root(spec)
-    if not windows:
-        yield from _seccomp(spec)
-
-
-def _host_namespaces(spec: Json) -> Iterator[str]:
-    set_ones = [f"{name}=true" for name in _HOST if spec.get(name)]
-    if set_ones:
-        yield f"host namespaces ({', '.join(set_ones)})"
+    if restricted:
+        yield from _non_root(spec)
+        lacking = _named(spec, lambda each: (_profile(each) or _profile(spec)) not in _PROFILES)
+        if lacking and not windows:
+            types = " or ".join(f'"{name}"' for name in _PROFILES)
+            where = "securityContext.seccompProfile.type"
+            yield f"seccompProfile (pod or {lacking} must set {where} to {types})"
 
 
 def _host_ports(spec: Json) -> Iterator[str]:
-    ports: set[str] = set()
+    def ports(container: Json) -> set[str]:
+        listed = container.get("ports") or ()
+        return {str(port["hostPort"]) for port in listed if port.get("hostPort")}
 
-    def uses(container: Json) -> bool:
-        host_ports = {
-            str(port["hostPort"]) for port in container.get("ports") or () if port.get("hostPort")
-        }
-        ports.update(host_ports)
-        return bool(host_ports)
-
-    names = _named(spec, uses)
-    if names:
-        verb = "uses" if len(names) == 1 else "use"
-        noun = "hostPort" if len(ports) == 1 else "hostPorts"
-        yield f"hostPort ({_containers(names)} {verb} {noun} {', '.join(sorted(ports))})"
+    every = sorted(set().union(*(ports(container) for _, container in containers(spec))))
+    if names := _named(spec, lambda container: bool(ports(container))):
+        verb = "use" if names.startswith("containers") else "uses"
+        noun = "hostPort" if len(every) == 1 else "hostPorts"
+        yield f"hostPort ({names} {verb} {noun} {', '.join(every)})"
 
 
-def _setters(spec: Json, field: str, bad: Callable[[Json], bool]) -> Iterator[str]:
-    names = _named(spec, lambda container: bad(container.get("securityContext") or {}))
-    if names:
-        yield f"{field} ({_containers(names)} must not set securityContext.{field}=true)"
-
-
-def _host_process(spec: Json) -> Iterator[str]:
-    names = _named(spec, _is_host_process)
-    setters = [
-        *(["pod"] if _is_host_process(spec) else []),
-        *([_containers(names)] if names else []),
-    ]
-    if setters:
-        yield (
-            f"hostProcess ({' and '.join(setters)} must not set "
-            "securityContext.windowsOptions.hostProcess=true)"
-        )
-
-
-def _is_host_process(holder: Json) -> bool:
-    options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
-    return options.get("hostProcess") is True
-
-
-def _capabilities(spec: Json) -> Iterator[str]:
-    added: set[str] = set()
-
-    def adds(container: Json) -> bool:
-        capabilities = set(_listed(container, "add")) - _DEFAULT_CAPABILITIES
-        added.update(capabilities)
-        return bool(capabilities)
-
-    names = _named(spec, adds)
-    if names:
-        yield (
-            f"non-default capabilities ({_containers(names)} must not include {_quoted(sorted(added))} "
-            "in securityContext.capabilities.add)"
-        )
+def _including(spec: Json, allowed: frozenset[str]) -> str:
+    """Return which containers add capabilities beyond the allowed, and which capabilities, or nothing."""
+    added = {name for _, each in containers(spec) for name in _listed(each, "add")} - allowed
+    names = _named(spec, lambda container: bool(_listed(container, "add") - allowed))
+    capabilities = _quoted(sorted(added))
+    where = "in securityContext.capabilities.add"
+    return f"{names} must not include {capabilities} {where}" if names else ""
 
 
 def _escalation(spec: Json) -> Iterator[str]:
-    names = _named(
-        spec,
-        lambda container: _security_context(container).get("allowPrivilegeEscalation") is not False,
-    )
-    if names:
-        yield (
-            f"allowPrivilegeEscalation != false ({_containers(names)} must set "
-            "securityContext.allowPrivilegeEscalation=false)"
-        )
-
-
-def _dropped(spec: Json) -> Iterator[str]:
-    names = _named(spec, lambda container: "ALL" not in _listed(container, "drop"))
-    adding = _named(
-        spec, lambda container: bool(set(_listed(container, "add")) - {"NET_BIND_SERVICE"})
-    )
-    added = {
-        name
-        for _, container in containers(spec)
-        for name in _listed(container, "add")
-        if name != "NET_BIND_SERVICE"
-    }
-    details = []
-    if names:
-        details.append(f'{_containers(names)} must set securityContext.capabilities.drop=["ALL"]')
-    if adding:
-        details.append(
-            f"{_containers(adding)} must not include {_quoted(sorted(added))} "
-            "in securityContext.capabilities.add"
-        )
-    if details:
-        yield f"unrestricted capabilities ({'; '.join(details)})"
+    """Yield what lets a container of Linux gain privileges."""
+    field = "allowPrivilegeEscalation"
+    if names := _named(spec, lambda each: _context(each).get(field) is not False):
+        yield f"{field} != false ({names} must set securityContext.{field}=false)"
+    keeping = _named(spec, lambda container: "ALL" not in _listed(container, "drop"))
+    details = [
+        f'{keeping} must set securityContext.capabilities.drop=["ALL"]' if keeping else "",
+        _including(spec, frozenset({"NET_BIND_SERVICE"})),
+    ]
+    if any(details):
+        yield f"unrestricted capabilities ({'; '.join(filter(None, details))})"
 
 
 def _non_root(spec: Json) -> Iterator[str]:
-    of_pod = (spec.get("securityContext") or {}).get("runAsNonRoot")
-    explicit = _named(
-        spec, lambda container: _security_context(container).get("runAsNonRoot") is False
-    )
-    setters = [
-        *(["pod"] if of_pod is False else []),
-        *([_containers(explicit)] if explicit else []),
-    ]
-    if setters:
-        who = " and ".join(setters)
-        yield f"runAsNonRoot != true ({who} must not set securityContext.runAsNonRoot=false)"
-        return
-    silent = _named(
-        spec, lambda container: _security_context(container).get("runAsNonRoot") is None
-    )
-    if silent and of_pod is not True:
-        who = f"pod or {_containers(silent)}"
-        yield f"runAsNonRoot != true ({who} must set securityContext.runAsNonRoot=true)"
+    def stated(holder: Json) -> bool | None:
+        value: bool | None = _context(holder).get("runAsNonRoot")
+        return value
+
+    field = "securityContext.runAsNonRoot"
+    silent = _named(spec, lambda container: stated(container) is None)
+    if setters := _setters(spec, stated, value=False):
+        yield f"runAsNonRoot != true ({setters} must not set {field}=false)"
+    elif silent and stated(spec) is not True:
+        yield f"runAsNonRoot != true (pod or {silent} must set {field}=true)"
 
 
-def _seccomp(spec: Json) -> Iterator[str]:
-    def kind(holder: Json) -> str | None:
-        profile_type = (_security_context(holder).get("seccompProfile") or {}).get("type")
-        return str(profile_type) if profile_type else None
-
-    allowed = {"RuntimeDefault", "Localhost"}
-    lacking = _named(spec, lambda container: (kind(container) or kind(spec)) not in allowed)
-    if lacking:
-        yield (
-            f"seccompProfile (pod or {_containers(lacking)} must set "
-            'securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'
-        )
+def _setters(spec: Json, stated: Callable[[Json], bool | None], *, value: bool) -> str:
+    """Return who of the pod and its containers states a value: ``pod and container "c"``."""
+    names = _named(spec, lambda container: stated(container) is value)
+    return " and ".join(filter(None, ("pod" if stated(spec) is value else "", names)))
 
 
-def _security_context(holder: Json) -> Json:
+def _context(holder: Json) -> Json:
     context: Json = holder.get("securityContext") or {}
     return context
 
 
-def _listed(container: Json, field: str) -> list[str]:
-    return list((_security_context(container).get("capabilities") or {}).get(field) or ())
+def _profile(holder: Json) -> str | None:
+    return (_context(holder).get("seccompProfile") or {}).get("type")
 
 
-def _named(spec: Json, bad: Callable[[Json], bool]) -> list[str]:
-    return [str(container["name"]) for _, container in containers(spec) if bad(container)]
+def _listed(container: Json, field: str) -> set[str]:
+    return set((_context(container).get("capabilities") or {}).get(field) or ())
 
 
-def _containers(names: list[str]) -> str:
-    return f"{'container' if len(names) == 1 else 'containers'} {_quoted(names)}"
+def _named(spec: Json, bad: Callable[[Json], bool]) -> str:
+    """Return the containers of which something is true: ``containers "a", "b"``, or nothing."""
+    names = [str(container["name"]) for _, container in containers(spec) if bad(container)]
+    noun = "container" if len(names) == 1 else "containers"
+    return f"{noun} {_quoted(names)}" if names else ""
 
 
 def _quoted(names: list[str]) -> str:

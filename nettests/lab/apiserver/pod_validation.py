@@ -9,6 +9,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from nettests.lab.apiserver import windows
@@ -26,8 +27,10 @@ from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
 Json = dict[str, Any]
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
-_DNS_POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
-_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_ENUMERATIONS = (
+    ("restartPolicy", ("Always", "Never", "OnFailure")),
+    ("dnsPolicy", ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")),
+)
 _PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 _OPERATORS = ("Equal", "Exists")
 _EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
@@ -50,14 +53,7 @@ def pod_spec(spec: Json, path: str = "spec", *, allow_privileged: bool = True) -
         *windows.validate_host_process(spec, allow_privileged=allow_privileged),
         *windows.validate_os(spec),
     ]
-    if path == "spec":
-        return errors
-    return [
-        FieldError(
-            reason=error.reason, field=path + error.field.removeprefix("spec"), text=error.text
-        )
-        for error in errors
-    ]
+    return [replace(error, field=path + error.field.removeprefix("spec")) for error in errors]
 
 
 def pod_create(spec: Json) -> list[FieldError]:
@@ -67,18 +63,22 @@ def pod_create(spec: Json) -> list[FieldError]:
     return [forbidden_value("spec.ephemeralContainers", "cannot be set on create")]
 
 
+def _name(field: str, name: str, seen: set[str]) -> Iterator[FieldError]:
+    """Check a name that is a label and unique in its list; ``seen`` has the earlier ones."""
+    if not name:
+        yield required(f"{field}.name")
+    elif complaint := dns_label(name):
+        yield invalid_value(f"{field}.name", name, complaint)
+    elif name in seen:
+        yield duplicate(f"{field}.name", name)
+    seen.add(name)
+
+
 def _volumes(spec: Json) -> Iterator[FieldError]:
     seen: set[str] = set()
     for index, volume in enumerate(spec.get("volumes") or ()):
         field = f"spec.volumes[{index}]"
-        name = volume.get("name", "")
-        if not name:
-            yield required(f"{field}.name")
-        elif complaint := dns_label(name):
-            yield invalid_value(f"{field}.name", name, complaint)
-        elif name in seen:
-            yield duplicate(f"{field}.name", name)
-        seen.add(name)
+        yield from _name(field, volume.get("name", ""), seen)
         if len(volume) > 2:
             yield forbidden_value(field, "may not specify more than 1 volume type")
 
@@ -89,20 +89,18 @@ def _containers(spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
     volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
     seen: set[str] = set()
     for path, container in windows.containers(spec):
-        name = container.get("name", "")
-        if not name:
-            yield required(f"{path}.name")
-        elif complaint := dns_label(name):
-            yield invalid_value(f"{path}.name", name, complaint)
-        elif name in seen:
-            yield duplicate(f"{path}.name", name)
-        seen.add(name)
+        yield from _name(path, container.get("name", ""), seen)
         if not container.get("image"):
             yield required(f"{path}.image")
         yield from _container(path, container, volumes)
         if not allow_privileged and (container.get("securityContext") or {}).get("privileged"):
             yield forbidden_value(f"{path}.securityContext.privileged", windows.BY_POLICY)
-    yield from _host_ports(spec)
+    for path, container in windows.containers(spec) if spec.get("hostNetwork") else ():
+        for index, port in enumerate(container.get("ports") or ()):
+            if port.get("hostPort") != port.get("containerPort"):
+                detail = "must match `hostPort` when `hostNetwork` is true"
+                field = f"{path}.ports[{index}].containerPort"
+                yield invalid_value(field, port.get("containerPort"), detail)
 
 
 def _container(path: str, container: Json, volumes: set[Any]) -> Iterator[FieldError]:
@@ -126,9 +124,8 @@ def _port(field: str, port: Json) -> Iterator[FieldError]:
     if (number := port.get("containerPort", 0)) == 0:
         yield required(f"{field}.containerPort")
     elif not 0 < number < 65536:
-        yield invalid_value(
-            f"{field}.containerPort", number, "must be between 1 and 65535, inclusive"
-        )
+        detail = "must be between 1 and 65535, inclusive"
+        yield invalid_value(f"{field}.containerPort", number, detail)
     if port["protocol"] not in _PROTOCOLS:
         yield not_supported(f"{field}.protocol", port["protocol"], _PROTOCOLS)
     name = port.get("name", "")
@@ -140,37 +137,24 @@ def _port(field: str, port: Json) -> Iterator[FieldError]:
         yield invalid_value(f"{field}.name", name, detail)
 
 
-def _host_ports(spec: Json) -> Iterator[FieldError]:
-    for path, container in windows.containers(spec):
-        for index, port in enumerate(container.get("ports") or ()):
-            if spec.get("hostNetwork") and port.get("hostPort") != port.get("containerPort"):
-                detail = "must match `hostPort` when `hostNetwork` is true"
-                field = f"{path}.ports[{index}].containerPort"
-                yield invalid_value(field, port.get("containerPort"), detail)
-
-
 def _enumerations(spec: Json) -> Iterator[FieldError]:
-    if spec["restartPolicy"] not in _RESTART_POLICIES:
-        yield not_supported("spec.restartPolicy", spec["restartPolicy"], _RESTART_POLICIES)
-    if spec["dnsPolicy"] not in _DNS_POLICIES:
-        yield not_supported("spec.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES)
+    for field, words in _ENUMERATIONS:
+        if spec[field] not in words:
+            yield not_supported(f"spec.{field}", spec[field], words)
     servers = (spec.get("dnsConfig") or {}).get("nameservers")
+    where = "spec.dnsConfig.nameservers"
     if spec["dnsPolicy"] == "None" and not servers:
-        detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        yield required("spec.dnsConfig.nameservers", detail)
+        yield required(where, "must provide at least one DNS nameserver when `dnsPolicy` is None")
     if servers and len(servers) > 3:
-        yield invalid_value(
-            "spec.dnsConfig.nameservers", servers, "must not have more than 3 nameservers"
-        )
+        yield invalid_value(where, servers, "must not have more than 3 nameservers")
 
 
 def _names(spec: Json) -> Iterator[FieldError]:
     yield from labels(spec.get("nodeSelector") or {}, "spec.nodeSelector")
-    for field in ("hostname", "subdomain"):
-        if (name := spec.get(field)) and (complaint := dns_label(name)):
-            yield invalid_value(f"spec.{field}", name, complaint)
-    for field in ("serviceAccountName", "nodeName", "runtimeClassName", "priorityClassName"):
-        if (name := spec.get(field)) and (complaint := dns_subdomain(name)):
+    subdomains = ("serviceAccountName", "nodeName", "runtimeClassName", "priorityClassName")
+    for field in ("hostname", "subdomain", *subdomains):
+        check = dns_subdomain if field in subdomains else dns_label
+        if (name := spec.get(field)) and (complaint := check(name)):
             yield invalid_value(f"spec.{field}", name, complaint)
 
 
@@ -199,26 +183,21 @@ def pod_update(old: Json, new: Json) -> list[FieldError]:
             after[field] = before[field]
         else:
             after.pop(field, None)
-    if (
-        before.get("terminationGracePeriodSeconds", 0) < 0
-        and after.get("terminationGracePeriodSeconds") == 1
-    ):
-        after["terminationGracePeriodSeconds"] = before["terminationGracePeriodSeconds"]
+    grace = "terminationGracePeriodSeconds"
+    if before.get(grace, 0) < 0 and after.get(grace) == 1:
+        after[grace] = before[grace]
     for field in ("containers", "initContainers"):
         for was, now in zip(before.get(field) or (), after.get(field) or (), strict=False):
             now["image"] = was.get("image")
     if after == before:
         return []
-    return [forbidden_value("spec", f"{_UPDATE_DETAIL}\n{_difference(before, after)}")]
-
-
-def _without_seconds(toleration: Json) -> Json:
-    return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}
-
-
-def _difference(before: Json, after: Json) -> str:
     was, now = (
         json.dumps(spec, indent=1, sort_keys=True).splitlines(keepends=True)
         for spec in (before, after)
     )
-    return "".join(list(difflib.unified_diff(was, now))[2:])
+    difference = "".join(list(difflib.unified_diff(was, now))[2:])
+    return [forbidden_value("spec", f"{_UPDATE_DETAIL}\n{difference}")]
+
+
+def _without_seconds(toleration: Json) -> Json:
+    return {name: value for name, value in toleration.items() if name != "tolerationSeconds"}

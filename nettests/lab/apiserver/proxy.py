@@ -17,7 +17,6 @@ from aiohttp import web
 
 from nettests.lab.apiserver import backend, resources
 from nettests.lab.apiserver.call import Call
-from nettests.lab.apiserver.dialling import dial_text
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import api_headers, phrase
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
@@ -28,7 +27,7 @@ Json = dict[str, Any]
 _DIAL_SECONDS = 30
 _TLS_SECONDS = 10
 _HOP = frozenset(
-    {
+    [
         "connection",
         "keep-alive",
         "proxy-authenticate",
@@ -43,14 +42,14 @@ _HOP = frozenset(
         "impersonate-user",
         "impersonate-group",
         "x-forwarded-for",
-    }
+    ]
 )
 _KINDS = {"pods": "pod-proxy", "services": "service-proxy", "nodes": "node-proxy"}
 _KUBELET_PORT = 10250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class _Target:
     """Where a proxied request goes."""
 
     address: str
@@ -59,10 +58,9 @@ class Target:
     tls: bool = False
 
 
-def split_name(text: str, resource: Resource) -> tuple[str, str, str]:
+def _split_name(text: str, resource: Resource) -> tuple[str, str, str]:
     """Split ``[scheme:]name[:port]`` into scheme, name and port (empty when absent)."""
-    parts = text.split(":")
-    match parts:
+    match text.split(":"):
         case [name]:
             return "", name, ""
         case [name, port]:
@@ -98,14 +96,10 @@ def _unreachable(why: str) -> ApiError:
     return unavailable(f"error trying to reach service: {why}")
 
 
-def _target(call: Call) -> Target:
-    match call.resource.key:
-        case "pods":
-            return _pod_target(call)
-        case "services":
-            return _service_target(call)
-        case _:
-            return _node_target(call)
+def _target(call: Call) -> _Target:
+    scheme, name, port = _split_name(call.name, call.resource)
+    make = {"pods": _pod_target, "services": _service_target}.get(call.resource.key, _node_target)
+    return make(call, scheme, name, port)
 
 
 def _number(port: str, default: int) -> int:
@@ -116,8 +110,7 @@ def _number(port: str, default: int) -> int:
     return int(port)
 
 
-def _pod_target(call: Call) -> Target:
-    scheme, name, port = split_name(call.name, call.resource)
+def _pod_target(call: Call, scheme: str, name: str, port: str) -> _Target:
     pod = call.server.objects.require(resources.PODS, call.namespace, name).body
     ports = [
         each["containerPort"]
@@ -127,7 +120,7 @@ def _pod_target(call: Call) -> Target:
     address = (pod.get("status") or {}).get("podIP")
     if not address:
         raise bad_request("address not allowed")
-    return Target(
+    return _Target(
         address=address,
         port=_number(port, ports[0] if ports else 80),
         node=pod["spec"].get("nodeName", ""),
@@ -135,8 +128,7 @@ def _pod_target(call: Call) -> Target:
     )
 
 
-def _node_target(call: Call) -> Target:
-    scheme, name, port = split_name(call.name, call.resource)
+def _node_target(call: Call, scheme: str, name: str, port: str) -> _Target:
     node = call.server.objects.require(resources.NODES, "", name).body
     status = node.get("status") or {}
     addresses = {each["type"]: each["address"] for each in status.get("addresses") or ()}
@@ -147,11 +139,10 @@ def _node_target(call: Call) -> Target:
     )
     number = _number(port, kubelet)
     tls = scheme == "https" or (number == kubelet and not scheme)
-    return Target(address=addresses["InternalIP"], port=number, node=name, tls=tls)
+    return _Target(address=addresses["InternalIP"], port=number, node=name, tls=tls)
 
 
-def _service_target(call: Call) -> Target:
-    scheme, name, port = split_name(call.name, call.resource)
+def _service_target(call: Call, scheme: str, name: str, port: str) -> _Target:
     service = call.server.objects.require(resources.SERVICES, call.namespace, name).body
     wanted, shown = port, f"{name}:{port}" if port else name
     if port.isdigit():
@@ -166,7 +157,7 @@ def _service_target(call: Call) -> Target:
     if not endpoints:
         raise unavailable(f'no endpoints available for service "{shown}"')
     address, number, node = random.choice(endpoints)  # noqa: S311  not a secret
-    return Target(address=address, port=number, node=node, tls=scheme == "https")
+    return _Target(address=address, port=number, node=node, tls=scheme == "https")
 
 
 def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]]:
@@ -190,12 +181,14 @@ def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]
     return endpoints
 
 
-async def _dial(call: Call, target: Target) -> Duplex:
+async def _dial(call: Call, target: _Target) -> Duplex:
     try:
         async with asyncio.timeout(_DIAL_SECONDS):
             stream = await call.server.dialer.dial(target.address, target.port)
     except OSError as error:
-        raise _unreachable(dial_text(target.address, target.port, error)) from error
+        raise _unreachable(
+            f"dial tcp {target.address}:{target.port}: {backend.go_text(error)}"
+        ) from error
     if target.tls:
         await _start_tls(stream)
     return stream
@@ -213,7 +206,7 @@ async def _start_tls(stream: Duplex) -> None:
         raise _unreachable(f"tls: {error}") from error
 
 
-async def _exchange(call: Call, stream: Duplex, target: Target) -> web.StreamResponse:
+async def _exchange(call: Call, stream: Duplex, target: _Target) -> web.StreamResponse:
     query = call.http.rel_url.raw_query_string
     rest = call.request.rest
     try:
@@ -229,7 +222,7 @@ async def _exchange(call: Call, stream: Duplex, target: Target) -> web.StreamRes
         raise _unreachable(str(error)) from error
 
 
-def _request_headers(call: Call, target: Target) -> backend.Headers:
+def _request_headers(call: Call, target: _Target) -> backend.Headers:
     headers = [
         (name, value) for name, value in call.http.headers.items() if name.lower() not in _HOP
     ]

@@ -7,14 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-_VERBS = {
-    "POST": "create",
-    "PUT": "update",
-    "PATCH": "patch",
-    "DELETE": "delete",
-    "GET": "get",
-    "HEAD": "get",
-}
+_VERBS = {"POST": "create", "PUT": "update", "HEAD": "get"}
+"""Of methods whose verb is another word."""
 _TRUE = frozenset({"1", "true", "True", "TRUE", "t", "T", ""})
 
 
@@ -37,6 +31,11 @@ class Request:
     subresource: str = ""
     rest: str = ""
     user: str = ""
+
+    @property
+    def whole_plural(self) -> str:
+        """Resource and subresource: ``pods/exec``."""
+        return f"{self.plural}/{self.subresource}" if self.subresource else self.plural
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:
@@ -61,10 +60,11 @@ def read(method: str, raw_path: str, query: Mapping[str, str], user: str = "") -
             tail = tail[2:]
     name = unquote(tail[1]) if len(tail) > 1 else ""
     subresource = tail[2] if len(tail) > 2 else ""
+    collection = {"get": "watch" if flag(query, "watch") else "list", "delete": "deletecollection"}
     return Request(
         method=method,
         path=unquote(raw_path),
-        verb=_collection_verb(verb, query) if not name else verb,
+        verb=verb if name else collection.get(verb, verb),
         is_resource=True,
         group=group,
         version=version,
@@ -72,18 +72,6 @@ def read(method: str, raw_path: str, query: Mapping[str, str], user: str = "") -
         plural=tail[0],
         name=name,
         subresource=subresource,
-        rest=_rest(raw_path, subresource),
+        rest=raw_path.partition("/proxy")[2] if subresource == "proxy" else "",
         user=user,
     )
-
-
-def _collection_verb(verb: str, query: Mapping[str, str]) -> str:
-    if verb == "get":
-        return "watch" if flag(query, "watch") else "list"
-    return "deletecollection" if verb == "delete" else verb
-
-
-def _rest(raw_path: str, subresource: str) -> str:
-    if subresource != "proxy":
-        return ""
-    return raw_path.partition("/proxy")[2]

@@ -6,17 +6,9 @@ One table, read by discovery, routing, storage and tables. A kind that a second 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-ALL_VERBS = (
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-)
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,200 +52,79 @@ class Resource:
         return self.kind.lower()
 
 
-_CREATE_ONLY = ("create",)
-_ALL = ("all",)
+_APPS, _BATCH, _NETWORKING = "apps", "batch", "networking.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
 _AUTHZ = "authorization.k8s.io"
 
+
+def _row(
+    group: str, plural: str, kind: str, short: str = "", subresources: str = "", **more: Any
+) -> Resource:
+    """Return a resource with at most one short name; ``subresources`` are words."""
+    return Resource(
+        group=group,
+        plural=plural,
+        kind=kind,
+        short_names=tuple(short.split()),
+        subresources=tuple(subresources.split()),
+        **more,
+    )
+
+
+def _workload(group: str, kind: str, short: str, subresources: str = "status") -> Resource:
+    return _row(group, f"{kind.lower()}s", kind, short, subresources, categories=("all",))
+
+
+def _review(group: str, kind: str, *, namespaced: bool = False) -> Resource:
+    return _row(group, f"{kind.lower()}s", kind, namespaced=namespaced, verbs=("create",))
+
+
+_NAMESPACE = {
+    "namespaced": False,
+    "verbs": tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
+    "returns_deleted": True,
+}
+_POD = "status log exec attach portforward proxy binding eviction"
+_CLAIM = ("persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "status")
+_LISTED = {"categories": ("all",), "returns_deleted": True}
+
 RESOURCES: tuple[Resource, ...] = (
-    Resource(
-        plural="namespaces",
-        kind="Namespace",
-        namespaced=False,
-        short_names=("ns",),
-        subresources=("status", "finalize"),
-        verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
-        returns_deleted=True,
-    ),
-    Resource(
-        plural="nodes",
-        kind="Node",
-        namespaced=False,
-        short_names=("no",),
-        subresources=("status", "proxy"),
-    ),
-    Resource(
-        plural="pods",
-        kind="Pod",
-        short_names=("po",),
-        categories=_ALL,
-        subresources=(
-            "status",
-            "log",
-            "exec",
-            "attach",
-            "portforward",
-            "proxy",
-            "binding",
-            "eviction",
-        ),
-        returns_deleted=True,
-    ),
-    Resource(
-        plural="services",
-        kind="Service",
-        short_names=("svc",),
-        categories=_ALL,
-        subresources=("status", "proxy"),
-        returns_deleted=True,
-    ),
-    Resource(plural="endpoints", kind="Endpoints", short_names=("ep",), create_on_update=True),
-    Resource(plural="configmaps", kind="ConfigMap", short_names=("cm",)),
-    Resource(plural="secrets", kind="Secret"),
-    Resource(
-        plural="serviceaccounts",
-        kind="ServiceAccount",
-        short_names=("sa",),
-        subresources=("token",),
-        returns_deleted=True,
-    ),
-    Resource(plural="events", kind="Event", short_names=("ev",), create_on_update=True),
-    Resource(
-        plural="resourcequotas",
-        kind="ResourceQuota",
-        short_names=("quota",),
-        subresources=("status",),
-        returns_deleted=True,
-    ),
-    Resource(plural="limitranges", kind="LimitRange", short_names=("limits",)),
-    Resource(
-        plural="persistentvolumeclaims",
-        kind="PersistentVolumeClaim",
-        short_names=("pvc",),
-        subresources=("status",),
-        returns_deleted=True,
-    ),
-    Resource(plural="bindings", kind="Binding", verbs=_CREATE_ONLY),
-    Resource(
-        group="apps",
-        plural="deployments",
-        kind="Deployment",
-        short_names=("deploy",),
-        categories=_ALL,
-        subresources=("status", "scale"),
-    ),
-    Resource(
-        group="apps",
-        plural="replicasets",
-        kind="ReplicaSet",
-        short_names=("rs",),
-        categories=_ALL,
-        subresources=("status", "scale"),
-    ),
-    Resource(
-        group="apps",
-        plural="daemonsets",
-        kind="DaemonSet",
-        short_names=("ds",),
-        categories=_ALL,
-        subresources=("status",),
-    ),
-    Resource(
-        group="apps",
-        plural="statefulsets",
-        kind="StatefulSet",
-        short_names=("sts",),
-        categories=_ALL,
-        subresources=("status", "scale"),
-    ),
-    Resource(
-        group="batch",
-        plural="jobs",
-        kind="Job",
-        categories=_ALL,
-        subresources=("status",),
-    ),
-    Resource(
-        group="batch",
-        plural="cronjobs",
-        kind="CronJob",
-        short_names=("cj",),
-        categories=_ALL,
-        subresources=("status",),
-    ),
-    Resource(group="discovery.k8s.io", plural="endpointslices", kind="EndpointSlice"),
-    Resource(
-        group="events.k8s.io",
-        plural="events",
-        kind="Event",
-        short_names=("ev",),
-        storage="events",
-        create_on_update=True,
-    ),
-    Resource(group="coordination.k8s.io", plural="leases", kind="Lease", create_on_update=True),
-    Resource(
-        group="networking.k8s.io",
-        plural="networkpolicies",
-        kind="NetworkPolicy",
-        short_names=("netpol",),
-    ),
-    Resource(
-        group="networking.k8s.io",
-        plural="servicecidrs",
-        kind="ServiceCIDR",
-        namespaced=False,
-        subresources=("status",),
-        since=33,
-    ),
-    Resource(group="crd.projectcalico.org", plural="ippools", kind="IPPool", namespaced=False),
-    Resource(group="node.k8s.io", plural="runtimeclasses", kind="RuntimeClass", namespaced=False),
-    Resource(
-        group="scheduling.k8s.io",
-        plural="priorityclasses",
-        kind="PriorityClass",
-        namespaced=False,
-        short_names=("pc",),
-    ),
-    Resource(group=_RBAC, plural="roles", kind="Role"),
-    Resource(group=_RBAC, plural="rolebindings", kind="RoleBinding"),
-    Resource(group=_RBAC, plural="clusterroles", kind="ClusterRole", namespaced=False),
-    Resource(
-        group=_RBAC, plural="clusterrolebindings", kind="ClusterRoleBinding", namespaced=False
-    ),
-    Resource(
-        group=_AUTHZ,
-        plural="selfsubjectaccessreviews",
-        kind="SelfSubjectAccessReview",
-        namespaced=False,
-        verbs=_CREATE_ONLY,
-    ),
-    Resource(
-        group=_AUTHZ,
-        plural="selfsubjectrulesreviews",
-        kind="SelfSubjectRulesReview",
-        namespaced=False,
-        verbs=_CREATE_ONLY,
-    ),
-    Resource(
-        group=_AUTHZ,
-        plural="subjectaccessreviews",
-        kind="SubjectAccessReview",
-        namespaced=False,
-        verbs=_CREATE_ONLY,
-    ),
-    Resource(
-        group=_AUTHZ,
-        plural="localsubjectaccessreviews",
-        kind="LocalSubjectAccessReview",
-        verbs=_CREATE_ONLY,
-    ),
-    Resource(
-        group="authentication.k8s.io",
-        plural="selfsubjectreviews",
-        kind="SelfSubjectReview",
-        namespaced=False,
-        verbs=_CREATE_ONLY,
-    ),
+    _row("", "namespaces", "Namespace", "ns", "status finalize", **_NAMESPACE),
+    _row("", "nodes", "Node", "no", "status proxy", namespaced=False),
+    _row("", "pods", "Pod", "po", _POD, **_LISTED),
+    _row("", "services", "Service", "svc", "status proxy", **_LISTED),
+    _row("", "endpoints", "Endpoints", "ep", create_on_update=True),
+    _row("", "configmaps", "ConfigMap", "cm"),
+    _row("", "secrets", "Secret"),
+    _row("", "serviceaccounts", "ServiceAccount", "sa", "token", returns_deleted=True),
+    _row("", "events", "Event", "ev", create_on_update=True),
+    _row("", "resourcequotas", "ResourceQuota", "quota", "status", returns_deleted=True),
+    _row("", "limitranges", "LimitRange", "limits"),
+    _row("", *_CLAIM, returns_deleted=True),
+    _row("", "bindings", "Binding", verbs=("create",)),
+    _workload(_APPS, "Deployment", "deploy", "status scale"),
+    _workload(_APPS, "ReplicaSet", "rs", "status scale"),
+    _workload(_APPS, "DaemonSet", "ds"),
+    _workload(_APPS, "StatefulSet", "sts", "status scale"),
+    _workload(_BATCH, "Job", ""),
+    _workload(_BATCH, "CronJob", "cj"),
+    _row("discovery.k8s.io", "endpointslices", "EndpointSlice"),
+    _row("events.k8s.io", "events", "Event", "ev", storage="events", create_on_update=True),
+    _row("coordination.k8s.io", "leases", "Lease", create_on_update=True),
+    _row(_NETWORKING, "networkpolicies", "NetworkPolicy", "netpol"),
+    _row(_NETWORKING, "servicecidrs", "ServiceCIDR", "", "status", namespaced=False, since=33),
+    _row("crd.projectcalico.org", "ippools", "IPPool", namespaced=False),
+    _row("node.k8s.io", "runtimeclasses", "RuntimeClass", namespaced=False),
+    _row("scheduling.k8s.io", "priorityclasses", "PriorityClass", "pc", namespaced=False),
+    _row(_RBAC, "roles", "Role"),
+    _row(_RBAC, "rolebindings", "RoleBinding"),
+    _row(_RBAC, "clusterroles", "ClusterRole", namespaced=False),
+    _row(_RBAC, "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    _review(_AUTHZ, "SelfSubjectAccessReview"),
+    _review(_AUTHZ, "SelfSubjectRulesReview"),
+    _review(_AUTHZ, "SubjectAccessReview"),
+    _review(_AUTHZ, "LocalSubjectAccessReview", namespaced=True),
+    _review("authentication.k8s.io", "SelfSubjectReview"),
 )
 
 _BY_PATH = {(item.group, item.version, item.plural): item for item in RESOURCES}

@@ -5,10 +5,10 @@ random from what the stored Services leave free, above the part of each range th
 choice (KEP-3070, KEP-3668). ``complete`` changes the object it is given.
 """
 
-import ipaddress
 import random
-from collections.abc import Iterator, Sequence
-from ipaddress import ip_address
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from ipaddress import ip_address, ip_network
 from typing import Any
 
 from nettests.lab.apiserver import families
@@ -24,9 +24,12 @@ from nettests.lab.apiserver.status import (
 from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
 
 Json = dict[str, Any]
+_Ports = set[tuple[str, int]]
+"""Ports of nodes by their protocol."""
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXPOSED = ("LoadBalancer", "NodePort")
+_OF_EXPOSED = ("externalTrafficPolicy", "healthCheckNodePort")
 _AFFINITY_SECONDS = 10800
 _MOST_AFFINITY_SECONDS = 86400
 
@@ -55,10 +58,7 @@ def fill(service: Json) -> None:
 
 
 def complete(
-    service: Json,
-    others: Sequence[Json],
-    settings: ApiSettings,
-    before: Json | None = None,
+    service: Json, others: Sequence[Json], settings: ApiSettings, before: Json | None = None
 ) -> list[FieldError]:
     """Allocate what is not chosen and check what is; ``others`` are the other stored Services.
 
@@ -80,11 +80,7 @@ def complete(
     elif spec["type"] == "ClusterIP":
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
-        for field in (
-            "externalTrafficPolicy",
-            "healthCheckNodePort",
-            "allocateLoadBalancerNodePorts",
-        ):
+        for field in (*_OF_EXPOSED, "allocateLoadBalancerNodePorts"):
             spec.pop(field, None)
     return errors
 
@@ -94,19 +90,19 @@ def _has_health_check(spec: Json) -> bool:
     return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
+def _port_complaint(number: int, protocol: str, taken: _Ports, ports: range) -> str:
+    """Return why a port that was chosen cannot be had, or nothing."""
+    if number not in ports:
+        valid = f"The range of valid ports is {ports.start}-{ports.stop - 1}"
+        return f"provided port is not in the valid range. {valid}"
+    return "provided port is already allocated" if (protocol, number) in taken else ""
+
+
 def _health_check_port(spec: Json, others: Sequence[Json], ports: range) -> list[FieldError]:
-    used = _used_ports([*others, {"spec": spec}])
     number = spec.get("healthCheckNodePort")
-    taken = _used_ports(others)
-    if number and number not in ports:
-        detail = (
-            "provided port is not in the valid range. "
-            f"The range of valid ports is {ports.start}-{ports.stop - 1}"
-        )
-        return [invalid_value("spec.healthCheckNodePort", number, detail)]
-    if number and ("TCP", number) in taken:
-        detail = "provided port is already allocated"
-        return [invalid_value("spec.healthCheckNodePort", number, detail)]
+    if number and (complaint := _port_complaint(number, "TCP", _used_ports(others), ports)):
+        return [invalid_value("spec.healthCheckNodePort", number, complaint)]
+    used = _used_ports([*others, {"spec": spec}])
     spec["healthCheckNodePort"] = number or _free_port(used, "TCP", ports)
     return []
 
@@ -166,23 +162,16 @@ def _node_ports(spec: Json, others: Sequence[Json], ports: range) -> list[FieldE
     used = _used_ports(others)
     errors: list[FieldError] = []
     for index, port in enumerate(spec.get("ports") or ()):
-        field = f"spec.ports[{index}].nodePort"
         number = port.get("nodePort") or _free_port(used, port["protocol"], ports)
-        if number not in ports:
-            detail = (
-                "provided port is not in the valid range. "
-                f"The range of valid ports is {ports.start}-{ports.stop - 1}"
-            )
-            errors.append(invalid_value(field, number, detail))
-        elif (port["protocol"], number) in used:
-            errors.append(invalid_value(field, number, "provided port is already allocated"))
+        if complaint := _port_complaint(number, port["protocol"], used, ports):
+            errors.append(invalid_value(f"spec.ports[{index}].nodePort", number, complaint))
         port["nodePort"] = number
         used.add((port["protocol"], number))
     return errors
 
 
-def _used_ports(others: Sequence[Json]) -> set[tuple[str, int]]:
-    used: set[tuple[str, int]] = set()
+def _used_ports(others: Sequence[Json]) -> _Ports:
+    used: _Ports = set()
     for other in others:
         spec = other["spec"]
         used.update(
@@ -195,7 +184,7 @@ def _used_ports(others: Sequence[Json]) -> set[tuple[str, int]]:
     return used
 
 
-def _free_port(used: set[tuple[str, int]], protocol: str, ports: range) -> int:
+def _free_port(used: _Ports, protocol: str, ports: range) -> int:
     static = min(max(16, len(ports) // 32), 128)
     dynamic = [at for at in ports[static:] if (protocol, at) not in used]
     return random.choice(dynamic or [at for at in ports if (protocol, at) not in used])  # noqa: S311
@@ -208,17 +197,12 @@ def validate(service: Json) -> list[FieldError]:
     if spec["type"] not in _TYPES:
         errors.append(not_supported("spec.type", spec["type"], _TYPES))
     if spec["type"] == "ExternalName":
-        if complaint := dns_subdomain(spec.get("externalName", "").rstrip(".")):
-            name = spec.get("externalName", "")
-            errors.append(
-                invalid_value("spec.externalName", name, complaint)
-                if name
-                else required("spec.externalName")
-            )
+        name, where = spec.get("externalName", ""), "spec.externalName"
+        if complaint := dns_subdomain(name.rstrip(".")):
+            errors.append(invalid_value(where, name, complaint) if name else required(where))
         if spec.get("clusterIP"):
-            errors.append(
-                forbidden_value("spec.clusterIPs[0]", "may not be set for ExternalName services")
-            )
+            detail = "may not be set for ExternalName services"
+            errors.append(forbidden_value("spec.clusterIPs[0]", detail))
     if spec["type"] in _EXPOSED and spec.get("clusterIP") == "None":
         detail = f"may not be set to 'None' for {spec['type']} services"
         errors.append(invalid_value("spec.clusterIPs[0]", "None", detail))
@@ -226,10 +210,18 @@ def validate(service: Json) -> list[FieldError]:
     return errors + list(_policies(spec)) + list(_outer(spec))
 
 
+def _complains(read: Callable[[str], object], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return True
+    return False
+
+
 def _outer(spec: Json) -> Iterator[FieldError]:
     """Check what leads in from outside: externalIPs, source ranges, the health check port."""
     for index, text in enumerate(spec.get("externalIPs") or ()):
-        if not _is_address(text):
+        if _complains(ip_address, text):
             detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
             yield invalid_value(f"spec.externalIPs[{index}]", text, detail)
     ranges = spec.get("loadBalancerSourceRanges") or ()
@@ -237,7 +229,7 @@ def _outer(spec: Json) -> Iterator[FieldError]:
         detail = "may only be used when `type` is 'LoadBalancer'"
         yield forbidden_value("spec.loadBalancerSourceRanges", detail)
     for index, text in enumerate(ranges):
-        if not _is_network(text):
+        if "/" not in text or _complains(partial(ip_network, strict=False), text):
             detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
             yield invalid_value(f"spec.loadBalancerSourceRanges[{index}]", text, detail)
     number = spec.get("healthCheckNodePort")
@@ -246,22 +238,6 @@ def _outer(spec: Json) -> Iterator[FieldError]:
             "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         )
         yield invalid_value("spec.healthCheckNodePort", number, detail)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return False
-    return "/" in text
 
 
 def _ports(spec: Json) -> Iterator[FieldError]:

@@ -111,21 +111,12 @@ class Faults:
     """A webhook that changes new Pods."""
     validating: Validating | None = None
     """A webhook that refuses new Pods."""
-    _open: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
-
-    def opened(self, channel: ChannelRequest, cut: Callable[[], None]) -> object:
-        """Note an open channel; returns the handle for ``closed``."""
-        handle = object()
-        self._open[handle] = (channel, cut)
-        return handle
-
-    def closed(self, handle: object) -> None:
-        """Forget a channel that has ended."""
-        self._open.pop(handle, None)
+    channels: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
+    """Channels that are open, and what cuts each."""
 
     def cut(self, which: Callable[[ChannelRequest], bool]) -> int:
         """Break the open channels that ``which`` picks, as a lost kubelet would; returns how many."""
-        chosen = [cut for channel, cut in self._open.values() if which(channel)]
+        chosen = [cut for channel, cut in self.channels.values() if which(channel)]
         for cut in chosen:
             cut()
         return len(chosen)

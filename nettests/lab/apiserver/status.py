@@ -34,19 +34,16 @@ class ApiError(Exception):
 
     def body(self) -> Json:
         """Return the ``Status`` object."""
-        body: Json = {
+        return {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": {},
             "status": "Failure",
             "message": self.message,
+            **({"reason": self.reason} if self.reason else {}),
+            **({} if self.details is None else {"details": self.details}),
+            "code": self.code,
         }
-        if self.reason:
-            body["reason"] = self.reason
-        if self.details is not None:
-            body["details"] = self.details
-        body["code"] = self.code
-        return body
 
 
 class PlainError(Exception):
@@ -97,9 +94,8 @@ def not_supported(field: str, value: object, supported: Sequence[str]) -> FieldE
 
 def duplicate(field: str, value: object) -> FieldError:
     """A value that must be unique in its list is not."""
-    return FieldError(
-        reason="FieldValueDuplicate", field=field, text=f"Duplicate value: {_quoted(value)}"
-    )
+    text = f"Duplicate value: {_quoted(value)}"
+    return FieldError(reason="FieldValueDuplicate", field=field, text=text)
 
 
 def missing_reference(field: str, value: object) -> FieldError:
@@ -107,48 +103,45 @@ def missing_reference(field: str, value: object) -> FieldError:
     return FieldError(reason="FieldValueNotFound", field=field, text=f"Not found: {_quoted(value)}")
 
 
-def _details(resource: Resource, name: str) -> Json:
-    details: Json = {"name": name} if name else {}
-    if resource.group:
-        details["group"] = resource.group
-    details["kind"] = resource.plural
-    return details
+def details(resource: Resource, name: str, kind: str = "") -> Json:
+    """Return what an object is, as errors about it say; ``kind`` is the plural unless stated."""
+    group = {"group": resource.group} if resource.group else {}
+    return {**({"name": name} if name else {}), **group, "kind": kind or resource.plural}
+
+
+def _subject(resource: Resource, name: str) -> str:
+    return f'{resource.qualified} "{name}"' if name else resource.qualified
 
 
 def not_found(resource: Resource, name: str) -> ApiError:
     """No object of that name."""
     message = f'{resource.qualified} "{name}" not found'
-    return ApiError(404, "NotFound", message, _details(resource, name))
+    return ApiError(404, "NotFound", message, details(resource, name))
 
 
 def already_exists(resource: Resource, name: str) -> ApiError:
     """An object of that name is there already."""
     message = f'{resource.qualified} "{name}" already exists'
-    return ApiError(409, "AlreadyExists", message, _details(resource, name))
+    return ApiError(409, "AlreadyExists", message, details(resource, name))
 
 
 def conflict(resource: Resource, name: str, why: str) -> ApiError:
     """The write was based on something that is no longer so."""
     message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
-    return ApiError(409, "Conflict", message, _details(resource, name))
+    return ApiError(409, "Conflict", message, details(resource, name))
 
 
 def stale(resource: Resource, name: str) -> ApiError:
     """The write was based on an older ``resourceVersion``."""
-    return conflict(
-        resource,
-        name,
-        "the object has been modified; please apply your changes to the latest version and try again",
-    )
+    why = "the object has been modified; please apply your changes to the latest version and try again"
+    return conflict(resource, name, why)
 
 
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Json] = ()) -> ApiError:
     """Authorisation or admission says no."""
-    details = _details(resource, name)
-    if causes:
-        details["causes"] = list(causes)
-    subject = f'{resource.qualified} "{name}"' if name else resource.qualified
-    return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details)
+    message = f"{_subject(resource, name)} is forbidden: {why}"
+    about = details(resource, name) | ({"causes": list(causes)} if causes else {})
+    return ApiError(403, "Forbidden", message, about)
 
 
 def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiError:
@@ -156,14 +149,11 @@ def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiE
     unique = list(dict.fromkeys(errors))
     texts = [f"{error.field}: {error.text}" for error in unique]
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    details: Json = {"name": name} if name else {}
-    if resource.group:
-        details["group"] = resource.group
-    details["kind"] = resource.kind
-    details["causes"] = [
+    causes = [
         {"reason": error.reason, "message": error.text, "field": error.field} for error in unique
     ]
-    return ApiError(422, "Invalid", f'{resource.kind} "{name}" is invalid: {joined}', details)
+    about = {**details(resource, name, resource.kind), "causes": causes}
+    return ApiError(422, "Invalid", f'{resource.kind} "{name}" is invalid: {joined}', about)
 
 
 def bad_request(message: str) -> ApiError:
@@ -178,12 +168,9 @@ def unavailable(message: str) -> ApiError:
 
 def internal(message: str) -> ApiError:
     """Something broke behind the API; causes repeat the message."""
-    return ApiError(
-        500,
-        "InternalError",
-        f"Internal error occurred: {message}",
-        {"causes": [{"message": message}]},
-    )
+    causes = [{"message": message}]
+    text = f"Internal error occurred: {message}"
+    return ApiError(500, "InternalError", text, {"causes": causes})
 
 
 def expired(requested: int, oldest: int) -> ApiError:
@@ -193,12 +180,9 @@ def expired(requested: int, oldest: int) -> ApiError:
 
 def method_not_supported(resource: Resource) -> ApiError:
     """The resource does not know this verb."""
-    return ApiError(
-        405,
-        "MethodNotAllowed",
-        "the server does not allow this method on the requested resource",
-        _details(resource, "") if resource.group else {},
-    )
+    message = "the server does not allow this method on the requested resource"
+    about = details(resource, "") if resource.group else {}
+    return ApiError(405, "MethodNotAllowed", message, about)
 
 
 def unsupported_media() -> ApiError:
@@ -216,9 +200,7 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
-def success(details: Json | None = None) -> Json:
+def success(about: Json | None = None) -> Json:
     """Return the ``Status`` of a request that has no object to show."""
     body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    if details is not None:
-        body["details"] = details
-    return body
+    return body if about is None else {**body, "details": about}

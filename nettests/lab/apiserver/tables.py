@@ -1,19 +1,23 @@
-"""Tables for ``kubectl get``: which columns each kind has, as ``pkg/printers/internalversion`` makes them.
+"""Tables for ``kubectl get``: which columns each kind has, and their cells in its words.
 
-Kinds without columns of their own show name and age. Pure, but for the ages, which need the time.
+After the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``. Kinds without columns of their
+own show name and age. Pure, but for the ages, which need the time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-from nettests.lab.apiserver import cells, views
-from nettests.lab.apiserver.cells import NONE, UNKNOWN, Cell, at
-from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.store import Record
-
 Json = dict[str, Any]
+Cell = Callable[[Json], Any]
+"""Works out one cell of an object."""
 
+NONE = "<none>"
+_UNKNOWN = "<unknown>"
+_UNSET = "<unset>"
+_ROLE = "node-role.kubernetes.io/"
+_MOST_ENDPOINTS = 3
 _TEXTS = {
     "Name": "Name must be unique within a namespace. Is required when creating resources, although "
     "some resources may allow a client to request the generation of an appropriate name automatically.",
@@ -22,8 +26,200 @@ _TEXTS = {
 _NUMBERS = frozenset({"Data", "Desired", "Current", "Available", "Up-to-date", "Secrets", "Count"})
 
 
+def duration(seconds: float) -> str:
+    """Return a time span as ``duration.HumanDuration`` does: ``5s``, ``2m10s``, ``3h``, ``4d``."""
+    whole = int(seconds)
+    minutes, hours, days = whole // 60, whole // 3600, whole // 86400
+    if whole < 0:
+        return "0s" if whole >= -1 else "<invalid>"
+    if whole < 120:
+        text = f"{whole}s"
+    elif minutes < 10:
+        text = f"{minutes}m{whole % 60}s" if whole % 60 else f"{minutes}m"
+    elif hours < 3:
+        text = f"{minutes}m"
+    elif hours < 8:
+        text = f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    elif hours < 48:
+        text = f"{hours}h"
+    else:
+        text = f"{days}d{hours % 24}h" if days < 8 and hours % 24 else f"{days}d"
+    return text
+
+
+def since(text: str | None, now: datetime) -> str:
+    """Return how long ago a time of the API was."""
+    if not text:
+        return _UNKNOWN
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
+    return duration((now - moment).total_seconds())
+
+
+def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
+    """Return the cell with the value at ``path``, or ``default`` without one."""
+
+    def cell(item: Json) -> Any:
+        value: Any = item
+        for step in path.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        shown = default if value in (None, "") else value
+        return str(shown) if text else shown
+
+    return cell
+
+
+def _ratio(part: Cell, whole: Cell) -> Cell:
+    return lambda item: f"{part(item)}/{whole(item)}"
+
+
+def _count(*paths: str) -> Cell:
+    return lambda item: sum(len(at(path, ())(item)) for path in paths)
+
+
+def _joined(path: str) -> Cell:
+    return lambda item: ",".join(at(path, ())(item))
+
+
+def _pairs(path: str) -> Cell:
+    """Return the cell of labels: ``app=web,tier=x``."""
+    labels = at(path, {})
+    return lambda item: ",".join(f"{k}={v}" for k, v in sorted(labels(item).items())) or NONE
+
+
+def _of_template(field: str) -> Cell:
+    """Return the cell of one field of all containers of a workload."""
+    containers = at("spec.template.spec.containers", ())
+    return lambda item: ",".join(each[field] for each in containers(item))
+
+
+_statuses = at("status.containerStatuses", ())
+
+
+def pod_status(pod: Json) -> str:
+    """Return what the STATUS column says of a pod."""
+    status = pod.get("status") or {}
+    reason = status.get("reason") or status.get("phase") or ""
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition.get("reason") == "SchedulingGated":
+            reason = "SchedulingGated"
+    for each in reversed(_statuses(pod)):
+        state = each.get("state") or {}
+        waiting, ended = state.get("waiting") or {}, state.get("terminated")
+        if waiting.get("reason"):
+            reason = waiting["reason"]
+        elif ended is not None:
+            signal = ended.get("signal")
+            code = f"Signal:{signal}" if signal else f"ExitCode:{ended.get('exitCode')}"
+            reason = ended.get("reason") or code
+    if pod["metadata"].get("deletionTimestamp"):
+        return "Unknown" if status.get("reason") == "NodeLost" else "Terminating"
+    return str(reason)
+
+
+def _pod_ready(pod: Json) -> str:
+    ready = sum(1 for each in _statuses(pod) if each.get("ready"))
+    return f"{ready}/{len(pod['spec'].get('containers') or ())}"
+
+
+def _pod_restarts(pod: Json) -> str:
+    return str(sum(each.get("restartCount", 0) for each in _statuses(pod)))
+
+
+def _node_status(node: Json) -> str:
+    conditions = at("status.conditions", ())(node)
+    ready = next((each for each in conditions if each["type"] == "Ready"), None)
+    words = ["Unknown" if ready is None else "Ready" if ready["status"] == "True" else "NotReady"]
+    if node["spec"].get("unschedulable"):
+        words.append("SchedulingDisabled")
+    return ",".join(words)
+
+
+def _node_roles(node: Json) -> str:
+    labels = node["metadata"].get("labels") or {}
+    roles = sorted(key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE))
+    return ",".join(roles) or NONE
+
+
+def _node_address(kind: str) -> Cell:
+    listed = at("status.addresses", ())
+
+    def cell(node: Json) -> str:
+        return str({each["type"]: each["address"] for each in listed(node)}.get(kind, NONE))
+
+    return cell
+
+
+def _service_ports(service: Json) -> str:
+    ports = service["spec"].get("ports") or ()
+    outer = (f":{port['nodePort']}" if port.get("nodePort") else "" for port in ports)
+    pairs = zip(ports, outer, strict=True)
+    return ",".join(f"{port['port']}{more}/{port['protocol']}" for port, more in pairs) or NONE
+
+
+def _service_external(service: Json) -> str:
+    """Return the name or the addresses under which a Service is reached from outside."""
+    spec = service["spec"]
+    if spec["type"] == "ExternalName":
+        return str(spec.get("externalName", ""))
+    external = list(spec.get("externalIPs") or ())
+    if spec["type"] == "LoadBalancer":
+        ingress = at("status.loadBalancer.ingress", ())(service)
+        external = [each.get("ip") or each.get("hostname", "") for each in ingress] + external
+        return ",".join(external) or "<pending>"
+    return ",".join(external) or NONE
+
+
+def _first(addresses: list[str], none: str) -> str:
+    more = len(addresses) - _MOST_ENDPOINTS
+    shown = ",".join(addresses[:_MOST_ENDPOINTS]) or none
+    return f"{shown} + {more} more..." if more > 0 else shown
+
+
+def endpoints(item: Json) -> str:
+    """Return the first addresses of Endpoints with their ports."""
+    addresses = [
+        f"{address['ip']}:{port['port']}"
+        for subset in item.get("subsets") or ()
+        for port in subset.get("ports") or ()
+        for address in subset.get("addresses") or ()
+    ]
+    return _first(addresses, NONE)
+
+
+def _slice_ports(item: Json) -> str:
+    return ",".join(str(port.get("port", "*")) for port in item.get("ports") or ()) or _UNSET
+
+
+def _slice_endpoints(item: Json) -> str:
+    addresses = [address for each in item.get("endpoints") or () for address in each["addresses"]]
+    return _first(addresses, _UNSET)
+
+
+def _event_seen(*fields: str) -> Cell:
+    """Return the cell of how long ago an event was, by the first of these fields that it has."""
+    return lambda item: since(next(filter(None, map(item.get, fields)), None), datetime.now(UTC))
+
+
+def _event_object(item: Json) -> str:
+    about = item.get("involvedObject") or {}
+    return f"{about.get('kind', '').lower()}/{about.get('name', '')}"
+
+
+def _event_source(item: Json) -> str:
+    source = item.get("source") or {}
+    component, host = (
+        source.get("component") or item.get("reportingComponent", ""),
+        source.get("host"),
+    )
+    return f"{component}, {host}" if host else str(component)
+
+
+def _age(item: Json) -> str:
+    return since(item["metadata"].get("creationTimestamp"), datetime.now(UTC))
+
+
 @dataclass(frozen=True, slots=True)
-class Column:
+class _Column:
     """One column; a wide one is shown by ``-o wide`` alone."""
 
     title: str
@@ -41,143 +237,126 @@ class Column:
         }
 
 
-def _wide(title: str, cell: Cell) -> Column:
-    return Column(title, cell, wide=True)
+def _columns(columns: Mapping[str, Cell], wide: Mapping[str, Cell] | None = None) -> list[_Column]:
+    """Return name, these columns, age where it is not among them, and the columns of ``-o wide``."""
+    narrow = {"Name": at("metadata.name"), **columns}
+    narrow.setdefault("Age", _age)
+    return [
+        *(_Column(*column) for column in narrow.items()),
+        *(_Column(*column, wide=True) for column in (wide or {}).items()),
+    ]
 
 
-_NAME = Column("Name", at("metadata.name"))
-_AGE = Column("Age", cells.age)
-_TEMPLATE = (
-    _wide("Containers", cells.of_template("name")),
-    _wide("Images", cells.of_template("image")),
-)
-_SELECTOR = _wide("Selector", cells.pairs("spec.selector.matchLabels"))
 _READY = at("status.readyReplicas", 0)
-_PLAIN = (_NAME, _AGE)
-_COLUMNS: Mapping[str, Sequence[Column]] = {
-    "pods": (
-        _NAME,
-        Column("Ready", cells.pod_ready),
-        Column("Status", cells.pod_status),
-        Column("Restarts", cells.pod_restarts),
-        _AGE,
-        _wide("IP", at("status.podIP", NONE)),
-        _wide("Node", at("spec.nodeName", NONE)),
-        _wide("Nominated Node", at("status.nominatedNodeName", NONE)),
-        _wide("Readiness Gates", lambda _: NONE),
+_TEMPLATE = {"Containers": _of_template("name"), "Images": _of_template("image")}
+_SELECTED = {**_TEMPLATE, "Selector": _pairs("spec.selector.matchLabels")}
+_NODE_INFO = "status.nodeInfo."
+_PLAIN = _columns({})
+_COLUMNS: Mapping[str, Sequence[_Column]] = {
+    "pods": _columns(
+        {"Ready": _pod_ready, "Status": pod_status, "Restarts": _pod_restarts},
+        {
+            "IP": at("status.podIP", NONE),
+            "Node": at("spec.nodeName", NONE),
+            "Nominated Node": at("status.nominatedNodeName", NONE),
+            "Readiness Gates": lambda _: NONE,
+        },
     ),
-    "nodes": (
-        _NAME,
-        Column("Status", cells.node_status),
-        Column("Roles", cells.node_roles),
-        _AGE,
-        Column("Version", at("status.nodeInfo.kubeletVersion")),
-        _wide("Internal-IP", cells.node_address("InternalIP")),
-        _wide("External-IP", cells.node_address("ExternalIP")),
-        _wide("OS-Image", at("status.nodeInfo.osImage", UNKNOWN)),
-        _wide("Kernel-Version", at("status.nodeInfo.kernelVersion", UNKNOWN)),
-        _wide("Container-Runtime", at("status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
+    "nodes": _columns(
+        {
+            "Status": _node_status,
+            "Roles": _node_roles,
+            "Age": _age,
+            "Version": at(f"{_NODE_INFO}kubeletVersion"),
+        },
+        {
+            "Internal-IP": _node_address("InternalIP"),
+            "External-IP": _node_address("ExternalIP"),
+            "OS-Image": at(f"{_NODE_INFO}osImage", _UNKNOWN),
+            "Kernel-Version": at(f"{_NODE_INFO}kernelVersion", _UNKNOWN),
+            "Container-Runtime": at(f"{_NODE_INFO}containerRuntimeVersion", _UNKNOWN),
+        },
     ),
-    "services": (
-        _NAME,
-        Column("Type", at("spec.type")),
-        Column("Cluster-IP", at("spec.clusterIP", NONE)),
-        Column("External-IP", cells.service_external),
-        Column("Port(s)", cells.service_ports),
-        _AGE,
-        _wide("Selector", cells.pairs("spec.selector")),
+    "services": _columns(
+        {
+            "Type": at("spec.type"),
+            "Cluster-IP": at("spec.clusterIP", NONE),
+            "External-IP": _service_external,
+            "Port(s)": _service_ports,
+        },
+        {"Selector": _pairs("spec.selector")},
     ),
-    "endpoints": (_NAME, Column("Endpoints", cells.endpoints), _AGE),
-    "endpointslices.discovery.k8s.io": (
-        _NAME,
-        Column("AddressType", at("addressType")),
-        Column("Ports", cells.slice_ports),
-        Column("Endpoints", cells.slice_endpoints),
-        _AGE,
+    "endpoints": _columns({"Endpoints": endpoints}),
+    "endpointslices.discovery.k8s.io": _columns(
+        {"AddressType": at("addressType"), "Ports": _slice_ports, "Endpoints": _slice_endpoints}
     ),
-    "servicecidrs.networking.k8s.io": (_NAME, Column("CIDRs", cells.joined("spec.cidrs")), _AGE),
-    "namespaces": (_NAME, Column("Status", at("status.phase")), _AGE),
-    "configmaps": (_NAME, Column("Data", cells.count("data", "binaryData")), _AGE),
-    "secrets": (_NAME, Column("Type", at("type")), Column("Data", cells.count("data")), _AGE),
-    "serviceaccounts": (_NAME, Column("Secrets", cells.count("secrets")), _AGE),
-    "deployments.apps": (
-        _NAME,
-        Column("Ready", cells.ratio(_READY, at("spec.replicas", 0))),
-        Column("Up-to-date", at("status.updatedReplicas", 0)),
-        Column("Available", at("status.availableReplicas", 0)),
-        _AGE,
-        *_TEMPLATE,
-        _SELECTOR,
+    "servicecidrs.networking.k8s.io": _columns({"CIDRs": _joined("spec.cidrs")}),
+    "namespaces": _columns({"Status": at("status.phase")}),
+    "configmaps": _columns({"Data": _count("data", "binaryData")}),
+    "secrets": _columns({"Type": at("type"), "Data": _count("data")}),
+    "serviceaccounts": _columns({"Secrets": _count("secrets")}),
+    "deployments.apps": _columns(
+        {
+            "Ready": _ratio(_READY, at("spec.replicas", 0)),
+            "Up-to-date": at("status.updatedReplicas", 0),
+            "Available": at("status.availableReplicas", 0),
+        },
+        _SELECTED,
     ),
-    "replicasets.apps": (
-        _NAME,
-        Column("Desired", at("spec.replicas", 0)),
-        Column("Current", at("status.replicas", 0)),
-        Column("Ready", at("status.readyReplicas", 0, text=True)),
-        _AGE,
-        *_TEMPLATE,
-        _SELECTOR,
+    "replicasets.apps": _columns(
+        {
+            "Desired": at("spec.replicas", 0),
+            "Current": at("status.replicas", 0),
+            "Ready": at("status.readyReplicas", 0, text=True),
+        },
+        _SELECTED,
     ),
-    "daemonsets.apps": (
-        _NAME,
-        Column("Desired", at("status.desiredNumberScheduled", 0)),
-        Column("Current", at("status.currentNumberScheduled", 0)),
-        Column("Ready", at("status.numberReady", 0, text=True)),
-        Column("Up-to-date", at("status.updatedNumberScheduled", 0)),
-        Column("Available", at("status.numberAvailable", 0)),
-        Column("Node Selector", cells.pairs("spec.template.spec.nodeSelector")),
-        _AGE,
-        *_TEMPLATE,
-        _SELECTOR,
+    "daemonsets.apps": _columns(
+        {
+            "Desired": at("status.desiredNumberScheduled", 0),
+            "Current": at("status.currentNumberScheduled", 0),
+            "Ready": at("status.numberReady", 0, text=True),
+            "Up-to-date": at("status.updatedNumberScheduled", 0),
+            "Available": at("status.numberAvailable", 0),
+            "Node Selector": _pairs("spec.template.spec.nodeSelector"),
+        },
+        _SELECTED,
     ),
-    "statefulsets.apps": (
-        _NAME,
-        Column("Ready", cells.ratio(_READY, at("spec.replicas", 1))),
-        _AGE,
-        *_TEMPLATE,
+    "statefulsets.apps": _columns({"Ready": _ratio(_READY, at("spec.replicas", 1))}, _TEMPLATE),
+    "jobs.batch": _columns(
+        {"Completions": _ratio(at("status.succeeded", 0), at("spec.completions", 1))}, _SELECTED
     ),
-    "jobs.batch": (
-        _NAME,
-        Column("Completions", cells.ratio(at("status.succeeded", 0), at("spec.completions", 1))),
-        _AGE,
-        *_TEMPLATE,
-        _SELECTOR,
+    "cronjobs.batch": _columns(
+        {
+            "Schedule": at("spec.schedule"),
+            "Suspend": at("spec.suspend", default=False, text=True),
+        }
     ),
-    "cronjobs.batch": (
-        _NAME,
-        Column("Schedule", at("spec.schedule")),
-        Column("Suspend", at("spec.suspend", default=False, text=True)),
-        _AGE,
-    ),
-    "leases.coordination.k8s.io": (_NAME, Column("Holder", at("spec.holderIdentity")), _AGE),
+    "leases.coordination.k8s.io": _columns({"Holder": at("spec.holderIdentity")}),
     "events": (
-        Column("Last Seen", cells.event_seen("lastTimestamp", "firstTimestamp", "eventTime")),
-        Column("Type", at("type")),
-        Column("Reason", at("reason")),
-        Column("Object", cells.event_object),
-        _wide("Subobject", at("involvedObject.fieldPath")),
-        _wide("Source", cells.event_source),
-        Column("Message", cells.event_message),
-        _wide("First Seen", cells.event_seen("firstTimestamp", "eventTime")),
-        _wide("Count", at("count", 1)),
-        _wide("Name", at("metadata.name")),
+        _Column("Last Seen", _event_seen("lastTimestamp", "firstTimestamp", "eventTime")),
+        _Column("Type", at("type")),
+        _Column("Reason", at("reason")),
+        _Column("Object", _event_object),
+        _Column("Subobject", at("involvedObject.fieldPath"), wide=True),
+        _Column("Source", _event_source, wide=True),
+        _Column("Message", lambda item: str(item.get("message", "")).strip()),
+        _Column("First Seen", _event_seen("firstTimestamp", "eventTime"), wide=True),
+        _Column("Count", at("count", 1), wide=True),
+        _Column("Name", at("metadata.name"), wide=True),
     ),
 }
 
 
 def table(
-    resource: Resource, records: Sequence[Record], metadata: Json, included: str = "Metadata"
+    key: str, bodies: Sequence[Json], metadata: Json, shown: Callable[[Json], Json] | None
 ) -> Json:
-    """Return a ``meta.k8s.io/v1`` Table; ``included`` says what each row carries of its object."""
-    columns = _COLUMNS.get(resource.key, _PLAIN)
-    rows = []
-    for record in records:
-        row: Json = {"cells": [column.cell(record.body) for column in columns]}
-        if included == "Object":
-            row["object"] = views.whole(resource, record.body)
-        elif included != "None":
-            row["object"] = views.bare(record.body)
-        rows.append(row)
+    """Return a ``meta.k8s.io/v1`` Table of a collection; ``shown`` is what a row carries of its object."""
+    columns = _COLUMNS.get(key, _PLAIN)
+    rows: list[Json] = []
+    for body in bodies:
+        held = {} if shown is None else {"object": shown(body)}
+        rows.append({"cells": [column.cell(body) for column in columns], **held})
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",

@@ -6,6 +6,7 @@ Services have modules of their own. Pure.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nettests.lab.apiserver.resources import Resource
@@ -18,86 +19,88 @@ from nettests.lab.apiserver.status import (
 )
 
 Json = dict[str, Any]
+NameCheck = Callable[[str], str | None]
+"""Says what is wrong with a name, if anything is."""
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_VALUE = f"({_QUALIFIED})?"
-_CONFIG_KEY = "[-._a-zA-Z0-9]+"
-
-NameCheck = Callable[[str], str | None]
+_ENDS = "must start and end with an alphanumeric character"
+_ALPHANUMERIC = "consist of alphanumeric characters, '-', '_' or '.'"
 
 
-def _regex_text(subject: str, rule: str, example: str, pattern: str) -> str:
-    return f"{subject} must {rule} (e.g. {example}, regex used for validation is '{pattern}')"
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a name has to match, how long it may be, and how the API server puts it."""
+
+    pattern: str
+    subject: str
+    rule: str
+    example: str
+    longest: int | None = 63
+
+    def __call__(self, name: str) -> str | None:
+        if self.longest is not None and len(name) > self.longest:
+            return f"must be no more than {self.longest} bytes"
+        if re.fullmatch(self.pattern, name):
+            return None
+        used = f"regex used for validation is '{self.pattern}'"
+        return f"{self.subject} must {self.rule} (e.g. {self.example}, {used})"
 
 
-def dns_subdomain(name: str) -> str | None:
-    """Say what is wrong with a name as a DNS-1123 subdomain, if anything is."""
-    if len(name) > 253:
-        return "must be no more than 253 bytes"
-    # example.com
-    if re.fullmatch(_SUBDOMAIN, name):
-        return None
-    return _regex_text(
-        "a lowercase RFC 1123 subdomain",
-        "consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
-        "alphanumeric character",
-        "'example.com'",
-        _SUBDOMAIN,
-    )
+dns_subdomain = _Rule(
+    rf"{_LABEL}(\.{_LABEL})*",
+    "a lowercase RFC 1123 subdomain",
+    f"consist of lower case alphanumeric characters, '-' or '.', and {_ENDS}",
+    "'example.com'",
+    253,
+)
+dns_label = _Rule(
+    _LABEL,
+    "a lowercase RFC 1123 label",
+    f"consist of lower case alphanumeric characters or '-', and {_ENDS}",
+    "'my-name',  or '123-abc'",
+)
+_dns_1035_label = _Rule(
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    "a DNS-1035 label",
+    "consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character",
+    "'my-name',  or 'abc-123'",
+)
+_name_part = _Rule(
+    _QUALIFIED,
+    "name part",
+    f"{_ALPHANUMERIC}, and {_ENDS}",
+    "'MyName',  or 'my.name',  or '123-abc'",
+)
+_label_value = _Rule(
+    f"({_QUALIFIED})?",
+    "a valid label",
+    f"be an empty string or {_ALPHANUMERIC}, and {_ENDS}",
+    "'MyValue',  or 'my_value',  or '12345'",
+)
+_config_key = _Rule(
+    "[-._a-zA-Z0-9]+",
+    "a valid config key",
+    _ALPHANUMERIC,
+    "'key.name',  or 'KEY_NAME',  or 'key-name'",
+    None,
+)
 
 
-def dns_label(name: str) -> str | None:
-    """Say what is wrong with a name as a DNS-1123 label, if anything is."""
-    if len(name) > 63:
-        return "must be no more than 63 bytes"
-    # my-name
-    if re.fullmatch(_LABEL, name):
-        return None
-    return _regex_text(
-        "a lowercase RFC 1123 label",
-        "consist of lower case alphanumeric characters or '-', and must start and end with an "
-        "alphanumeric character",
-        "'my-name',  or '123-abc'",
-        _LABEL,
-    )
-
-
-def dns_1035_label(name: str) -> str | None:
-    """Say what is wrong with a name as a DNS-1035 label, if anything is."""
-    if len(name) > 63:
-        return "must be no more than 63 bytes"
-    # my-name
-    if re.fullmatch(_LABEL_1035, name):
-        return None
-    return _regex_text(
-        "a DNS-1035 label",
-        "consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-        "and end with an alphanumeric character",
-        "'my-name',  or 'abc-123'",
-        _LABEL_1035,
-    )
-
-
-def path_segment(name: str) -> str | None:
-    """Say what is wrong with a name that may hold anything a URL segment can."""
+def _path_segment(name: str) -> str | None:
+    """Check a name that may hold anything a URL segment can."""
     if name in {".", ".."}:
         return f"may not be '{name}'"
-    for character in "/%":
-        if character in name:
-            return f"may not contain '{character}'"
-    return None
+    character = next((each for each in "/%" if each in name), None)
+    return None if character is None else f"may not contain '{character}'"
 
 
+_RBAC = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 _NAME_CHECKS: Mapping[str, NameCheck] = {
     "namespaces": dns_label,
-    "services": dns_1035_label,
-    "roles.rbac.authorization.k8s.io": path_segment,
-    "rolebindings.rbac.authorization.k8s.io": path_segment,
-    "clusterroles.rbac.authorization.k8s.io": path_segment,
-    "clusterrolebindings.rbac.authorization.k8s.io": path_segment,
+    "services": _dns_1035_label,
+    **{f"{plural}.rbac.authorization.k8s.io": _path_segment for plural in _RBAC},
 }
 
 
@@ -108,43 +111,17 @@ def qualified_name(name: str) -> str | None:
         return f"prefix part {complaint}"
     if not last or len(last) > 63:
         return "name part must be " + ("non-empty" if not last else "no more than 63 bytes")
-    # MyName, my.name, 123-abc
-    if re.fullmatch(_QUALIFIED, last):
-        return None
-    return _regex_text(
-        "name part",
-        "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-        "alphanumeric character",
-        "'MyName',  or 'my.name',  or '123-abc'",
-        _QUALIFIED,
-    )
-
-
-def label_value(value: str) -> str | None:
-    """Say what is wrong with a label's value, if anything is."""
-    if len(value) > 63:
-        return "must be no more than 63 bytes"
-    # MyValue, my_value, 12345, or nothing
-    if re.fullmatch(_VALUE, value):
-        return None
-    return _regex_text(
-        "a valid label",
-        "be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start "
-        "and end with an alphanumeric character",
-        "'MyValue',  or 'my_value',  or '12345'",
-        _VALUE,
-    )
+    return _name_part(last)
 
 
 def labels(values: Mapping[str, str], field: str) -> list[FieldError]:
     """Return what is wrong with a map of labels."""
-    errors: list[FieldError] = []
-    for key, value in values.items():
-        if complaint := qualified_name(key):
-            errors.append(invalid_value(field, key, complaint))
-        if complaint := label_value(value):
-            errors.append(invalid_value(field, value, complaint))
-    return errors
+    return [
+        invalid_value(field, text, complaint)
+        for key, value in values.items()
+        for text, complaint in ((key, qualified_name(key)), (value, _label_value(value)))
+        if complaint
+    ]
 
 
 def metadata(resource: Resource, item: Json) -> list[FieldError]:
@@ -164,9 +141,8 @@ def metadata(resource: Resource, item: Json) -> list[FieldError]:
 
 def immutable_metadata(old: Json, new: Json) -> list[FieldError]:
     """Return the changes of metadata that an update may not make."""
-    detail = "field is immutable"
     return [
-        invalid_value(f"metadata.{name}", new["metadata"].get(name), detail)
+        invalid_value(f"metadata.{name}", new["metadata"].get(name), "field is immutable")
         for name in ("name", "namespace", "uid")
         if old["metadata"].get(name) != new["metadata"].get(name)
     ]
@@ -174,29 +150,20 @@ def immutable_metadata(old: Json, new: Json) -> list[FieldError]:
 
 def data_keys(item: Json) -> list[FieldError]:
     """Return what is wrong with the keys of a ConfigMap or Secret."""
-    errors: list[FieldError] = []
-    for field in ("data", "binaryData"):
-        for key in item.get(field) or {}:
-            # key.name, KEY_NAME, key-name
-            if not re.fullmatch(_CONFIG_KEY, key):
-                complaint = _regex_text(
-                    "a valid config key",
-                    "consist of alphanumeric characters, '-', '_' or '.'",
-                    "'key.name',  or 'KEY_NAME',  or 'key-name'",
-                    _CONFIG_KEY,
-                )
-                errors.append(invalid_value(f"{field}[{key}]", key, complaint))
-    return errors
+    return [
+        invalid_value(f"{field}[{key}]", key, complaint)
+        for field in ("data", "binaryData")
+        for key in item.get(field) or {}
+        if (complaint := _config_key(key))
+    ]
 
 
 def immutable_data(old: Json, new: Json) -> list[FieldError]:
     """Return the changes that an immutable ConfigMap or Secret does not take."""
-    if not old.get("immutable"):
-        return []
     return [
         forbidden_value(name, "field is immutable when `immutable` is set")
         for name in ("data", "binaryData", "immutable")
-        if old.get(name) != new.get(name)
+        if old.get("immutable") and old.get(name) != new.get(name)
     ]
 
 
@@ -204,11 +171,10 @@ def workload(item: Json, old: Json | None) -> list[FieldError]:
     """Return what is wrong with the selector of a Deployment, ReplicaSet, DaemonSet, StatefulSet or Job."""
     spec = item.get("spec") or {}
     selector = spec.get("selector") or {}
-    template = (spec.get("template") or {}).get("metadata") or {}
+    worn = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
     if not selector:
         return [required("spec.selector")]
     chosen = selector.get("matchLabels") or {}
-    worn = template.get("labels") or {}
     if any(worn.get(key) != value for key, value in chosen.items()):
         detail = "`selector` does not match template `labels`"
         return [invalid_value("spec.template.metadata.labels", worn, detail)]
@@ -219,13 +185,12 @@ def workload(item: Json, old: Json | None) -> list[FieldError]:
 
 def job(item: Json, old: Json | None) -> list[FieldError]:
     """Return what is wrong with a Job, whose template never changes."""
-    spec = item["spec"]
-    errors = workload(item, old)
-    if errors:
+    template = item["spec"]["template"]
+    if errors := workload(item, old):
         return errors
-    if old is not None and old["spec"]["template"] != spec["template"]:
-        return [invalid_value("spec.template", spec["template"], "field is immutable")]
-    return _job_template(spec, "spec.template")
+    if old is not None and old["spec"]["template"] != template:
+        return [invalid_value("spec.template", template, "field is immutable")]
+    return _job_template(item["spec"], "spec.template")
 
 
 def _job_template(spec: Json, field: str) -> list[FieldError]:
@@ -242,10 +207,9 @@ def cron_job(item: Json) -> list[FieldError]:
     """Return what is wrong with a CronJob; the five fields of its schedule are counted, not parsed."""
     spec = item["spec"]
     errors: list[FieldError] = []
-    name = item["metadata"].get("name", "")
+    name, schedule = item["metadata"].get("name", ""), spec.get("schedule", "")
     if len(name) > 52:
         errors.append(invalid_value("metadata.name", name, "must be no more than 52 characters"))
-    schedule = spec.get("schedule", "")
     if not schedule:
         errors.append(required("spec.schedule"))
     elif not schedule.startswith("@") and len(schedule.split()) != 5:

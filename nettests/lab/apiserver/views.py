@@ -1,15 +1,19 @@
-"""How stored objects are shown: kind and version added, lists, ``events.k8s.io`` events, bare metadata.
+"""How stored objects are shown: kind and version added, lists, ``events.k8s.io`` events, tables, bare metadata.
 
 Objects are kept once, in the version of their storage; the other version of an Event is a view of it.
-Pure.
+Reads ``Accept`` as ``k8s.io/apiserver/pkg/endpoints/handlers/negotiation`` does, first match wins, for
+JSON only: a client that takes nothing but protobuf gets 406. Pure.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from enum import Enum
 from typing import Any
 
 from nettests.lab.apiserver.resources import EVENTS, Resource
+from nettests.lab.apiserver.status import ApiError
 from nettests.lab.apiserver.store import Record
+from nettests.lab.apiserver.tables import table
 
 Json = dict[str, Any]
 
@@ -36,6 +40,39 @@ _EMPTY: dict[str, Json] = {
 }
 
 
+class Form(Enum):
+    """What an answer consists of: whole objects, a table for ``kubectl get``, or bare metadata."""
+
+    WHOLE = "whole"
+    TABLE = "table"
+    BARE = "bare"
+
+
+_PARTIAL = "PartialObjectMetadata"
+_AS = {"Table": Form.TABLE, _PARTIAL: Form.BARE, f"{_PARTIAL}List": Form.BARE}
+_ANY = frozenset({"*/*", "application/*", "application/json", ""})
+
+
+def negotiate(accept: str) -> Form:
+    """Return the form that an ``Accept`` header requests; 406 when none can be given."""
+    for offer in accept.split(","):
+        media, *parameters = (part.strip() for part in offer.split(";"))
+        values = dict(part.partition("=")[::2] for part in parameters)
+        if media not in _ANY:
+            continue
+        if "as" not in values:
+            return Form.WHOLE
+        if values["as"] in _AS and values.get("v", "v1") == "v1":
+            return _AS[values["as"]]
+    raise ApiError(
+        406,
+        "NotAcceptable",
+        "only the following media types are accepted: application/json, "
+        "application/json;as=Table;g=meta.k8s.io;v=v1, "
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    )
+
+
 def _differs(resource: Resource) -> bool:
     return resource.key == EVENTS.key and resource is not EVENTS
 
@@ -47,7 +84,7 @@ def to_stored(resource: Resource, item: Json) -> Json:
     return {_STORED_FIELDS.get(name, name): value for name, value in item.items()}
 
 
-def shown(resource: Resource, body: Json) -> Json:
+def _shown(resource: Resource, body: Json) -> Json:
     """Return a stored body as ``resource`` shows it, without kind and version."""
     if not _differs(resource):
         return body
@@ -57,38 +94,61 @@ def shown(resource: Resource, body: Json) -> Json:
 def whole(resource: Resource, body: Json) -> Json:
     """Return a stored body as a whole object."""
     head = {"kind": resource.kind, "apiVersion": resource.api_version}
-    return {**head, **shown(resource, body)}
+    return {**head, **_shown(resource, body)}
 
 
-def item_text(resource: Resource, record: Record) -> str:
-    """Return the JSON text of a record as an item of a list."""
-    if _differs(resource):
-        return json.dumps(shown(resource, record.body), separators=(",", ":"))
-    return record.text
+def _bare(body: Json) -> Json:
+    """Return an object's metadata alone, as tables and metadata clients get it."""
+    return {"kind": _PARTIAL, "apiVersion": "meta.k8s.io/v1", "metadata": body["metadata"]}
 
 
-def object_text(resource: Resource, record: Record) -> str:
-    """Return the JSON text of a record as a whole object."""
+def _dump(value: Json) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _item_text(resource: Resource, record: Record) -> str:
+    return _dump(_shown(resource, record.body)) if _differs(resource) else record.text
+
+
+def _table(resource: Resource, records: Sequence[Record], metadata: Json, included: str) -> str:
+    carried: dict[str, Callable[[Json], Json] | None] = {
+        "Object": lambda body: whole(resource, body),
+        "None": None,
+    }
+    bodies = [record.body for record in records]
+    return _dump(table(resource.key, bodies, metadata, carried.get(included, _bare)))
+
+
+def render_one(form: Form, resource: Resource, record: Record, included: str) -> str:
+    """Return the text of one object; ``included`` is the table parameter ``includeObject``."""
+    if form is Form.TABLE:
+        return _table(resource, [record], {"resourceVersion": str(record.version)}, included)
+    if form is Form.BARE:
+        return _dump(_bare(record.body))
     head = f'{{"kind":"{resource.kind}","apiVersion":"{resource.api_version}",'
-    return head + item_text(resource, record)[1:]
+    return head + _item_text(resource, record)[1:]
 
 
-def list_text(resource: Resource, records: Iterable[Record], metadata: Json) -> str:
-    """Return the JSON text of a list."""
-    items = ",".join(item_text(resource, record) for record in records)
+def render_list(
+    form: Form, resource: Resource, records: Sequence[Record], metadata: Json, included: str
+) -> str:
+    """Return the text of a list."""
+    if form is Form.TABLE:
+        return _table(resource, records, metadata, included)
+    if form is Form.BARE:
+        items = [_bare(record.body) for record in records]
+        head = {"kind": f"{_PARTIAL}List", "apiVersion": "meta.k8s.io/v1"}
+        return _dump({**head, "metadata": metadata, "items": items})
+    texts = ",".join(_item_text(resource, record) for record in records)
     return (
         f'{{"kind":"{resource.kind}List","apiVersion":"{resource.api_version}",'
-        f'"metadata":{json.dumps(metadata, separators=(",", ":"))},"items":[{items}]}}'
+        f'"metadata":{_dump(metadata)},"items":[{texts}]}}'
     )
 
 
-def bare(body: Json) -> Json:
-    """Return an object's metadata alone, as tables and metadata clients get it."""
-    return {
-        "kind": "PartialObjectMetadata",
-        "apiVersion": "meta.k8s.io/v1",
-        "metadata": body["metadata"],
-    }
+def render_event(form: Form, resource: Resource, kind: str, record: Record, included: str) -> str:
+    """Return the line of one watch event."""
+    return f'{{"type":"{kind}","object":{render_one(form, resource, record, included)}}}\n'
 
 
 def bookmark(resource: Resource, version: int, *, initial_end: bool) -> Json:

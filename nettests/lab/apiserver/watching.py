@@ -16,9 +16,8 @@ from typing import Any
 from aiohttp import web
 
 from nettests.lab.apiserver import views
-from nettests.lab.apiserver.call import Call, Server
+from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.channels import not_accepted
-from nettests.lab.apiserver.forms import Form, negotiate, render_event
 from nettests.lab.apiserver.object_selectors import (
     matches_labels,
     parse_fields,
@@ -27,8 +26,9 @@ from nettests.lab.apiserver.object_selectors import (
 )
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import JSON, api_headers
-from nettests.lab.apiserver.status import ApiError, FieldError, bad_request, expired, invalid
+from nettests.lab.apiserver.status import ApiError, bad_request, expired, forbidden_value, invalid
 from nettests.lab.apiserver.store import PINNED, Change, HistoryGoneError, Pinned, Record, Selects
+from nettests.lab.apiserver.views import Form, negotiate, render_event
 
 Json = dict[str, Any]
 Send = Callable[[list[str]], Awaitable[None]]
@@ -78,16 +78,9 @@ def _read(call: Call) -> _Watch:
     query = call.http.query
     version = query.get("resourceVersion", "")
     initial = flag(query, "sendInitialEvents")
-    match = query.get("resourceVersionMatch", "")
-    if initial and match != "NotOlderThan":
-        detail = (
-            "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        )
-        raise invalid(
-            call.resource,
-            "",
-            [FieldError(reason="FieldValueForbidden", field="resourceVersionMatch", text=detail)],
-        )
+    if initial and query.get("resourceVersionMatch", "") != "NotOlderThan":
+        detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        raise invalid(call.resource, "", [forbidden_value("resourceVersionMatch", detail)])
     try:
         since = int(version) if version else 0
         seconds = float(query.get("timeoutSeconds") or 0)
@@ -145,17 +138,18 @@ async def _until_over(wanted: _Watch, send: Send) -> None:
     except TimeoutError:
         return
     except ApiError as error:
-        await send([_error_line(error)])
+        await send([_event("ERROR", error.body())])
 
 
-def _error_line(error: ApiError) -> str:
-    return json.dumps({"type": "ERROR", "object": error.body()}, separators=(",", ":")) + "\n"
+def _event(kind: str, item: Json) -> str:
+    return json.dumps({"type": kind, "object": item}, separators=(",", ":")) + "\n"
 
 
 async def _follow(wanted: _Watch, send: Send) -> None:
     store, key = wanted.call.server.store, wanted.call.resource.key
+    server = wanted.call.server
     subscribed = store.subscribe(key, wanted.selects, wanted.pinned)
-    with _counted(wanted) as server, subscribed as subscription:
+    with _counted(wanted), subscribed as subscription:
         cursor = store.version if wanted.since is None else wanted.since
         if wanted.since is None and (lines := _initial(wanted)):
             await send(lines)
@@ -181,14 +175,14 @@ async def _follow(wanted: _Watch, send: Send) -> None:
 
 
 @contextmanager
-def _counted(wanted: _Watch) -> Iterator[Server]:
-    """Count a watch among those that are open, and yield whose it is."""
-    server = wanted.call.server
-    server.watches.add(id(wanted))
+def _counted(wanted: _Watch) -> Iterator[None]:
+    """Count a watch among those that are open."""
+    watches = wanted.call.server.watches
+    watches.add(id(wanted))
     try:
-        yield server
+        yield
     finally:
-        server.watches.discard(id(wanted))
+        watches.discard(id(wanted))
 
 
 def _changes(wanted: _Watch, since: int) -> list[Change]:
@@ -199,8 +193,8 @@ def _changes(wanted: _Watch, since: int) -> list[Change]:
 
 
 def _initial(wanted: _Watch) -> list[str]:
-    store = wanted.call.server.store
-    records = store.records(wanted.call.resource.key, wanted.call.namespace)
+    call, store = wanted.call, wanted.call.server.store
+    records = store.records(call.resource.key, call.namespace)
     lines = [_line(wanted, "ADDED", record) for record in records if wanted.selects(record)]
     if wanted.initial_end and wanted.bookmarks:
         lines.append(_bookmark(wanted, store.version, initial_end=True))
@@ -226,4 +220,4 @@ def _line(wanted: _Watch, kind: str, record: Record) -> str:
 
 def _bookmark(wanted: _Watch, version: int, *, initial_end: bool) -> str:
     item = views.bookmark(wanted.call.resource, version, initial_end=initial_end)
-    return json.dumps({"type": "BOOKMARK", "object": item}, separators=(",", ":")) + "\n"
+    return _event("BOOKMARK", item)

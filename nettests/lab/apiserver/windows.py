@@ -37,8 +37,9 @@ _POD_FIELDS = (
     ("securityContext.supplementalGroups", True),
     ("securityContext.supplementalGroupsPolicy", True),
     ("securityContext.seLinuxChangePolicy", True),
+    ("resources", False),
 )
-_CONTAINER_FIELDS = (
+_CONTAINER_FIELDS = [
     "appArmorProfile",
     "seLinuxOptions",
     "seccompProfile",
@@ -49,7 +50,7 @@ _CONTAINER_FIELDS = (
     "procMount",
     "runAsUser",
     "runAsGroup",
-)
+]
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -77,25 +78,20 @@ def validate_os(spec: Json) -> list[FieldError]:
         return []
     match named.get("name", ""):
         case "windows":
-            return [*_windows_pod(spec), *_windows_containers(spec)]
+            return list(_windows(spec))
         case "linux":
             return _linux(spec)
         case other:
             return [not_supported("spec.os", other, ("linux", "windows"))]
 
 
-def _windows_pod(spec: Json) -> Iterator[FieldError]:
+def _windows(spec: Json) -> Iterator[FieldError]:
     context = spec.get("securityContext") or {}
     for path, even_false in _POD_FIELDS:
         holder = context if path.startswith("securityContext.") else spec
         value = holder.get(path.rpartition(".")[2])
         if value is not None and (even_false or value):
             yield forbidden_value(f"spec.{path}", _FORBIDDEN)
-    if spec.get("resources"):
-        yield forbidden_value("spec.resources", _FORBIDDEN)
-
-
-def _windows_containers(spec: Json) -> Iterator[FieldError]:
     for path, container in containers(spec):
         context = container.get("securityContext") or {}
         for name in _CONTAINER_FIELDS:
@@ -113,36 +109,25 @@ def _linux(spec: Json) -> list[FieldError]:
     ]
 
 
-def _host_process(holder: Json) -> bool | None:
+def host_process(holder: Json) -> bool | None:
+    """Return what a pod's spec or a container states of HostProcess; ``None`` if nothing."""
     options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
     value: bool | None = options.get("hostProcess")
     return value
 
 
-def is_host_process(spec: Json) -> bool:
-    """Tell whether any container of the pod is a HostProcess container."""
-    pod = _host_process(spec)
-    by_container = [_host_process(container) for _, container in containers(spec)]
-    return any(pod if value is None else value for value in by_container)
-
-
 def validate_host_process(spec: Json, *, allow_privileged: bool = True) -> list[FieldError]:
     """Return the violations of the all-or-none and hostNetwork rules (KEP-1981)."""
     errors: list[FieldError] = []
-    pod = _host_process(spec)
-    count = 0
-    listed = list(containers(spec))
-    for path, container in listed:
-        host_process = _host_process(container)
-        if pod is not None and host_process is not None and pod != host_process:
-            detail = (
-                "pod hostProcess value must be identical if both are specified, "
-                f"was {str(pod).lower()}"
-            )
+    pod, listed = host_process(spec), list(containers(spec))
+    of_containers = [host_process(container) for _, container in listed]
+    for (path, _), stated in zip(listed, of_containers, strict=True):
+        if pod is not None and stated is not None and pod != stated:
+            was = f"was {str(pod).lower()}"
+            detail = f"pod hostProcess value must be identical if both are specified, {was}"
             field = f"{path}.securityContext.windowsOptions.hostProcess"
-            errors.append(invalid_value(field, host_process, detail))
-        if host_process or (host_process is None and pod):
-            count += 1
+            errors.append(invalid_value(field, stated, detail))
+    count = sum(bool(pod if stated is None else stated) for stated in of_containers)
     if count and count != len(listed):
         detail = (
             "If pod contains any hostProcess containers then all containers "

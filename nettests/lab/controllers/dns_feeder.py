@@ -6,7 +6,7 @@ This is what the container of the CoreDNS pod runs beside the server itself.
 from nettests.lab.client import Client
 from nettests.lab.client.informer import Informer, work_after_changes
 from nettests.lab.dns.server import ClusterDns
-from nettests.lab.dns.view import view_from_objects
+from nettests.lab.dns.zone import view_from_objects
 
 
 class DnsFeeder:

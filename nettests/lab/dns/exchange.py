@@ -1,11 +1,13 @@
-"""One DNS question to one server: UDP first, TCP when the answer was truncated or it is told to.
+"""One DNS question to one server, and what its answer means: addresses, or a failure that says which kind.
 
-The lowest step of every resolver manner (``linux``, ``windows``) and of the ``nslookup`` programs. It
-neither retries nor walks a search list. Each question leaves from a fresh source port.
+The lowest step of every resolver manner (``clients``) and of the ``nslookup`` programs: UDP first, TCP when the answer was truncated
+or it is told to. It neither retries nor walks a search list. Each question leaves from a fresh source port. ``NO_SUCH_HOST`` (the
+server said NXDOMAIN) and ``TIMED_OUT`` (no server answered) are never merged: programs and their readers tell them apart.
 """
 
 import asyncio
 import errno
+import ipaddress
 import socket
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,8 +15,11 @@ from enum import StrEnum
 import dns.exception
 import dns.flags
 import dns.message
+import dns.name
+import dns.rcode
+import dns.rdatatype
 
-from nettests.lab.interfaces import Namespace
+from nettests.lab.interfaces import Namespace, ResolverConfig
 
 PORT = 53
 _UDP_SIZE = 4096
@@ -75,15 +80,13 @@ async def query_servers(
     except TimeoutError as error:
         raise NoAnswerError(Silence.TIMED_OUT, ends) from error
     except OSError as error:
-        raise NoAnswerError(_silence(error), ends, error) from error
+        refused = error.errno == errno.ECONNREFUSED
+        silence = Silence.REFUSED if refused else Silence.UNREACHABLE
+        raise NoAnswerError(silence, ends, error) from error
     except (dns.exception.DNSException, EOFError) as error:
         raise NoAnswerError(Silence.MALFORMED, ends) from error
     finally:
         sock.close()
-
-
-def _silence(error: OSError) -> Silence:
-    return Silence.REFUSED if error.errno == errno.ECONNREFUSED else Silence.UNREACHABLE
 
 
 async def _query_udp(sock: socket.socket, query: dns.message.Message) -> dns.message.Message:
@@ -116,3 +119,90 @@ async def _read_exactly(sock: socket.socket, count: int) -> bytes:
             raise EOFError
         data += chunk
     return data
+
+
+class Failure(StrEnum):
+    """Why a name did not resolve."""
+
+    NO_SUCH_HOST = "no such host"
+    NO_DATA = "no data"
+    TIMED_OUT = "timed out"
+    NO_SERVER = "no server"
+    """The server's port refused, or its address could not be reached."""
+    SERVER_FAILURE = "server failure"
+    """The server answered SERVFAIL or REFUSED."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """The addresses of a name, in the order the server gave them; ``canonical`` is the final name."""
+
+    canonical: str
+    addresses: tuple[str, ...]
+    ttl: int = 0
+
+
+class ResolutionError(Exception):
+    """The name did not resolve; ``server`` is ``address:port`` of the last server queried, or empty."""
+
+    def __init__(
+        self, failure: Failure, name: str, *, server: str = "", cause: NoAnswerError | None = None
+    ) -> None:
+        super().__init__(f"{name}: {failure}")
+        self.failure = failure
+        self.name = name
+        self.server = server
+        self.cause = cause
+
+
+def from_literal(name: str) -> Resolved | None:
+    """Return the address itself when ``name`` is an IPv4 or IPv6 literal."""
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return None
+    return Resolved(canonical=str(address), addresses=(str(address),))
+
+
+def from_hosts(config: ResolverConfig, name: str) -> Resolved | None:
+    """Return what the hosts file says of ``name``, compared without case; IPv4 first."""
+    wanted = name.rstrip(".").lower()
+    addresses = [each for each, names in config.hosts if wanted in map(str.lower, names)]
+    in_order = tuple(sorted(addresses, key=lambda text: ":" in text))
+    return Resolved(canonical=name, addresses=in_order) if addresses else None
+
+
+def question(name: str, kind: str = "A") -> dns.message.Message:
+    """Return a recursive query for the absolute ``name``."""
+    return dns.message.make_query(dns.name.from_text(name), kind)
+
+
+def addresses(answer: dns.message.Message, kind: str = "A") -> Resolved | None:
+    """Return the addresses in ``answer``, following its CNAMEs; ``None`` when it holds none."""
+    wanted = dns.rdatatype.from_text(kind)
+    for rrset in answer.answer:
+        if rrset.rdtype == wanted:
+            return Resolved(
+                canonical=rrset.name.to_text(omit_final_dot=True),
+                addresses=tuple(record.address for record in rrset),
+                ttl=rrset.ttl,
+            )
+    return None
+
+
+def aliases(answer: dns.message.Message) -> list[tuple[str, str]]:
+    """Return the CNAME records of ``answer`` as ``(name, target)``, absolute."""
+    return [
+        (rrset.name.to_text(omit_final_dot=True), record.target.to_text())
+        for rrset in answer.answer
+        if rrset.rdtype == dns.rdatatype.CNAME
+        for record in rrset
+    ]
+
+
+def failure(answer: dns.message.Message) -> Failure:
+    """Return what an answer without addresses means, by its response code."""
+    code = answer.rcode()
+    if code == dns.rcode.NXDOMAIN:
+        return Failure.NO_SUCH_HOST
+    return Failure.NO_DATA if code == dns.rcode.NOERROR else Failure.SERVER_FAILURE

@@ -1,7 +1,8 @@
-"""DNS servers of the lab: the cluster's (CoreDNS in its place) and the outside resolver it forwards to.
+"""DNS servers of the lab: the cluster's (CoreDNS in its place) and the outside resolver it forwards to; and faults of the former.
 
-Both listen on UDP and TCP 53 of an address in a namespace; ``zone`` decides what the cluster's says.
-The supervisor builds a ``DnsView`` from the API's objects and calls ``ClusterDns.update``.
+Both listen on UDP and TCP 53 of an address in a namespace; ``zone`` decides what the cluster's says. The supervisor builds a
+``DnsView`` from the API's objects and calls ``ClusterDns.update``. One ``DnsTroubles`` is shared by the cluster's servers, which send
+their answers through it; packets that are lost on their way to a server are the network's business.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import socket
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from ipaddress import IPv4Address
 
 import dns.exception
@@ -21,11 +23,83 @@ import dns.rdatatype
 import dns.rrset
 
 from nettests.lab.dns import zone
-from nettests.lab.dns.exchange import PORT, NoAnswerError, query_servers
-from nettests.lab.dns.records import question
-from nettests.lab.dns.troubles import DnsTroubles
-from nettests.lab.dns.view import DnsView
+from nettests.lab.dns.exchange import PORT, NoAnswerError, query_servers, question
+from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace
+
+Trouble = Callable[[IPv4Address, dns.message.Message], Awaitable[dns.message.Message]]
+"""Given a server's address and its answer, returns the one that is sent."""
+
+_TTL = 30
+
+
+class DnsTroubles:
+    """The faults in force at the cluster's DNS servers. ``frozen``: they ignore updates from the API."""
+
+    def __init__(self) -> None:
+        self._troubles: dict[object, Trouble] = {}
+        self.frozen = False
+
+    def add(self, trouble: Trouble) -> Callable[[], object]:
+        """Put a fault in force; what is returned ends it."""
+        key = object()
+        self._troubles[key] = trouble
+        return partial(self._troubles.pop, key, None)
+
+    async def pass_through(
+        self, server: IPv4Address, answer: dns.message.Message
+    ) -> dns.message.Message:
+        """Return the answer to send for a server's own."""
+        for trouble in tuple(self._troubles.values()):
+            answer = await trouble(server, answer)
+        return answer
+
+
+def late(seconds: float) -> Trouble:
+    """Delay each answer."""
+
+    async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        await asyncio.sleep(seconds)
+        return answer
+
+    return trouble
+
+
+def denying(server: IPv4Address) -> Trouble:
+    """Let one server deny every name, as one that sees no Services does."""
+
+    async def trouble(queried: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        if queried != server:
+            return answer
+        denied = dns.message.make_response(_question(answer), recursion_available=True)
+        denied.set_rcode(dns.rcode.NXDOMAIN)
+        return denied
+
+    return trouble
+
+
+def wildcard(address: IPv4Address) -> Trouble:
+    """Answer for names that do not exist, as a wildcard record does."""
+
+    async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        if answer.rcode() != dns.rcode.NXDOMAIN or not answer.question:
+            return answer
+        response = dns.message.make_response(_question(answer), recursion_available=True)
+        queried = response.question[0]
+        if queried.rdtype == dns.rdatatype.A:
+            response.answer.append(dns.rrset.from_text(queried.name, _TTL, "IN", "A", str(address)))
+        return response
+
+    return trouble
+
+
+def _question(answer: dns.message.Message) -> dns.message.Message:
+    """Return the query that an answer belongs to, as far as an answer to it needs it."""
+    query = dns.message.Message(id=answer.id)
+    query.flags = answer.flags & ~dns.flags.QR
+    query.question = answer.question
+    return query
+
 
 Forward = Callable[[dns.message.Message], Awaitable[dns.message.Message]]
 """Query another server; ``NoAnswerError`` when it stays silent."""
@@ -62,8 +136,7 @@ class DnsServer(ABC):
 
     async def stop(self) -> None:
         """Stop serving; safe to call twice."""
-        tasks = list(self._tasks)
-        for task in tasks:
+        for task in (tasks := list(self._tasks)):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for sock in self._sockets:
@@ -160,7 +233,11 @@ class ClusterDns(DnsServer):
         if target and kind in (dns.rdatatype.A, dns.rdatatype.AAAA):
             behind = await self._forward(question(target, dns.rdatatype.to_text(kind)))
             response.answer += behind.answer
-        return _shuffled(response)
+        response.answer = [  # in another order each time, as the default Corefile's ``loadbalance`` has it
+            dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
+            for rrset in response.answer
+        ]
+        return response
 
 
 class OutsideResolver(DnsServer):
@@ -212,12 +289,3 @@ def _to_wire(response: dns.message.Message, limit: int) -> bytes:
         short.flags = response.flags | dns.flags.TC
         short.question = response.question
         return short.to_wire()
-
-
-def _shuffled(response: dns.message.Message) -> dns.message.Message:
-    """Vary the order of addresses, as the default Corefile's ``loadbalance`` does."""
-    response.answer = [
-        dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
-        for rrset in response.answer
-    ]
-    return response

@@ -1,11 +1,16 @@
-"""The answers of the cluster zone, as CoreDNS's ``kubernetes`` plugin gives them.
+"""What the cluster's DNS knows and answers: a value computed from Services and EndpointSlices, and nothing else. Pure.
 
-Pure: a view and a query in, a response or "not ours" out. Modelled on the default Corefile of kubeadm:
-``kubernetes cluster.local in-addr.arpa ip6.arpa { pods insecure; fallthrough in-addr.arpa ip6.arpa;
-ttl 30 }``. Known differences are in ``programs/LIMITS.txt``.
+Follows "Kubernetes DNS-Based Service Discovery" (specification 1.1.0) as CoreDNS's ``kubernetes`` plugin serves it, with the
+default Corefile of kubeadm: ``kubernetes cluster.local in-addr.arpa ip6.arpa { pods insecure; fallthrough in-addr.arpa ip6.arpa;
+ttl 30 }``. Objects in as the API returns them, ``DnsView`` out, from which queries are answered, or are "not ours". Names are
+absolute, lower case, with the final dot. Known differences are in ``programs/LIMITS.txt``.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import Any
 
 import dns.flags
 import dns.message
@@ -17,8 +22,105 @@ import dns.rdatatype
 import dns.reversename
 import dns.rrset
 
-from nettests.lab.dns.view import DnsView
 from nettests.lab.topology import Address
+
+Object = Mapping[str, Any]
+"""A Kubernetes object as JSON."""
+
+_FAMILIES = frozenset({"IPv4", "IPv6"})
+"""Types of EndpointSlice whose addresses are addresses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceTarget:
+    """One SRV answer; priority is 0 and the weight is shared out by ``zone``."""
+
+    port: int
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DnsView:
+    """All records of the cluster zone. ``namespaces`` is ``None`` when any namespace is taken to exist."""
+
+    domain: str
+    addresses: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    services: Mapping[str, tuple[ServiceTarget, ...]] = field(default_factory=dict)
+    pointers: Mapping[Address, tuple[str, ...]] = field(default_factory=dict)
+    namespaces: frozenset[str] | None = None
+
+    @property
+    def zone(self) -> str:
+        """The zone's apex, absolute."""
+        return f"{self.domain.strip('.').lower()}."
+
+
+class _Records:
+    """Records while they are gathered: values in their order, each once."""
+
+    def __init__(self) -> None:
+        self.addresses: defaultdict[str, dict[Address, None]] = defaultdict(dict)
+        self.services: defaultdict[str, dict[ServiceTarget, None]] = defaultdict(dict)
+        self.pointers: defaultdict[Address, dict[str, None]] = defaultdict(dict)
+        self.aliases: dict[str, str] = {}
+
+    def add(self, name: str, address: Address, base: str, ports: Iterable[Object]) -> None:
+        """Add a name with an address, and the SRV names of the Service ``base`` that lead to it."""
+        self.addresses[name][address] = self.pointers[address][name] = None
+        for port in ports:
+            if port.get("name"):  # SRV names exist for named ports only
+                service = f"_{port['name']}._{port.get('protocol', 'TCP')}.{base}".lower()
+                self.services[service][ServiceTarget(port=port["port"], target=name)] = None
+
+
+def view_from_objects(
+    services: Iterable[Object],
+    endpoint_slices: Iterable[Object],
+    domain: str,
+    namespaces: Iterable[str] | None = None,
+) -> DnsView:
+    """Return the view of these objects; ``namespaces`` bounds pod records when it is given."""
+    slices: dict[tuple[str, str], list[Object]] = {}
+    for piece in endpoint_slices:
+        owner = piece["metadata"].get("labels", {}).get("kubernetes.io/service-name", "")
+        slices.setdefault((piece["metadata"]["namespace"], owner), []).append(piece)
+    records = _Records()
+    zone = domain.strip(".").lower()
+    for service in services:
+        namespace, name = service["metadata"]["namespace"], service["metadata"]["name"]
+        base = f"{name}.{namespace}.svc.{zone}.".lower()
+        spec = service["spec"]
+        if spec.get("type") == "ExternalName":
+            records.aliases[base] = f"{spec['externalName'].rstrip('.').lower()}."
+        elif spec.get("clusterIP") == "None":
+            _add_headless(records, base, spec, slices.get((namespace, name), []))
+        elif spec.get("clusterIP"):
+            for text in spec.get("clusterIPs") or (spec["clusterIP"],):
+                records.add(base, ip_address(text), base, spec.get("ports", ()))
+    return DnsView(
+        domain=zone,
+        addresses={name: tuple(addresses) for name, addresses in records.addresses.items()},
+        aliases=records.aliases,
+        services={name: tuple(targets) for name, targets in records.services.items()},
+        pointers={address: tuple(names) for address, names in records.pointers.items()},
+        namespaces=None if namespaces is None else frozenset(namespaces),
+    )
+
+
+def _add_headless(records: _Records, base: str, spec: Object, slices: list[Object]) -> None:
+    """Add the endpoints of a Service: each is named by its hostname, else by its address with dashes."""
+    for piece in (each for each in slices if each.get("addressType") in _FAMILIES):
+        for endpoint in piece.get("endpoints") or ():
+            ready = endpoint.get("conditions", {}).get("ready")
+            if ready is False and not spec.get("publishNotReadyAddresses"):
+                continue
+            for address in map(ip_address, endpoint["addresses"]):
+                dashed = str(address).replace(".", "-").replace(":", "-")
+                name = f"{str(endpoint.get('hostname') or dashed).lower()}.{base}"
+                records.addresses[base][address] = None
+                records.add(name, address, base, piece.get("ports") or ())
+
 
 TTL = 30
 _NEGATIVE_TTL = 5
@@ -31,7 +133,9 @@ _VERSIONS = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}
 def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | None:
     """Return the response to ``query``, or ``None`` when the name is not the cluster's to answer."""
     if not query.question:
-        return _refuse(query, dns.rcode.FORMERR)
+        refusal = dns.message.make_response(query)
+        refusal.set_rcode(dns.rcode.FORMERR)
+        return refusal
     queried = query.question[0]
     name = queried.name.to_text().lower()
     if any(queried.name.is_subdomain(domain) for domain in _REVERSE):
@@ -45,7 +149,8 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
     if not records:
         if not _exists(view, name):
             response.set_rcode(dns.rcode.NXDOMAIN)
-        response.authority.append(_start_of_authority(view))
+        soa = dns.rrset.from_text(view.zone, _NEGATIVE_TTL, "IN", "SOA", _soa_data(view))
+        response.authority.append(soa)
     return response
 
 
@@ -63,23 +168,18 @@ Record = tuple[str, str, str]
 
 
 def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
-    if name in view.aliases and kind in (
-        dns.rdatatype.A,
-        dns.rdatatype.AAAA,
-        dns.rdatatype.CNAME,
-    ):
-        return _alias_records(view, name, kind)
+    if name in view.aliases and kind in (*_VERSIONS, dns.rdatatype.CNAME):
+        target = view.aliases[name]  # with the addresses behind it, when it stays in the cluster
+        behind = _address_records(view, target, kind) if kind in _VERSIONS else []
+        return [(name, "CNAME", target), *behind]
     if kind in _VERSIONS:
         return _address_records(view, name, kind)
     if kind == dns.rdatatype.SRV:
-        return _srv_records(view, name)
-    return _zone_records(view, name, kind)
-
-
-def _zone_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
-    """Return the zone's own records: those of its apex, and the specification's version."""
+        targets = view.services.get(name, ())
+        weight = max(1, 100 // len(targets)) if targets else 0
+        return [(name, "SRV", f"0 {weight} {each.port} {each.target}") for each in targets]
     apex = view.zone
-    data = {
+    data = {  # of the zone itself, and the specification's version
         (apex, dns.rdatatype.SOA): _soa_data(view),
         (apex, dns.rdatatype.NS): f"ns.dns.{apex}",
         (f"dns-version.{apex}", dns.rdatatype.TXT): _DNS_VERSION,
@@ -87,36 +187,14 @@ def _zone_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> li
     return [] if data is None else [(name, dns.rdatatype.to_text(kind), data)]
 
 
-def _alias_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
-    """Return the CNAME and, when it stays in the cluster, the addresses behind it."""
-    target = view.aliases[name]
-    records: list[Record] = [(name, "CNAME", target)]
-    if kind in _VERSIONS:
-        records += _address_records(view, target, kind)
-    return records
-
-
 def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
     """Return the addresses of one family; a name of the other alone has none, and exists."""
-    return [
-        (name, dns.rdatatype.to_text(kind), str(address))
-        for address in _addresses(view, name)
-        if address.version == _VERSIONS[kind]
-    ]
-
-
-def _srv_records(view: DnsView, name: str) -> list[Record]:
-    targets = view.services.get(name, ())
-    weight = max(1, 100 // len(targets)) if targets else 0
-    return [(name, "SRV", f"0 {weight} {target.port} {target.target}") for target in targets]
-
-
-def _addresses(view: DnsView, name: str) -> tuple[Address, ...]:
     addresses = view.addresses.get(name)
-    if addresses is not None:
-        return addresses
-    pod = _pod_address(view, name)
-    return (pod,) if pod else ()
+    if addresses is None:
+        pod = _pod_address(view, name)
+        addresses = (pod,) if pod else ()
+    fitting = (address for address in addresses if address.version == _VERSIONS[kind])
+    return [(name, dns.rdatatype.to_text(kind), str(address)) for address in fitting]
 
 
 def _pod_address(view: DnsView, name: str) -> Address | None:
@@ -126,17 +204,14 @@ def _pod_address(view: DnsView, name: str) -> Address | None:
     if not name.endswith(suffix):
         return None
     label, _, namespace = name.removesuffix(suffix).partition(".")
-    if not namespace or "." in namespace or not _namespace_exists(view, namespace):
+    exists = view.namespaces is None or namespace in view.namespaces
+    if not namespace or "." in namespace or not exists:
         return None
     separator = "." if label.count("-") == 3 and "--" not in label else ":"
     try:
         return ip_address(label.replace("-", separator))
     except ValueError:
         return None
-
-
-def _namespace_exists(view: DnsView, namespace: str) -> bool:
-    return view.namespaces is None or namespace in view.namespaces
 
 
 def _exists(view: DnsView, name: str) -> bool:
@@ -177,12 +252,6 @@ def _authoritative(query: dns.message.Message) -> dns.message.Message:
     return response
 
 
-def _refuse(query: dns.message.Message, code: dns.rcode.Rcode) -> dns.message.Message:
-    response = dns.message.make_response(query)
-    response.set_rcode(code)
-    return response
-
-
 def _add(response: dns.message.Message, owner: str, kind: str, data: str) -> None:
     rdata = dns.rdata.from_text(dns.rdataclass.IN, dns.rdatatype.from_text(kind), data)
     rrset = response.find_rrset(
@@ -193,7 +262,3 @@ def _add(response: dns.message.Message, owner: str, kind: str, data: str) -> Non
 
 def _soa_data(view: DnsView) -> str:
     return f"ns.dns.{view.zone} hostmaster.{view.zone} 1 7200 1800 86400 {_NEGATIVE_TTL}"
-
-
-def _start_of_authority(view: DnsView) -> dns.rrset.RRset:
-    return dns.rrset.from_text(view.zone, _NEGATIVE_TTL, "IN", "SOA", _soa_data(view))

@@ -1,40 +1,55 @@
-"""The parts of a running lab that faults change, and the options given. Values."""
+"""The parts of a running lab that faults change, the options given, and how a fault is declared."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Protocol
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 
 from nettests.lab.apiserver import Access
 from nettests.lab.apiserver import Faults as ApiFaults
 from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import Client, Json
-from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.controllers.node_lifecycle import mark_found, mark_lost
+from nettests.lab.dns.server import DnsTroubles
 from nettests.lab.errors import LabError
-from nettests.lab.faults.silent_kubelet import Silence
+from nettests.lab.interfaces import Disk
+from nettests.lab.network.alterations import Alteration
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.packets import Packets
+from nettests.lab.node.agent import NodeAgent, NodeKubelet
 from nettests.lab.topology import Profile
 
+CONTROLLER = "node-controller"
 Undo = Callable[[], Awaitable[None]]
-Inject = Callable[[Json], Awaitable[Undo]]
+Inject = Callable[["Targets", Json], Awaitable[Undo]]
+Body = Callable[["Targets", Json], AsyncIterator[None]]
+
+FAULTS: dict[str, Inject] = {}
+"""What puts each kind in force, by its name."""
 
 
-class Killer(Protocol):
-    """A node's kubelet, as far as faults need it."""
+def fault(name: str) -> Callable[[Body], Body]:
+    """Declare a fault by a generator: it is in force at its ``yield``, and what follows undoes it."""
 
-    def kill(self, *, namespace: str, pod: str) -> bool:
-        """End the processes of a pod's containers; say whether there were any."""
+    def declare(body: Body) -> Body:
+        async def inject(targets: Targets, options: Json) -> Undo:
+            stack = AsyncExitStack()
+            await stack.enter_async_context(asynccontextmanager(body)(targets, options))
+            return stack.aclose
 
-    def stop_serving(self, *, namespace: str, pod: str) -> None:
-        """Close what a pod's containers listen on; their processes live on."""
+        FAULTS[name] = inject
+        return body
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
     """The parts of one lab.
 
-    ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes a client of the API; ``kubelets``
-    are filled as nodes start; ``stopped`` are kinds of objects whose controller does nothing.
+    ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes a client of the API; ``kubelets`` and ``agents``
+    are filled as nodes start; ``stopped`` are kinds of objects whose controller does nothing; ``altered`` are the
+    faults of Service rules in force, by node.
     """
 
     profile: Profile
@@ -45,9 +60,10 @@ class Targets:
     dns: DnsTroubles
     dns_pod: Callable[[], tuple[str, str]]
     client: Callable[[str], Client]
-    kubelets: Mapping[str, Killer]
-    silence: Silence
+    kubelets: Mapping[str, NodeKubelet]
+    agents: Mapping[str, NodeAgent]
     stopped: set[str]
+    altered: dict[str, dict[object, Alteration]] = field(default_factory=dict)
 
     def node(self, options: Json, name: str = "node") -> str | None:
         """Return the node that an option names; ``LabError`` if there is none of that name."""
@@ -63,6 +79,10 @@ class Targets:
         node_name = self.node(options)
         return [node_name] if node_name else list(self.fabric.nodes)
 
+    def disks(self, options: Json) -> list[Disk]:
+        """Return the disks of these nodes."""
+        return [self.fabric.nodes[name].disk for name in self.nodes(options)]
+
 
 def text(options: Json, name: str) -> str:
     """Return an option's text, empty where it was not given."""
@@ -75,25 +95,74 @@ def number(options: Json, name: str, default: float) -> float:
     return default if value is None else float(value)
 
 
-def seed(options: Json) -> int:
-    """Return the seed of random numbers."""
-    return int(options.get("seed") or 0)
+def count(options: Json, name: str, default: int) -> int:
+    """Return an option's whole number."""
+    return int(number(options, name, default))
 
 
 def packets(options: Json) -> Packets:
     """Return the packets that the options choose."""
-    return Packets(
-        protocol=text(options, "protocol"),
-        port=text(options, "port"),
-        larger_than=int(number(options, "larger-than", 0)),
-    )
+    protocol, port = text(options, "protocol"), text(options, "port")
+    return Packets(protocol=protocol, port=port, larger_than=count(options, "larger-than", 0))
+
+
+@contextmanager
+def changed(holders: Iterable[object], **values: object) -> Iterator[None]:
+    """Give objects other values of some attributes for the time of the block."""
+    before = [(holder, {name: getattr(holder, name) for name in values}) for holder in holders]
+    for holder, _ in before:
+        _set(holder, values)
+    yield
+    for holder, earlier in before:
+        _set(holder, earlier)
+
+
+def _set(holder: object, values: Mapping[str, object]) -> None:
+    for name, value in values.items():
+        setattr(holder, name, value)
+
+
+@contextmanager
+def added(sets: Iterable[set[str]], item: str) -> Iterator[None]:
+    """Add something to sets for the time of the block."""
+    chosen = list(sets)
+    for each in chosen:
+        each.add(item)
+    yield
+    for each in chosen:
+        each.discard(item)
+
+
+def only_one(holder: object, name: str, what: str) -> None:
+    """Raise where a fault of the same attribute is in force."""
+    if getattr(holder, name) is not None:
+        raise LabError(f"A fault of {what} is in force already.", hint="nettests lab fault clear")
 
 
 async def together(undoing: list[Undo]) -> Undo:
     """Return one undo for several faults; the last one is undone first."""
+    stack = AsyncExitStack()
+    for undo in undoing:
+        stack.push_async_callback(undo)
+    return stack.aclose
 
-    async def undo() -> None:
-        for end in reversed(undoing):
-            await end()
 
-    return undo
+@asynccontextmanager
+async def silenced(targets: Targets, node: str, grace: float) -> AsyncIterator[None]:
+    """Stop a node's kubelet, which the node controller notices after ``grace`` seconds; containers and packets go on."""
+    agent = targets.agents[node]
+    agent.hold()
+
+    async def mark() -> None:
+        await asyncio.sleep(grace)
+        async with targets.client(CONTROLLER) as client:
+            await mark_lost(client, node)
+
+    marking = asyncio.create_task(mark())
+    yield
+    marking.cancel()
+    with suppress(asyncio.CancelledError):
+        await marking
+    async with targets.client(CONTROLLER) as client:
+        await mark_found(client, node)
+    await agent.go_on()

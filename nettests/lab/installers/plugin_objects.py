@@ -1,27 +1,69 @@
 """What network plugins leave in a cluster: DaemonSets, ConfigMaps, node annotations and labels.
 
-Pure: profile in, values out; ``system_objects`` makes objects of them. Names and contents are those that the
-projects ship (flannel's and sig-windows-tools' manifests, Azure CNI's on a Cluster API cluster,
-``antrea.yml`` and ``antrea-windows.yml``, what Calico's operator renders), because tools read settings there.
+Pure: profile in, values out; ``system_objects`` makes objects of them. Names and contents are those that the projects
+ship, because tools read settings there; the DaemonSets are listed in ``daemons.yaml``. Labels are those that AKS writes
+on nodes of its overlay (Azure/azure-container-networking, test/integration/manifests and ``podnetwork-type``), and EKS
+on nodes of a managed node group. OVN-Kubernetes is that of a hybrid overlay: Windows nodes have no Pod of it, because
+hybrid-overlay-node is a service of its hosts, as kube-proxy is (openshift/windows-machine-config-operator,
+pkg/services); ``ovnkube.conf`` is what OpenShift's cluster-network-operator writes, the annotations those of
+go-controller/hybrid-overlay/pkg/types.
 """
 
 import json
-from collections.abc import Callable, Iterator
-from typing import assert_never
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any, assert_never
+
+from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
-from nettests.lab.installers import clouds, flannel, ovn
-from nettests.lab.installers.daemons import Daemon, Settings, in_kube_system, node_name
+from nettests.lab.installers import flannel
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
-FLANNEL_IMAGE = "ghcr.io/flannel-io/flannel:v0.25.6"
-FLANNEL_WINDOWS_IMAGE = "docker.io/sigwindowstools/flannel:v0.{minor}.5-hostprocess"
 _FLANNEL_MINOR = 21
-ANTREA_IMAGE = "docker.io/antrea/antrea-agent-ubuntu:v2.4.1"
-CALICO_IMAGE = "quay.io/calico/node:v3.30.3"
 _CALICO_BLOCK = 26
-CALICO_WINDOWS_IMAGE = "quay.io/calico/node-windows:v3.30.3"
-ANTREA_WINDOWS_IMAGE = "docker.io/antrea/antrea-windows:v2.4.1"
+_OVN_NAMESPACE = "openshift-ovn-kubernetes"
+_OVN = "k8s.ovn.org/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """One DaemonSet: a hostNetwork (on Windows HostProcess) container on every node of an OS."""
+
+    namespace: str
+    name: str
+    labels: dict[str, str]
+    container: Json
+    os: OS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One ConfigMap."""
+
+    namespace: str
+    name: str
+    data: dict[str, str]
+
+
+@cache
+def _text(file: str) -> str:
+    return files(__package__).joinpath(file).read_text("utf-8")
+
+
+def filled_in(file: str, **values: object) -> dict[str, Any]:
+    """Return a file of this package, with values for its ``$name``."""
+    text = Template(_text(file)).substitute({name: str(value) for name, value in values.items()})
+    document: dict[str, Any] = YAML(typ="safe").load(text)
+    return document
+
+
+def node_name() -> Json:
+    """Return the variable by which a daemon knows its node."""
+    return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
 
 def nodes_with_policies(profile: Profile) -> tuple[str, ...]:
@@ -49,7 +91,7 @@ def namespaces(profile: Profile) -> tuple[str, ...]:
     by_plugin = {
         Plugin.FLANNEL: ("kube-flannel",),
         Plugin.CALICO: ("calico-system",),
-        Plugin.OVN_KUBERNETES: (ovn.NAMESPACE,),
+        Plugin.OVN_KUBERNETES: (_OVN_NAMESPACE,),
     }
     return by_plugin.get(profile.cni.plugin, ())
 
@@ -58,23 +100,25 @@ def settings(profile: Profile) -> Iterator[Settings]:
     """Return the plugin's ConfigMaps."""
     match profile.cni.plugin:
         case Plugin.FLANNEL:
-            text = json.dumps(_net_conf(profile), indent=2)
-            yield Settings(
-                namespace="kube-flannel", name="kube-flannel-cfg", data={"net-conf.json": text}
-            )
+            data = {"net-conf.json": json.dumps(_net_conf(profile), indent=2)}
+            yield Settings(namespace="kube-flannel", name="kube-flannel-cfg", data=data)
             if any(node.os is OS.WINDOWS for node in profile.nodes):
-                text = json.dumps(flannel.template(profile), indent=2)
-                yield Settings(
-                    namespace="kube-flannel",
-                    name=flannel.CONFIG_MAP,
-                    data={flannel.TEMPLATE: text},
-                )
-        case Plugin.AZURE:
-            yield clouds.azure_settings(profile)
+                data = {flannel.TEMPLATE: json.dumps(flannel.template(profile), indent=2)}
+                yield Settings(namespace="kube-flannel", name=flannel.CONFIG_MAP, data=data)
+        case Plugin.AZURE:  # Azure's masquerading agent on Linux nodes
+            networks = [str(profile.cluster_cidr), str(profile.service_cidr)]
+            data = {"ip-masq-agent": json.dumps({"NonMasqueradeCIDRs": networks})}
+            name = "azure-ip-masq-agent-config"
+            yield Settings(namespace="kube-system", name=name, data=data)
         case Plugin.OVN_KUBERNETES:
-            yield ovn.settings(profile)
+            data = {"ovnkube.conf": _ovnkube_conf(profile)}
+            yield Settings(namespace=_OVN_NAMESPACE, name="ovnkube-config", data=data)
         case Plugin.ANTREA:
-            text = _antrea_agent_conf(profile)
+            text = (
+                f"trafficEncapMode: encap\ntunnelType: {profile.cni.backend}\n"
+                "antreaProxy:\n  enable: true\n  proxyAll: true\n"
+                f"serviceCIDR: {profile.service_cidr}\n"
+            )
             for name in ("antrea-config", "antrea-windows-config"):
                 yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
 
@@ -102,44 +146,53 @@ def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
 
 def daemons(profile: Profile) -> Iterator[Daemon]:
     """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
-    makers: dict[Plugin, Callable[[], Iterator[Daemon]]] = {
-        Plugin.FLANNEL: lambda: _flannels(profile),
-        Plugin.AZURE: clouds.azures,
-        Plugin.ANTREA: _antreas,
-        Plugin.CALICO: lambda: _calicos(profile),
-        Plugin.OVN_KUBERNETES: ovn.daemons,
-        Plugin.VPC: clouds.amazons,
-        Plugin.SDNBRIDGE: lambda: iter(()),  # programs on the nodes' disks, and nothing else
-    }
+    minor = profile.mechanism("flannel-release", _FLANNEL_MINOR)
+    cni = profile.cni
+    rows = filled_in("daemons.yaml", flannel=minor, backend=cni.backend, vni=cni.vni)[cni.plugin]
     systems = {node.os for node in profile.nodes}
-    return (daemon for daemon in makers[profile.cni.plugin]() if daemon.os in systems)
+    for row in rows:
+        name, os, container = row["name"], OS(row["os"]), row["container"]
+        env = [
+            each
+            for each in container.get("env", ())
+            if each["name"] != "VXLAN_VNI" or cni.encapsulates
+        ]
+        if os in systems:
+            yield Daemon(
+                namespace=row.get("namespace", "kube-system"),
+                name=name,
+                labels=row.get("labels", {"app": name, "k8s-app": name}),
+                container={**container, "env": [node_name(), *env]},
+                os=os,
+            )
 
 
 def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
     """Return what the plugin's daemon writes on its node."""
     if profile.cni.plugin is Plugin.OVN_KUBERNETES:
-        return ovn.annotations(spec)
+        return _ovn_annotations(spec)
     if profile.cni.plugin is not Plugin.FLANNEL:
         return {}
     vxlan = profile.cni.backend == "vxlan"
-    return {
-        "flannel.alpha.coreos.com/backend-type": profile.cni.backend,
-        "flannel.alpha.coreos.com/backend-data": (
-            json.dumps({"VNI": profile.cni.vni}) if vxlan else "null"
-        ),
-        "flannel.alpha.coreos.com/kube-subnet-manager": "true",
-        "flannel.alpha.coreos.com/public-ip": str(spec.address),
+    values = {
+        "backend-type": profile.cni.backend,
+        "backend-data": json.dumps({"VNI": profile.cni.vni}) if vxlan else "null",
+        "kube-subnet-manager": "true",
+        "public-ip": str(spec.address),
     }
+    return {f"flannel.alpha.coreos.com/{name}": value for name, value in values.items()}
 
 
 def labels(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    """Return the labels that the plugin's cloud gives its nodes."""
-    match profile.cni.plugin:
-        case Plugin.AZURE:
-            return clouds.azure_labels(spec, profile)
-        case Plugin.VPC:
-            return clouds.amazon_labels(spec)
-    return {}
+    """Return the labels that the plugin's cloud gives its nodes; a cluster of one's own in Azure has none."""
+    if profile.cni.plugin is Plugin.VPC:
+        return {"eks.amazonaws.com/nodegroup": spec.os.value}
+    if profile.cni.plugin is not Plugin.AZURE or profile.cni.native:
+        return {}
+    return {
+        "kubernetes.azure.com/agentpool": f"np{spec.os.value[:3]}",
+        "kubernetes.azure.com/podnetwork-type": profile.cni.backend,
+    }
 
 
 def _net_conf(profile: Profile) -> Json:
@@ -152,70 +205,21 @@ def _net_conf(profile: Profile) -> Json:
     return {**networks, "Backend": backend}
 
 
-def _antrea_agent_conf(profile: Profile) -> str:
-    return "\n".join(
-        (
-            "trafficEncapMode: encap",
-            f"tunnelType: {profile.cni.backend}",
-            "antreaProxy:",
-            "  enable: true",
-            "  proxyAll: true",
-            f"serviceCIDR: {profile.service_cidr}",
-            "",
-        )
+def _ovnkube_conf(profile: Profile) -> str:
+    """Return the daemon's configuration; the UDP port is left out where it is the usual one."""
+    return (
+        f'[default]\ncluster-subnets="{profile.cluster_cidr}/24"\n\n'
+        f'[kubernetes]\nservice-cidrs="{profile.service_cidr}"\n'
+        'no-hostsubnet-nodes="kubernetes.io/os=windows"\n\n'
+        f'[hybridoverlay]\nenabled=true\ncluster-subnets="{profile.cluster_cidr}"\n'
     )
 
 
-def _flannels(profile: Profile) -> Iterator[Daemon]:
-    linux = {
-        "name": "kube-flannel",
-        "image": FLANNEL_IMAGE,
-        "command": ["/opt/bin/flanneld", "--ip-masq", "--kube-subnet-mgr"],
-        "env": [node_name()],
-    }
-    windows = {
-        **linux,
-        "image": FLANNEL_WINDOWS_IMAGE.format(
-            minor=profile.mechanism("flannel-release", _FLANNEL_MINOR)
-        ),
-        "command": ["flanneld.exe", "--kube-subnet-mgr"],
-    }
-    for name, container, os in (
-        ("kube-flannel-ds", linux, OS.LINUX),
-        ("kube-flannel-ds-windows-amd64", windows, OS.WINDOWS),
-    ):
-        labels = {"app": "flannel", "kubernetes.io/os": os.value}
-        yield Daemon(namespace="kube-flannel", name=name, labels=labels, container=container, os=os)
-
-
-def _antreas() -> Iterator[Daemon]:
-    for name, image, os in (
-        ("antrea-agent", ANTREA_IMAGE, OS.LINUX),
-        ("antrea-agent-windows", ANTREA_WINDOWS_IMAGE, OS.WINDOWS),
-    ):
-        container = {
-            "name": "antrea-agent",
-            "image": image,
-            "command": ["antrea-agent", "--config=/etc/antrea/antrea-agent.conf"],
-            "env": [node_name()],
-        }
-        yield in_kube_system(name, container, os)
-
-
-def _calicos(profile: Profile) -> Iterator[Daemon]:
-    """Calico's operator writes the settings of Windows nodes into their DaemonSet, and no ConfigMap."""
-    encapsulated = [{"name": "VXLAN_VNI", "value": str(profile.cni.vni)}]
-    windows_only = [
-        {"name": "CALICO_NETWORKING_BACKEND", "value": profile.cni.backend},
-        *(encapsulated if profile.cni.encapsulates else []),
-        {"name": "KUBE_NETWORK", "value": "Calico.*"},
-    ]
-    for name, image, os, env in (
-        ("calico-node", CALICO_IMAGE, OS.LINUX, []),
-        ("calico-node-windows", CALICO_WINDOWS_IMAGE, OS.WINDOWS, windows_only),
-    ):
-        container = {"name": name, "image": image, "env": [node_name(), *env]}
-        labels = {"k8s-app": name, "app.kubernetes.io/name": name}
-        yield Daemon(
-            namespace="calico-system", name=name, labels=labels, container=container, os=os
-        )
+def _ovn_annotations(spec: NodeSpec) -> dict[str, str]:
+    """Return the node's subnet and, of the hybrid overlay's ends, the MAC of the distributed router."""
+    mac = f"0a:58:{spec.pod_cidr[3].packed.hex(':')}"
+    subnet = {f"{_OVN}node-subnets": json.dumps({"default": [str(spec.pod_cidr)]})}
+    if spec.os is OS.WINDOWS:
+        subnet = {f"{_OVN}hybrid-overlay-node-subnet": str(spec.pod_cidr)}
+        mac = mac.replace(":", "-").upper()
+    return {**subnet, f"{_OVN}hybrid-overlay-distributed-router-gateway-mac": mac}

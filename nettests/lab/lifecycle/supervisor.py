@@ -25,10 +25,8 @@ from nettests.lab.controllers.policy_agent import PolicyAgent
 from nettests.lab.controllers.scheduler import Scheduler
 from nettests.lab.controllers.shared_tables import SharedPorts
 from nettests.lab.controllers.workload_controller import Switches, WorkloadController
-from nettests.lab.dns.server import OutsideResolver
-from nettests.lab.dns.troubles import DnsTroubles
+from nettests.lab.dns.server import DnsTroubles, OutsideResolver
 from nettests.lab.faults.registry import Faults
-from nettests.lab.faults.silent_kubelet import Silence
 from nettests.lab.faults.targets import Targets
 from nettests.lab.folders import control
 from nettests.lab.folders.state import LabFolder
@@ -41,17 +39,15 @@ from nettests.lab.network import create_fabric
 from nettests.lab.network.fabric import LabFabric
 from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.node.agent import NodeAgent
-from nettests.lab.node.dial import NodeDialer, listen
-from nettests.lab.node.gated import GatedClient
+from nettests.lab.node.agent import GatedClient, NodeAgent, NodeKubelet
 from nettests.lab.node.images import Kind
-from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.registration import minor
+from nettests.lab.node.serving import NodeDialer
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
-from nettests.lab.outside.forward_proxy import USER, OutsideProxy
-from nettests.lab.outside.host import OutsideServer
+from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
 from nettests.lab.programs import run as run_program
+from nettests.lab.programs.sockets.transport import listen
 from nettests.lab.topology import NodeSpec, Profile, ServiceTable
 
 _LOG = logging.getLogger(__name__)
@@ -181,7 +177,7 @@ class Lab:
         inner = socket.create_server(("127.0.0.1", 0))
         self._inner_url = f"http://127.0.0.1:{inner.getsockname()[1]}"
         await web.SockSite(runner, inner).start()
-        in_cluster = listen(host, control_plane_address(profile), API_PORT)
+        in_cluster = listen(host, API_PORT, control_plane_address(profile))
         await web.SockSite(runner, in_cluster, ssl_context=issued.api).start()
         return runner
 
@@ -330,7 +326,7 @@ class Lab:
             dns_pod=self._readiness.dns_pod,
             client=self._client,
             kubelets=self._registry.kubelets,
-            silence=Silence(self._agents, self._client),
+            agents=self._agents,
             stopped=self._workloads.stopped,
         )
         return Faults(targets)

@@ -1,12 +1,16 @@
-"""The files that a container's mounts show: volumes that its Pod's containers share, by path. Pure but for what is written.
+"""What a container has mounted: its Pod's volumes, by path, and the executable files of a Windows container.
 
-Made by the node (``node.volumes``), read and written by programs. No file of the host is opened. Texts of errors are
-Go's, as each system spells them.
+Volumes are made by the node (``node.machine``), read and written by programs; texts of errors are Go's, as each system spells them. A
+``Drive`` is made for each container as it starts, so that what its command copies is there for what runs beside it, and gone with it;
+paths are compared as Windows does: without case, slashes either way. No file of the host is opened, and what a program does is not
+known here.
 """
 
-from collections.abc import MutableMapping
+import contextlib
+import ntpath
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from nettests.lab.topology import OS
 
@@ -14,22 +18,13 @@ OTHERS_READ = 0o004
 """The bit of a file's mode that lets everybody read it."""
 
 
-class Complaint(StrEnum):
-    """Why a file cannot be opened."""
-
-    MISSING = "missing"
-    DENIED = "denied"
-    READ_ONLY = "read-only"
-
-
 _TEXTS = {
-    (OS.LINUX, Complaint.MISSING): "no such file or directory",
-    (OS.LINUX, Complaint.DENIED): "permission denied",
-    (OS.LINUX, Complaint.READ_ONLY): "read-only file system",
-    (OS.WINDOWS, Complaint.MISSING): "The system cannot find the file specified.",
-    (OS.WINDOWS, Complaint.DENIED): "Access is denied.",
-    (OS.WINDOWS, Complaint.READ_ONLY): "Access is denied.",
+    OS.LINUX: ("no such file or directory", "permission denied", "read-only file system"),
+    OS.WINDOWS: ("The system cannot find the file specified.", *["Access is denied."] * 2),
 }
+_MISSING, _DENIED, _READ_ONLY = range(3)
+NO_FILE, NO_PATH, IN_USE = 2, 3, 32
+"""Errors of Win32."""
 
 
 class FileError(Exception):
@@ -72,16 +67,16 @@ class Files:
         """Return the text of a file; ``FileError`` where there is none, or it may not be read."""
         mount, inside = self._at(path)
         if inside not in mount.volume.texts:
-            raise self._error(path, Complaint.MISSING)
+            raise self._error(path, _MISSING)
         if self.modes and not self.privileged and not mount.volume.mode & OTHERS_READ:
-            raise self._error(path, Complaint.DENIED)
+            raise self._error(path, _DENIED)
         return mount.volume.texts[inside]
 
     def write(self, path: str, text: str) -> None:
         """Write a file; ``FileError`` where no volume is mounted, or it is mounted to be read alone."""
         mount, inside = self._at(path)
         if mount.read_only:
-            raise self._error(path, Complaint.READ_ONLY)
+            raise self._error(path, _READ_ONLY)
         mount.volume.texts[inside] = text
 
     def in_memory(self, folder: str) -> bool:
@@ -89,7 +84,7 @@ class Files:
         for mount in self.mounts:
             if mount.file is None and normal(mount.place, self.os) == normal(folder, self.os):
                 return mount.volume.in_memory
-        raise self._error(folder, Complaint.MISSING)
+        raise self._error(folder, _MISSING)
 
     def _at(self, path: str) -> tuple[Mount, str]:
         """Return the mount that shows a path, and the path within its volume."""
@@ -100,10 +95,10 @@ class Files:
                 return mount, mount.file
             if mount.file is None and wanted.startswith(f"{place}/"):
                 return mount, wanted.removeprefix(f"{place}/")
-        raise self._error(path, Complaint.MISSING)
+        raise self._error(path, _MISSING)
 
-    def _error(self, path: str, why: Complaint) -> FileError:
-        return FileError(f"open {path}: {_TEXTS[self.os, why]}")
+    def _error(self, path: str, why: int) -> FileError:
+        return FileError(f"open {path}: {_TEXTS[self.os][why]}")
 
 
 def normal(path: str, os: OS) -> str:
@@ -111,3 +106,74 @@ def normal(path: str, os: OS) -> str:
     if os is OS.LINUX:
         return path.rstrip("/")
     return path.replace("\\", "/").lower().removeprefix("c:").rstrip("/")
+
+
+class CopyError(Exception):
+    """A file cannot be copied, because of an error of Win32: ``NO_FILE``, ``NO_PATH`` (no such folder) or ``IN_USE``."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def full(path: str, directory: str) -> str:
+    """Return a path as ``directory`` makes it a whole one, with backslashes: ``C:\\hpc\\agnhost.exe``."""
+    return ntpath.normpath(ntpath.join("C:\\", directory, path))
+
+
+def _path_key(path: str) -> str:
+    return ntpath.normpath(path).lower()
+
+
+@dataclass(slots=True)
+class Drive:
+    """Executables by path, each with the name of its program; ``plugins`` are the node's CNI plugins.
+
+    ``missing`` names files (without ``.exe``) that are at no path.
+    """
+
+    programs: dict[str, str] = field(default_factory=dict)
+    plugins: Mapping[str, str] = field(default_factory=dict)
+    missing: Collection[str] = ()
+    _running: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.programs = {_path_key(path): name for path, name in self.programs.items()}
+
+    def program(self, path: str) -> str | None:
+        """Return the name of the program in a file, or ``None`` where no such file is."""
+        key = _path_key(path)
+        if ntpath.basename(key).removesuffix(".exe") in self.missing:
+            return None
+        if any(_path_key(plugin) == key for plugin in self.plugins):
+            return "cni-plugin"
+        return self.programs.get(key)
+
+    def has_folder(self, path: str) -> bool:
+        """Whether a folder exists: any that holds a file."""
+        below = _path_key(path).rstrip("\\") + "\\"
+        files = (*self.programs, *map(_path_key, self.plugins))
+        return any(each.startswith(below) for each in files)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file over another, or into a folder; ``CopyError`` says what stands in the way."""
+        name = self.program(source)
+        if name is None:
+            raise CopyError(NO_FILE)
+        if self.has_folder(target):
+            target = ntpath.join(target, ntpath.basename(source))
+        if not self.has_folder(ntpath.dirname(target)):
+            raise CopyError(NO_PATH)
+        if self._running[_path_key(target)]:
+            raise CopyError(IN_USE)
+        self.programs[_path_key(target)] = name
+
+    @contextlib.contextmanager
+    def running(self, path: str) -> Iterator[None]:
+        """Keep a file from being written while its program runs."""
+        key = _path_key(path)
+        self._running[key] += 1
+        try:
+            yield
+        finally:
+            self._running[key] -= 1

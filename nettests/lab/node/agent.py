@@ -1,37 +1,160 @@
-"""The agent of one node: registers it, keeps its lease, runs the pods bound to it.
+"""The agent of one node: registers it, keeps its lease, runs the pods bound to it, and answers the API server (``interfaces.Kubelet``).
 
-A client of the API like any kubelet: it lists and watches the pods of its node and gives each to a
-``PodWorker``. What it cannot admit (another OS, a selector that does not match) it rejects.
+A client of the API like any kubelet: it lists and watches the pods of its node and gives each to a ``PodWorker``. What it cannot admit
+(another OS, a selector that does not match) it rejects. Port-forward goes the way of the node's runtime: containerd connects to
+127.0.0.1 inside the pod's namespace, on Windows too up to 1.7 (wincat in the sandbox); containerd 2 on Windows dials the pod's address
+from the host (``sandbox_portforward_windows.go``).
 """
 
 import asyncio
 import contextlib
 import logging
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import aiohttp
 
-from nettests.lab.client import ApiError, Json
+from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder
 from nettests.lab.client.informer import Informer
-from nettests.lab.interfaces import NodeNetwork
-from nettests.lab.node.admission import refusal
+from nettests.lab.controllers.scheduling import selects
+from nettests.lab.interfaces import Duplex, ExecOutcome, NodeNetwork, NotRunningError
 from nettests.lab.node.cni_files import BY_HAND, installed
-from nettests.lab.node.components import KUBELET_LINE, files, registry
-from nettests.lab.node.context import Execute, Launch, NodeContext
-from nettests.lab.node.gated import GatedClient
-from nettests.lab.node.kubelet import NodeKubelet
+from nettests.lab.node.container import Container
+from nettests.lab.node.context import Execute, Launch, NodeContext, Puller
 from nettests.lab.node.pod import PodWorker
-from nettests.lab.node.pulls import Puller
 from nettests.lab.node.registration import (
+    KUBELET_LINE,
     KUBELET_PORT,
+    files,
     lease_object,
     node_object,
     node_status,
+    registry,
 )
-from nettests.lab.node.server import KubeletServer
-from nettests.lab.topology import OS, Profile
+from nettests.lab.node.serving import connect, kubelet_server
+from nettests.lab.node.status import Rejection
+from nettests.lab.programs.golang.web_server import WebServer
+from nettests.lab.programs.sockets.transport import Call, call_text
+from nettests.lab.topology import OS, NodeSpec, Profile
+
+
+class GatedClient(Client):
+    """A client that waits while ``gate`` is not set."""
+
+    def __init__(self, base_url: str, token: str, *, agent: str) -> None:
+        super().__init__(base_url, token, agent=agent)
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
+        """Yield watch events; while the gate is closed they wait."""
+        async for event in super().watch(path, resource_version, **query):
+            await self.gate.wait()
+            yield event
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Json | None = None,
+        query: Mapping[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> Json:
+        await self.gate.wait()
+        return await super()._send(method, path, body=body, query=query, content_type=content_type)
+
+
+def refusal(pod: Json, node: Json | None, spec: NodeSpec, profile: Profile) -> Rejection | None:
+    """Say why the node does not admit the pod; ``node`` is its object, once the agent has seen it."""
+    wanted = (pod["spec"].get("os") or {}).get("name")
+    looks = bool(profile.mechanism("pod-os", 1))
+    if looks and wanted and wanted != spec.os.value:
+        return Rejection(
+            reason="PodOSNotSupported",
+            message="Failed to admit pod as the OS field doesn't match node OS",
+        )
+    if node is not None and not selects(pod, node):
+        return Rejection(
+            reason="NodeAffinity",
+            message="Predicate NodeAffinity failed: "
+            "node(s) didn't match Pod's node affinity/selector",
+        )
+    return None
+
+
+_DIALS_FROM_HOST = 2
+
+
+class NodeKubelet:
+    """Answers for the pods of one node; ``workers`` maps ``namespace/name`` to them."""
+
+    def __init__(self, node: NodeContext, workers: Mapping[str, PodWorker]) -> None:
+        self._node = node
+        self._workers = workers
+
+    async def exec(
+        self, *, namespace: str, pod: str, container: str, argv: Sequence[str], **streams: Any
+    ) -> ExecOutcome:
+        """Run a program in a running container; ``NotRunningError`` when there is none."""
+        return await self._container(namespace, pod, container).exec(argv, **streams)
+
+    def kill(self, *, namespace: str, pod: str) -> bool:
+        """End the processes of a pod's containers as the kernel does (SIGKILL); say whether there were any."""
+        worker = self._workers.get(f"{namespace}/{pod}")
+        return worker is not None and worker.kill()
+
+    def stop_serving(self, *, namespace: str, pod: str) -> None:
+        """Close what a pod's containers listen on; their processes live on."""
+        worker = self._workers.get(f"{namespace}/{pod}")
+        if worker is not None:
+            worker.stop_serving()
+
+    async def log(
+        self, *, namespace: str, pod: str, container: str, previous: bool
+    ) -> Sequence[tuple[str, bytes]]:
+        """Return the container's log so far, or that of its run before the last restart."""
+        target = self._container(namespace, pod, container)
+        if not previous:
+            return target.log.lines()
+        if target.previous is None:
+            text = f'previous terminated container "{container}" in pod "{pod}" not found'
+            raise NotRunningError(text)
+        return target.previous.lines()
+
+    async def open_port(self, *, namespace: str, pod: str, port: int) -> Duplex:
+        """Connect to a port of the pod as this node's runtime does; ``OSError`` if it fails."""
+        worker = self._workers.get(f"{namespace}/{pod}")
+        if worker is None or worker.sandbox is None:
+            raise OSError(f'pod "{pod}" is not running')
+        sandbox = worker.sandbox
+        # containerd://2.0.5
+        major = int(self._node.spec.runtime.partition("://")[2].split(".")[0])
+        dials = self._node.profile.mechanism("forward-to-address", int(major >= _DIALS_FROM_HOST))
+        if self._node.spec.os is OS.WINDOWS and dials and not sandbox.host_process:
+            return await self._dial(str(sandbox.address), port)
+        return await connect(sandbox.namespace, "127.0.0.1", port)
+
+    async def _dial(self, address: str, port: int) -> Duplex:
+        """Dial a pod from the host; containerd passes Windows' error text on."""
+        try:
+            return await connect(self._node.network.host, address, port)
+        except OSError as error:
+            text = call_text(
+                OS.WINDOWS, Call.CONNECT, error, self._node.profile.windows.message_locale
+            )
+            message = f"failed to connect to {address}:{port}: dial tcp {address}:{port}: {text}"
+            raise NotRunningError(message) from error
+
+    def _container(self, namespace: str, pod: str, name: str) -> Container:
+        worker = self._workers.get(f"{namespace}/{pod}")
+        if worker is None:
+            raise NotRunningError(f'container not found ("{name}")')
+        return worker.container(name)
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -91,7 +214,8 @@ class NodeAgent:
         """Run the node until cancelled."""
         host = self._context.network.host
         servers = [
-            KubeletServer(host, address, KUBELET_PORT, self._tls) for address in self.spec.addresses
+            kubelet_server(host, address, KUBELET_PORT, self._tls)
+            for address in self.spec.addresses
         ]
         try:
             await self._run(servers)
@@ -112,10 +236,10 @@ class NodeAgent:
         for worker in self._workers.values():
             worker.report_again()
 
-    async def _run(self, servers: Sequence[KubeletServer]) -> None:
+    async def _run(self, servers: Sequence[WebServer]) -> None:
         async with asyncio.TaskGroup() as group:
             for server in servers:
-                group.create_task(server.run())
+                group.create_task(server.serve())
             group.create_task(self._recorder.run())
             group.create_task(self._services.run())
             group.create_task(self._nodes.run())
@@ -148,13 +272,18 @@ class NodeAgent:
 
     def _pod_changed(self, key: str, old: Json | None, new: Json | None) -> None:
         if old is not None and (new is None or _uid(old) != _uid(new)):
-            self._remove(key)
+            self._workers.pop(key, None)
+            if (task := self._tasks.pop(key, None)) is not None:
+                task.cancel()
         if new is None:
             return
         worker = self._workers.get(key)
         if worker is not None:
             worker.update(new)
-        elif new.get("status", {}).get("phase") not in {"Succeeded", "Failed"} or _leaving(new):
+        elif (
+            new.get("status", {}).get("phase") not in {"Succeeded", "Failed"}
+            or "deletionTimestamp" in new["metadata"]
+        ):
             self._start(key, new)
 
     def _start(self, key: str, pod: Json) -> None:
@@ -162,29 +291,16 @@ class NodeAgent:
         worker = PodWorker(self._context, pod, refusal(pod, node, self.spec, self._profile))
         task = asyncio.create_task(worker.run(), name=f"pod {key}")
         self._workers[key], self._tasks[key] = worker, task
-        task.add_done_callback(_log_failure(key))
-
-    def _remove(self, key: str) -> None:
-        self._workers.pop(key, None)
-        task = self._tasks.pop(key, None)
-        if task is not None:
-            task.cancel()
+        task.add_done_callback(partial(_log_failure, key))
 
 
 def _uid(pod: Json) -> str:
     return str(pod["metadata"]["uid"])
 
 
-def _leaving(pod: Json) -> bool:
-    return "deletionTimestamp" in pod["metadata"]
-
-
-def _log_failure(key: str) -> Callable[[asyncio.Task[None]], None]:
-    def log(task: asyncio.Task[None]) -> None:
-        if not task.cancelled() and task.exception() is not None:
-            _LOG.error("pod %s: its worker failed", key, exc_info=task.exception())
-
-    return log
+def _log_failure(key: str, task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _LOG.error("pod %s: its worker failed", key, exc_info=task.exception())
 
 
 @contextlib.contextmanager

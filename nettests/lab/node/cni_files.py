@@ -2,11 +2,15 @@
 
 Flannel's ``subnet.env`` is the node's lease; a CNI configuration is what the plugin is called with
 (sig-windows-tools' Flannel image, Azure CNI's conflist, what Calico's operator renders). The switch is built from the
-same profile and does not read them.
+same profile and does not read them. The configurations are ``templates``, filled in and laid out as JSON.
 """
 
+import functools
 import json
+import ntpath
 from dataclasses import dataclass, field
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nettests.lab.client import Json
 from nettests.lab.installers import flannel
@@ -22,6 +26,13 @@ AZURE_FILE = "C:\\k\\azurecni\\netconf\\10-azure.conflist"
 CALICO_FILE = "C:\\etc\\cni\\net.d\\10-calico.conflist"
 OVN_FILE = "C:\\k\\cni\\config\\cni.conf"
 VPC_FILE = "C:\\ProgramData\\Amazon\\EKS\\cni\\config\\vpc-bridge.conf"
+_TEMPLATES = {
+    Plugin.AZURE: AZURE_FILE,
+    Plugin.OVN_KUBERNETES: OVN_FILE,
+    Plugin.VPC: VPC_FILE,
+    Plugin.CALICO: CALICO_FILE,
+    Plugin.SDNBRIDGE: SDNBRIDGE_FILE,
+}
 BY_HAND: dict[Plugin, list[str]] = {
     Plugin.SDNBRIDGE: [],
     Plugin.OVN_KUBERNETES: ["hybrid-overlay-node"],
@@ -44,134 +55,63 @@ class Installed:
 
 def installed(spec: NodeSpec, profile: Profile) -> Installed:
     """Return what the plugin's daemon leaves on a Windows node."""
-    match profile.cni.plugin:
-        case Plugin.FLANNEL:
-            text = _text(flannel.configuration(spec, profile))
-            files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
-            return Installed(files=files, programs=_plugins(spec))
-        case Plugin.AZURE:
-            return Installed(files={AZURE_FILE: _text(_azure(profile))})
-        case Plugin.OVN_KUBERNETES:
-            files = {OVN_FILE: _text(_hybrid_overlay(spec, profile))}
-            return Installed(files=files, programs=_reference(("win-overlay", "host-local")))
-        case Plugin.VPC:
-            return Installed(files={VPC_FILE: _text(_vpc_bridge(spec, profile))})
-        case Plugin.CALICO:
-            return Installed(files={CALICO_FILE: _text(_calico(profile))})
-        case Plugin.SDNBRIDGE:
-            return Installed(files={SDNBRIDGE_FILE: _text(_sdnbridge(spec, profile))})
-    return Installed()
+    plugin = profile.cni.plugin
+    if plugin is Plugin.FLANNEL:
+        text = _text(flannel.configuration(spec, profile))
+        files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
+        # with containerd the daemon brings Microsoft's plugins, whose output nothing reads
+        docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
+        return Installed(files=files, programs=_reference((*docker_plugins, "host-local")))
+    if plugin not in _TEMPLATES:
+        return Installed()
+    template = _environment().get_template(f"{ntpath.basename(_TEMPLATES[plugin])}.j2")
+    text = _text(json.loads(template.render(_values(spec, profile))))
+    reference = ("win-overlay", "host-local") if plugin is Plugin.OVN_KUBERNETES else ()
+    return Installed(files={_TEMPLATES[plugin]: text}, programs=_reference(reference))
+
+
+@functools.cache
+def _environment() -> Environment:
+    loader = PackageLoader("nettests.lab.node")
+    return Environment(loader=loader, undefined=StrictUndefined, autoescape=False)  # noqa: S701  # JSON
 
 
 def _text(value: Json) -> str:
     return json.dumps(value, indent=2) + "\n"
 
 
-def _sdnbridge(spec: NodeSpec, profile: Profile) -> Json:
-    """Return a configuration after the example of microsoft/windows-container-networking."""
+def _values(spec: NodeSpec, profile: Profile) -> dict[str, object]:
+    """Return what the templates are filled in with."""
     families = [(family, family.node(spec.name)) for family in profile.by_family]
     services = [str(family.service_cidr) for family, _ in families]
-    cluster = [str(family.cluster_cidr) for family, _ in families]
-    nodes = [str(family.node_network) for family, _ in families]
-    nat = {"Type": "OutBoundNAT", "Settings": {"Exceptions": [*cluster, *services, *nodes]}}
+    of_ovn = profile.cni.plugin is Plugin.OVN_KUBERNETES
     return {
-        "cniVersion": "0.3.0",
-        "name": network_name(profile.cni),
-        "type": "sdnbridge",
-        "master": "Ethernet",
-        "capabilities": {"portMappings": True, "dns": True},
-        "optionalFlags": {"enableDualStack": profile.ipv6 is not None},
-        **_ipam(families),
-        "AdditionalArgs": [_policy(policy) for policy in (nat, *_sdn_routes(families))],
+        "spec": spec,
+        "profile": profile,
+        "mac": addressing.mac(spec.os, spec.address),
+        "network": HYBRID_OVERLAY if of_ovn else network_name(profile.cni),
+        "nat_exceptions": [str(each) for each in nat_exceptions(profile)],
+        "dual_stack": profile.ipv6 is not None,
+        "hns_ipam": families[0][0].cni.ipam is Ipam.HNS,
+        "pools": [
+            (str(node.pod_cidr), str(addressing.pod_gateway(node, family.cni)))
+            for family, node in families
+        ],
+        "exceptions": [
+            *(str(family.cluster_cidr) for family, _ in families),
+            *services,
+            *(str(family.node_network) for family, _ in families),
+        ],
+        "prefixes": [
+            prefix
+            for family, node in families
+            for prefix in (str(family.service_cidr), f"{node.address}/{node.address.max_prefixlen}")
+        ],
     }
-
-
-def _ipam(families: list[tuple[Profile, NodeSpec]]) -> Json:
-    """Return the IPAM; without one the plugin leaves addresses to HNS (common/core/network.go)."""
-    if families[0][0].cni.ipam is Ipam.HNS:
-        return {}
-    ranges = [
-        [
-            {
-                "subnet": str(node.pod_cidr),
-                "gateway": str(addressing.pod_gateway(node, profile.cni)),
-            }
-        ]
-        for profile, node in families
-    ]
-    return {"ipam": {"type": "host-local", "ranges": ranges}}
-
-
-def _hybrid_overlay(spec: NodeSpec, profile: Profile) -> Json:
-    """Return what windows-machine-config-operator writes (pkg/nodeconfig/payload), with keys in its spelling."""
-    service, exceptions = (
-        str(profile.service_cidr),
-        [str(nat_exception) for nat_exception in nat_exceptions(profile)],
-    )
-    values: list[Json] = [
-        {
-            "type": "OutBoundNAT",
-            "settings": {"exceptionList": exceptions, "destinationPrefix": "", "needEncap": False},
-        },
-        {
-            "type": "SDNRoute",
-            "settings": {"exceptionList": [], "destinationPrefix": service, "needEncap": True},
-        },
-        {"type": "ProviderAddress", "settings": {"providerAddress": str(spec.address)}},
-    ]
-    return {
-        "cniVersion": "0.2.0",
-        "name": HYBRID_OVERLAY,
-        "type": "win-overlay",
-        "apiVersion": 2,
-        "capabilities": {"portMappings": True, "dns": True},
-        "ipam": {"type": "host-local", "subnet": str(spec.pod_cidr)},
-        "policies": [{"name": "EndpointPolicy", "value": value} for value in values],
-    }
-
-
-def _vpc_bridge(spec: NodeSpec, profile: Profile) -> Json:
-    """Return what EKS writes when a node starts; the plugin fetches each Pod's address from its annotation."""
-    return {
-        "cniVersion": "0.4.0",
-        "name": "vpc",
-        "type": "vpc-bridge",
-        "capabilities": {"portMappings": True},
-        "disableCheck": True,
-        "eniMACAddress": addressing.mac(spec.os, spec.address),
-        "eniIPAddresses": [f"{spec.address}/{profile.node_network.prefixlen}"],
-        "gatewayIPAddress": str(profile.node_network[1]),
-        "vpcCIDRs": [str(profile.cluster_cidr)],
-        "serviceCIDR": str(profile.service_cidr),
-        "dns": {
-            "nameservers": [str(profile.dns_address)],
-            "search": ["{%namespace%}.svc.cluster.local", "svc.cluster.local", "cluster.local"],
-        },
-    }
-
-
-def _sdn_routes(families: list[tuple[Profile, NodeSpec]]) -> list[Json]:
-    prefixes = [
-        prefix
-        for family, node in families
-        for prefix in (str(family.service_cidr), f"{node.address}/{node.address.max_prefixlen}")
-    ]
-    return [
-        {"Type": "SDNRoute", "Settings": {"DestinationPrefix": prefix, "NeedEncap": True}}
-        for prefix in prefixes
-    ]
-
-
-def _plugins(spec: NodeSpec) -> dict[str, str]:
-    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``.
-
-    With containerd the daemon brings Microsoft's, whose output nothing reads.
-    """
-    docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
-    return _reference((*docker_plugins, "host-local"))
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:
+    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``."""
     return {
         f"{PLUGIN_FOLDER}\\{name}.exe": (
             f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"
@@ -188,51 +128,3 @@ def _subnet(spec: NodeSpec, profile: Profile) -> str:
         "FLANNEL_IPMASQ=true",
     )
     return "".join(f"{line}\n" for line in lines)
-
-
-def _azure(profile: Profile) -> Json:
-    """AKS takes the ROUTE policy out where DSR is on, and sets enableLoopbackDSR (AgentBaker, azurecnifunc.ps1)."""
-    exceptions = [str(network) for network in dict.fromkeys(nat_exceptions(profile))]
-    routes = [] if profile.kube_proxy.dsr else [_route(str(profile.service_cidr))]
-    overlay = {"executionMode": "v4swift", "ipam": {"type": "azure-cns", "mode": "overlay"}}
-    network = {
-        "type": "azure-vnet",
-        "mode": "bridge",
-        "bridge": "azure0",
-        "capabilities": {"portMappings": True, "dns": True},
-        **({"ipam": {"type": "azure-vnet-ipam"}} if profile.cni.native else overlay),
-        "AdditionalArgs": [_outbound_nat(exceptions), *routes],
-        **({"windowsSettings": {"enableLoopbackDSR": True}} if profile.cni.loopback_dsr else {}),
-    }
-    return {"cniVersion": "0.3.0", "name": "azure", "adapterName": "", "plugins": [network]}
-
-
-def _calico(profile: Profile) -> Json:
-    """Its plugin adds the pools to OutBoundNAT's exceptions itself, and on l2bridge the node's own route."""
-    service = str(profile.service_cidr)
-    network = {
-        "type": "calico",
-        "name": "Calico",
-        "mode": profile.cni.backend,
-        **({"vxlan_vni": profile.cni.vni} if profile.cni.encapsulates else {}),
-        "windows_loopback_DSR": profile.cni.loopback_dsr,
-        "capabilities": {"dns": True},
-        "ipam": {"type": "calico-ipam", "subnet": "usePodCidr"},
-        "policies": [
-            _outbound_nat([service]),
-            _policy({"Type": "SDNROUTE", "DestinationPrefix": service, "NeedEncap": True}),
-        ],
-    }
-    return {"name": "Calico", "cniVersion": "0.3.1", "plugins": [network]}
-
-
-def _outbound_nat(exceptions: list[str]) -> Json:
-    return _policy({"Type": "OutBoundNAT", "ExceptionList": exceptions})
-
-
-def _route(prefix: str) -> Json:
-    return _policy({"Type": "ROUTE", "DestinationPrefix": prefix, "NeedEncap": True})
-
-
-def _policy(value: Json) -> Json:
-    return {"Name": "EndpointPolicy", "Value": value}

@@ -9,24 +9,23 @@ import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, ProgramNotFoundError
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
 from nettests.lab.node import images
-from nettests.lab.node.container_state import START_FAILED, ContainerState
-from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.container_state import START_FAILED, ContainerLog, ContainerState
+from nettests.lab.node.context import Credentials, NodeContext, Pulled, Sandbox, credentials
 from nettests.lab.node.environment import ConfigError
-from nettests.lab.node.guests import Guests, Read, Write, exec_failure
-from nettests.lab.node.health import Health, cared_for
-from nettests.lab.node.logs import ContainerLog
+from nettests.lab.node.guests import Guests, exec_failure
+from nettests.lab.node.health import Ended, Health, ProbeErroredError, Prober, cared_for
+from nettests.lab.node.machine import MESSAGE
 from nettests.lab.node.preparation import Run, StartFailedError
-from nettests.lab.node.probes import Ended, ProbeErroredError, Prober
-from nettests.lab.node.pulls import Credentials, Pulled, credentials
 from nettests.lab.node.status import ContainerView
-from nettests.lab.node.volumes import MESSAGE
+from nettests.lab.programs.terminal import keeping
 from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
@@ -48,15 +47,11 @@ class _StoppedError(Exception):
     """The pod stops while the container waits for something."""
 
 
-@dataclass(slots=True)
-class _BackOff:
-    delay: float = 0.0
-
-    def next(self) -> float:
-        """Return the wait before the next try and lengthen the one after."""
-        delay = self.delay
-        self.delay = min(max(delay * 2, _FIRST_BACK_OFF), _LAST_BACK_OFF)
-        return delay
+def _back_off(delay: float) -> Iterator[float]:
+    """Yield the wait before each try."""
+    while True:
+        yield delay
+        delay = min(max(delay * 2, _FIRST_BACK_OFF), _LAST_BACK_OFF)
 
 
 @dataclass(slots=True)
@@ -100,11 +95,11 @@ class Container:
 
     def view(self) -> ContainerView:
         """Return the container's present state."""
-        return self._state.view()
+        return self._state.view
 
     async def run(self) -> int:
         """Run, and restart as the pod's policy says; return the last exit code."""
-        crashes = _BackOff()
+        crashes = _back_off(0.0)
         try:
             while True:
                 code = await self._run_once(await self._pull())
@@ -151,19 +146,14 @@ class Container:
             self._run.hollow = True
             self._run.main.cancel()
 
-    async def exec(
-        self, argv: Sequence[str], *, stdin: Read | None, stdout: Write, stderr: Write, tty: bool
-    ) -> ExecOutcome:
-        """Run a program beside the container's own; it ends with the container."""
+    async def exec(self, argv: Sequence[str], **streams: Any) -> ExecOutcome:
+        """Run a program beside the container's own; it ends with the container. Streams are those of ``Guests.run``."""
         if self._run is None:
             raise NotRunningError(f'container not found ("{self.name}")')
-        host = self._run.process
-        return await self._guests.run(
-            host, argv, stdin=stdin, stdout=stdout, stderr=stderr, tty=tty
-        )
+        return await self._guests.run(self._run.process, argv, **streams)
 
     async def _pull(self) -> images.Image:
-        reference, back_off = str(self._spec["image"]), _BackOff(_FIRST_BACK_OFF)
+        reference, back_off = str(self._spec["image"]), _back_off(_FIRST_BACK_OFF)
         while True:
             try:
                 pulled = await self._pull_once(reference)
@@ -172,9 +162,9 @@ class Container:
             except images.ImageBuildError as error:
                 self._tell("Warning", "Failed", f"Error: {error}")
                 self._state.fail_to_start(str(error))
-                await self._wait(back_off.next())
+                await self._wait(next(back_off))
             else:
-                self._state.image_id = pulled.image.image_id
+                self._state.set(image_id=pulled.image.image_id)
                 return pulled.image
 
     async def _pull_once(self, reference: str) -> Pulled:
@@ -199,7 +189,7 @@ class Container:
         self._tell("Normal", "Pulled", text)
         return pulled
 
-    async def _pull_failed(self, reference: str, text: str, back_off: _BackOff) -> None:
+    async def _pull_failed(self, reference: str, text: str, back_off: Iterator[float]) -> None:
         self._tell("Warning", "Failed", f'Failed to pull image "{reference}": {text}')
         self._tell("Warning", "Failed", "Error: ErrImagePull")
         self._state.wait("ErrImagePull", text)
@@ -208,7 +198,7 @@ class Container:
         self._tell("Normal", "BackOff", message)
         self._tell("Warning", "Failed", "Error: ImagePullBackOff")
         self._state.wait("ImagePullBackOff", f"{message}: ErrImagePull: {text}")
-        await self._wait(back_off.next())
+        await self._wait(next(back_off))
 
     async def _run_once(self, image: images.Image) -> int:
         self._state.create()
@@ -231,7 +221,7 @@ class Container:
         except StartFailedError as error:
             return self._not_started(str(error))
         self._tell("Normal", "Created", f"Created container {self.name}")
-        main = asyncio.create_task(_as_coroutine(self._node.launch(image.kind, process)))
+        main = asyncio.create_task(self._node.launch(image.kind, process))
         started = "startupProbe" not in self._spec
         ready = started and "readinessProbe" not in self._spec and not self._init
         self._state.run(started=started, ready=ready)
@@ -250,7 +240,6 @@ class Container:
         return self._ended(main)
 
     async def _run_health(self, run: _Running) -> None:
-        """Run probes and hooks while the program runs."""
         care = asyncio.create_task(run.health.run())
         try:
             await asyncio.wait([run.main])
@@ -304,11 +293,7 @@ class Container:
         return Health(self._spec, prober, self._state, self._tell, kill, minor=self._node.minor)
 
     async def _run_quietly(self, argv: Sequence[str]) -> Ended:
-        output = bytearray()
-
-        async def keep(data: bytes) -> None:
-            output.extend(data)
-
+        keep = keeping(output := bytearray())
         try:
             outcome = await self.exec(argv, stdin=None, stdout=keep, stderr=keep, tty=False)
         except NotRunningError as error:
@@ -323,8 +308,8 @@ class Container:
             return code != 0 and policy != "Never"
         return policy == "Always" or (policy == "OnFailure" and code != 0)
 
-    async def _wait_for_restart(self, crashes: _BackOff) -> None:
-        delay = crashes.next()
+    async def _wait_for_restart(self, crashes: Iterator[float]) -> None:
+        delay = next(crashes)
         await self._wait(_SYNC)
         if not delay:
             return
@@ -339,7 +324,6 @@ class Container:
         await self._wait(delay)
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, at most until the pod stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
@@ -350,7 +334,3 @@ class Container:
     def _tell(self, kind: str, reason: str, message: str) -> None:
         about = {"apiVersion": "v1", "kind": "Pod", **self._pod}
         self._node.recorder.kubelet(about, kind, reason, message, self.name)
-
-
-async def _as_coroutine(work: Awaitable[int]) -> int:
-    return await work

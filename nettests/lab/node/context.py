@@ -1,21 +1,112 @@
-"""What pods and containers of one node share: the node, its network, its client, how programs start."""
+"""What pods and containers of one node share: the node, its network, its client, how programs start, and how images are pulled.
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+A kubelet pulls one image at a time (``serializeImagePulls``) and logs in with the pod's pull Secrets. Images on the node are on its disk,
+so that a fault can remove them. ``images`` says which images exist.
+"""
+
+import asyncio
+import base64
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv6Address
+from typing import Any
 
-from nettests.lab.client import Client, Json
+from nettests.lab.client import ApiError, Client, Json
 from nettests.lab.client.events import Recorder
-from nettests.lab.interfaces import Namespace, NodeNetwork, Process, ResolverConfig
-from nettests.lab.mounted import Volume
+from nettests.lab.interfaces import Disk, Namespace, NodeNetwork, Process, ResolverConfig
+from nettests.lab.mounted.files import Volume
+from nettests.lab.node import images
 from nettests.lab.node.images import Kind
-from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of
 
-Launch = Callable[[Kind, Process], Awaitable[int]]
+Wait = Callable[[float], Awaitable[None]]
+"""Waits so many seconds, or raises when the pod stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """An image that is on the node: how long its pull took, ``None`` where it was there already."""
+
+    image: images.Image
+    seconds: float | None
+
+
+@dataclass(slots=True)
+class Puller:
+    """Pulls the images of one node."""
+
+    spec: NodeSpec
+    disk: Disk
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def pull(
+        self, reference: str, logins: images.Logins, wait: Wait, *, host_process: bool
+    ) -> Pulled:
+        """Return the image, pulled if it is not there; ``ImagePullError``, ``ImageBuildError`` as ``find``."""
+        if reference in self.disk.images:
+            return Pulled(self._present_image(reference, host_process=host_process), None)
+        async with self._one_at_a_time:
+            if self.disk.registry_down:
+                raise images.ImagePullError(images.unreachable(reference))
+            image = images.find(reference, self.spec, host_process=host_process, logins=logins)
+            there = reference in self.disk.images
+            seconds = 0.0 if there else self.disk.pull_seconds
+            if seconds:
+                await wait(seconds)
+            self.disk.images.add(reference)
+            return Pulled(image, seconds)
+
+    def _present_image(self, reference: str, *, host_process: bool) -> images.Image:
+        """Return an image that is present; no registry checks credentials."""
+        everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
+        return images.find(reference, self.spec, host_process=host_process, logins=everybody)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What a pod's pull Secrets say, and the names of those that could not be read."""
+
+    logins: images.Logins
+    lacking: tuple[str, ...]
+
+
+async def credentials(client: Client, pod: Json) -> Credentials:
+    """Read the Secrets that a pod names in ``imagePullSecrets``."""
+    logins: dict[str, list[tuple[str, str]]] = {}
+    lacking: list[str] = []
+    for named in pod["spec"].get("imagePullSecrets") or ():
+        path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/secrets/{named['name']}"
+        try:
+            secret = await client.get(path)
+        except ApiError:
+            lacking.append(str(named["name"]))
+            continue
+        for registry, login in _logins_of(secret):
+            logins.setdefault(registry, []).append(login)
+    return Credentials(logins, tuple(lacking))
+
+
+def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
+    """Return registries and logins of a ``.dockerconfigjson``; none if the text is not valid."""
+    text = (secret.get("data") or {}).get(".dockerconfigjson", "")
+    logins = []
+    try:
+        auths = json.loads(base64.b64decode(text)).get("auths", {})
+        for address, entry in auths.items():
+            host = address.removeprefix("https://").partition("/")[0]
+            packed = base64.b64decode(entry.get("auth", "")).decode().partition(":")
+            user, password = entry.get("username") or packed[0], entry.get("password") or packed[2]
+            logins.append((host, (user, password)))
+    except (ValueError, AttributeError):
+        return []
+    return logins
+
+
+Launch = Callable[[Kind, Process], Coroutine[Any, Any, int]]
 """Runs a container's main program, by the kind of its image; raises ``ProgramNotFoundError``."""
 
-Execute = Callable[[Process], Awaitable[int]]
+Execute = Callable[[Process], Coroutine[Any, Any, int]]
 """Runs a program for exec or a probe."""
 
 

@@ -1,4 +1,7 @@
-"""Programs that exec and probes run beside a container's own; they end when the container ends."""
+"""Programs that exec and probes run beside a container's own; they end when the container ends.
+
+A guest's output may be lost on its way: all of it where it is short, or what exceeds a limit.
+"""
 
 import asyncio
 import itertools
@@ -8,14 +11,51 @@ from dataclasses import replace
 
 from nettests.lab.interfaces import ExecOutcome, Process, ProgramNotFoundError
 from nettests.lab.node.context import NodeContext
-from nettests.lab.node.output import Output
+from nettests.lab.programs.terminal import reading
 from nettests.lab.programs.windows import starting
 from nettests.lab.topology import OS
 
 Write = Callable[[bytes], Awaitable[None]]
+
+_SHORT = 4096
+"""Bytes that a pipe takes at once: the shim closes its ends before it has read them (hcsshim before 5eb195256)."""
+
+
+class Output:
+    """The streams of one command; ``through`` wraps each, and ``end`` is called when the command has ended."""
+
+    def __init__(self, *, loses_all: bool, limit: int | None) -> None:
+        self._loses_all, self._left = loses_all, limit
+        self._held: list[tuple[Write, bytes]] = []
+
+    def through(self, write: Write) -> Write:
+        """Return a stream from which the same is lost."""
+
+        async def passed(data: bytes) -> None:
+            if self._left is not None:
+                data = data[: self._left]
+                self._left -= len(data)
+            if not self._loses_all:
+                await write(data)
+                return
+            self._held.append((write, data))
+            if sum(len(held) for _, held in self._held) > _SHORT:
+                self._loses_all = False
+                await self.end()
+
+        return passed
+
+    async def end(self) -> None:
+        """Pass on what was held back, unless it is lost."""
+        held, self._held = self._held, []
+        for write, data in held if not self._loses_all else ():
+            await write(data)
+
+
 Read = Callable[[], Awaitable[bytes]]
 
 _KILLED = 137
+_RUNC = "OCI runtime exec failed: exec failed: unable to start container process: "
 
 
 class Guests:
@@ -42,15 +82,18 @@ class Guests:
         guest = replace(
             host,
             argv=list(argv),
-            stdin=stdin or _nothing,
+            stdin=stdin or reading(),
             stdout=output.through(_through_terminal(stdout) if tty else stdout),
             stderr=output.through(stderr),
             tty=tty,
             terminate=asyncio.Event(),
         )
         if troubles.refused:
-            return ExecOutcome(exit_code=None, error=_refusal(guest))
-        task = asyncio.create_task(_as_coroutine(self._node.execute(guest)))
+            error = f"{_RUNC}permission denied"
+            if self._node.spec.os is OS.WINDOWS:
+                error = starting.process_failure(guest.machine, guest.argv, "Access is denied.")
+            return ExecOutcome(exit_code=None, error=error)
+        task = asyncio.create_task(self._node.execute(guest))
         self._tasks.add(task)
         try:
             await asyncio.wait([task])
@@ -84,10 +127,6 @@ def exec_failure(text: str) -> str:
     return f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": {text}'
 
 
-async def _nothing() -> bytes:
-    return b""
-
-
 def _through_terminal(write: Write) -> Write:
     """Return ``write`` behind a terminal, which ends lines with CR LF (ONLCR)."""
 
@@ -97,22 +136,11 @@ def _through_terminal(write: Write) -> Write:
     return terminal
 
 
-def _refusal(guest: Process) -> str:
-    if guest.machine.os is OS.LINUX:
-        return "OCI runtime exec failed: exec failed: unable to start container process: permission denied"
-    return starting.process_failure(guest.machine, guest.argv, "Access is denied.")
-
-
 def _outcome(task: "asyncio.Task[int]", os: OS) -> ExecOutcome:
     """Return how a program ended; what did not start has runc's words around it on Linux, the shim's own on Windows."""
     if task.cancelled():
         return ExecOutcome(exit_code=_KILLED)
     error = task.exception()
     if isinstance(error, ProgramNotFoundError):
-        runc = "OCI runtime exec failed: exec failed: unable to start container process: "
-        return ExecOutcome(exit_code=None, error=f"{runc if os is OS.LINUX else ''}{error}")
+        return ExecOutcome(exit_code=None, error=f"{_RUNC if os is OS.LINUX else ''}{error}")
     return ExecOutcome(exit_code=task.result())
-
-
-async def _as_coroutine(work: Awaitable[int]) -> int:
-    return await work

@@ -9,10 +9,15 @@ are containerd's.
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
+
+import cattrs
+from ruamel.yaml import YAML
 
 from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 
@@ -26,8 +31,6 @@ PRIVATE_LOGIN = ("puller", "lab")
 Logins = Mapping[str, Collection[tuple[str, str]]]
 """User names and passwords by registry, as pull Secrets have them."""
 
-_ALL_BUILDS = frozenset(PRODUCTS)
-"""For HostProcess containers, whose base image has no Windows build."""
 _PORTABLE = {25398: 20348}
 """The annual channel runs the images of Windows Server 2022 and has none of its own (Microsoft, Portability for containers)."""
 
@@ -77,103 +80,33 @@ class Image:
         return "sha256:" + hashlib.sha256(self.reference.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "images.yaml").read_text("utf-8"))
+_RELEASES: Mapping[int, Mapping[str, list[Any]]] = _DATA["releases"]
+_BASE_TAGS = {tag: build for build, row in _RELEASES.items() for tag in row["tags"]}
+_BASES = ("mcr.microsoft.com/windows/nanoserver", "mcr.microsoft.com/windows/servercore")
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
-    """One repository: which tags exist and which Windows builds each has."""
+    """One repository of ``images.yaml``."""
 
     kind: Kind
-    entrypoint: tuple[str, ...]
-    tag: re.Pattern[str]
+    program: str = ""
+    # v1.24.17, v1.24.17-flannel-hostprocess, v0.25.6
+    tag: str = r"v\d+\.\d+\.\d+(-[a-z0-9-]+)?"
     command: tuple[str, ...] = ()
     linux: bool = True
-    builds: Callable[[tuple[int, ...]], frozenset[int]] = lambda _: frozenset()
+    windows: str = ""
+
+    def builds(self, tag: str) -> Collection[int]:
+        """Return the builds of Windows for which an image of that tag exists."""
+        if self.windows == "all":  # for HostProcess containers, whose base image has no build
+            return PRODUCTS
+        version = [int(part) for part in re.findall(r"\d+", tag)]
+        return {b for b, row in _RELEASES.items() if self.windows and version >= row[self.windows]}
 
 
-def _agnhost_builds(version: tuple[int, ...]) -> frozenset[int]:
-    builds = {17763}
-    if version >= (2, 33):
-        builds.add(20348)
-    if version >= (2, 62):
-        builds.add(26100)
-    return frozenset(builds)
-
-
-def _pause_builds(version: tuple[int, ...]) -> frozenset[int]:
-    builds = {17763}
-    if version >= (3, 6):
-        builds.add(20348)
-    if version >= (3, 10, 2):
-        builds.add(26100)
-    return frozenset(builds)
-
-
-# 2.63.0
-_AGNHOST_TAG = re.compile(r"2\.\d+(\.\d+)?")
-# 3.10.1
-_PAUSE_TAG = re.compile(r"3\.\d+(\.\d+)?")
-# v1.24.17, v1.24.17-flannel-hostprocess, v0.25.6
-_RELEASE_TAG = re.compile(r"v\d+\.\d+\.\d+(-[a-z0-9-]+)?")
-
-
-def _for_windows(kind: Kind, program: str) -> _Entry:
-    """Return a repository whose images exist for all builds of Windows, and not for Linux."""
-    return _Entry(
-        kind=kind,
-        entrypoint=(program,),
-        tag=_RELEASE_TAG,
-        linux=False,
-        builds=lambda _: _ALL_BUILDS,
-    )
-
-
-_CATALOGUE: dict[str, _Entry] = {
-    AGNHOST: _Entry(
-        kind=Kind.AGNHOST,
-        entrypoint=("/agnhost",),
-        command=("pause",),
-        tag=_AGNHOST_TAG,
-        builds=_agnhost_builds,
-    ),
-    "docker.io/nicolaka/netshoot": _Entry(
-        kind=Kind.AGNHOST, entrypoint=(), tag=re.compile(r"v0\.\d+")
-    ),
-    f"{REGISTRY}/pause": _Entry(
-        kind=Kind.PAUSE, entrypoint=("/pause",), tag=_PAUSE_TAG, builds=_pause_builds
-    ),
-    f"{REGISTRY}/kube-proxy": _Entry(
-        kind=Kind.KUBE_PROXY, entrypoint=("/usr/local/bin/kube-proxy",), tag=_RELEASE_TAG
-    ),
-    f"{REGISTRY}/coredns/coredns": _Entry(
-        kind=Kind.COREDNS, entrypoint=("/coredns",), tag=_RELEASE_TAG
-    ),
-    "ghcr.io/flannel-io/flannel": _Entry(
-        kind=Kind.FLANNEL, entrypoint=("/opt/bin/flanneld",), tag=_RELEASE_TAG
-    ),
-    "docker.io/sigwindowstools/kube-proxy": _for_windows(Kind.KUBE_PROXY, "kube-proxy.exe"),
-    "mcr.microsoft.com/containernetworking/azure-cns": _Entry(
-        kind=Kind.AZURE_CNS,
-        entrypoint=("azure-cns",),
-        tag=_RELEASE_TAG,
-        builds=lambda _: _ALL_BUILDS,
-    ),
-    "ghcr.io/ovn-kubernetes/ovn-kubernetes/ovn-kube-fedora": _Entry(
-        kind=Kind.OVN_KUBERNETES, entrypoint=("ovnkube.sh",), tag=_RELEASE_TAG
-    ),
-    "602401143452.dkr.ecr.us-west-2.amazonaws.com/amazon-k8s-cni": _Entry(
-        kind=Kind.AWS_NODE, entrypoint=("/app/aws-vpc-cni",), tag=_RELEASE_TAG
-    ),
-    "docker.io/antrea/antrea-agent-ubuntu": _Entry(
-        kind=Kind.ANTREA, entrypoint=("antrea-agent",), tag=_RELEASE_TAG
-    ),
-    "docker.io/antrea/antrea-windows": _for_windows(Kind.ANTREA, "antrea-agent.exe"),
-    "quay.io/calico/node": _Entry(kind=Kind.CALICO, entrypoint=("start_runit",), tag=_RELEASE_TAG),
-    "quay.io/calico/node-windows": _for_windows(Kind.CALICO, "calico-node.exe"),
-    "docker.io/sigwindowstools/flannel": _for_windows(Kind.FLANNEL, "flanneld.exe"),
-}
-
-# Microsoft's base images exist once per build; the tag names it.
-_BASE_TAGS = {"1809": 17763, "ltsc2019": 17763, "ltsc2022": 20348, "ltsc2025": 26100}
-_BASES = ("mcr.microsoft.com/windows/nanoserver", "mcr.microsoft.com/windows/servercore")
+_CATALOGUE = {name: cattrs.structure(row, _Entry) for name, row in _DATA["repositories"].items()}
 
 
 def find(
@@ -202,15 +135,15 @@ def find(
         raise ImagePullError(
             f'{_failed(reference)}: failed to resolve image: "{repository}:{tag}": not found'
         )
-    if not entry.tag.fullmatch(tag):
+    if not re.fullmatch(entry.tag, tag):
         raise ImagePullError(
             f"{_failed(reference)}: failed to resolve image: {reference}: not found"
         )
-    if not _offers(entry, _numbers(tag), node):
+    builds = {node.build, _PORTABLE.get(node.build or 0)}
+    if not (entry.linux if node.os is OS.LINUX else builds & {*entry.builds(tag)}):
         raise ImagePullError(f"{_failed(reference)}: no match for platform in manifest: not found")
-    return Image(
-        reference=reference, kind=entry.kind, entrypoint=entry.entrypoint, command=entry.command
-    )
+    entrypoint = (entry.program,) if entry.program else ()
+    return Image(reference=reference, kind=entry.kind, entrypoint=entrypoint, command=entry.command)
 
 
 def split(reference: str) -> tuple[str, str]:
@@ -256,18 +189,12 @@ def _log_in(reference: str, tag: str, logins: Collection[tuple[str, str]]) -> No
     )
 
 
-def _offers(entry: _Entry, version: tuple[int, ...], node: NodeSpec) -> bool:
-    if node.os is OS.LINUX:
-        return entry.linux
-    builds = entry.builds(version)
-    return node.build in builds or _PORTABLE.get(node.build or 0) in builds
-
-
 def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Image:
     build = _BASE_TAGS.get(tag)
     if build is None or node.os is not OS.WINDOWS:
         raise ImagePullError(f"{_failed(reference)}: no match for platform in manifest: not found")
-    if not host_process and not _runs(build, node):
+    matches = build == node.build or (build, node.build) in {(20348, 25398), (20348, 26100)}
+    if not host_process and not matches:
         raise ImageBuildError(
             "failed to create containerd task: failed to create shim task: hcs::CreateComputeSystem: "
             "The container operating system does not match the host operating system.: unknown"
@@ -279,10 +206,6 @@ def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Im
         command=("c:\\windows\\system32\\cmd.exe",),
         bare=True,
     )
-
-
-def _runs(build: int, node: NodeSpec) -> bool:
-    return build == node.build or (build, node.build) in {(20348, 25398), (20348, 26100)}
 
 
 def _failed(reference: str) -> str:
@@ -299,7 +222,3 @@ def unreachable(reference: str) -> str:
         f'"https://{host}/v2/{path}/manifests/{tag}": dial tcp: lookup {registry} on 172.30.0.1:53: '
         "no such host"
     )
-
-
-def _numbers(tag: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", tag))

@@ -1,17 +1,116 @@
-"""A container's view of OS, name, network and resolver (``interfaces.Machine``), made from its pod."""
+"""A container's view of OS, name, network, resolver and files (``interfaces.Machine``), made from its pod.
+
+Known volumes are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; other volumes (service
+account tokens, host paths) are empty folders.
+"""
 
 import json
+from collections.abc import Mapping
 from ipaddress import IPv4Address, ip_address
 from typing import Any
 
-from nettests.lab.client import Json
+from nettests.lab.client import ApiError, Json
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import Machine, PortMapping
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Files, Mount, Volume
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.mounts import mounted
-from nettests.lab.node.volumes import files_of
-from nettests.lab.topology import OS, Address, NodeSpec
+from nettests.lab.node.environment import ConfigError, field, mounted
+from nettests.lab.topology import OS, Address
+
+
+class MountError(LabError):
+    """A volume cannot be set up yet; the text is the kubelet's."""
+
+
+MESSAGE_PATH = "/dev/termination-log"
+MESSAGE = ""
+"""The path within its volume of the file that a container's termination message is written to."""
+_NOT_A_FOLDER = "The directory name is invalid."
+
+
+async def volumes_of(node: NodeContext, pod: Json) -> dict[str, Volume]:
+    """Return the pod's volumes by name; ``MountError`` names one that cannot be set up, in the kubelet's words."""
+    in_memory = node.spec.os is OS.LINUX and bool(node.profile.mechanism("memory-volumes", 1))
+    volumes = {}
+    for volume in pod["spec"].get("volumes") or ():
+        if "configMap" in volume:
+            volumes[str(volume["name"])] = await _config_map(node, pod, volume)
+            continue
+        source, medium = volume.get("downwardAPI") or {}, volume.get("emptyDir") or {}
+        texts = {
+            str(item["path"]): field(pod, item["fieldRef"]["fieldPath"], {})
+            for item in source.get("items") or ()
+            if "fieldRef" in item
+        }
+        volumes[str(volume["name"])] = Volume(
+            texts=texts,
+            mode=source.get("defaultMode", 0o644),
+            in_memory=in_memory and medium.get("medium") == "Memory",
+        )
+    return volumes
+
+
+async def _config_map(node: NodeContext, pod: Json, volume: Json) -> Volume:
+    source, namespace = volume["configMap"], pod["metadata"]["namespace"]
+    name = str(source["name"])
+    try:
+        config_map = await node.client.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        text = (
+            f'MountVolume.SetUp failed for volume "{volume["name"]}" : configmap "{name}" not found'
+        )
+        raise MountError(text) from error
+    data: Mapping[str, str] = config_map.get("data") or {}
+    items = source.get("items")
+    texts = (
+        {str(item["path"]): data[item["key"]] for item in items if item["key"] in data}
+        if items
+        else dict(data)
+    )
+    return Volume(texts=texts, mode=source.get("defaultMode", 0o644))
+
+
+def files_of(
+    node: NodeContext,
+    container: Json,
+    volumes: Mapping[str, Volume],
+    message: Volume | None,
+    *,
+    privileged: bool,
+) -> Files:
+    """Return what a container sees; ``ConfigError`` where its node maps no single file and it mounts one."""
+    single, windows = maps_single_files(node), node.spec.os is OS.WINDOWS
+    shown = not windows or bool(node.profile.mechanism("volumes", 1))
+    mounts = []
+    for mount in container.get("volumeMounts") or ():
+        file = mount.get("subPath")
+        if file and not single:
+            raise ConfigError(
+                f"failed to create containerd task: hcs::CreateComputeSystem: {_NOT_A_FOLDER}"
+            )
+        mounts.append(
+            Mount(
+                place=str(mount["mountPath"]),
+                volume=volumes.get(mount["name"], Volume()) if shown else Volume(),
+                file=file,
+                read_only=shown and bool(mount.get("readOnly")),
+            )
+        )
+    path = str(container.get("terminationMessagePath") or MESSAGE_PATH)
+    if single:
+        mounts.append(Mount(place=path, volume=message or Volume(), file=MESSAGE))
+    modes = not windows or bool(node.profile.mechanism("file-modes", 0))
+    return Files(os=node.spec.os, mounts=tuple(mounts), privileged=privileged, modes=modes)
+
+
+def maps_single_files(node: NodeContext) -> bool:
+    """Whether the node's runtime mounts one file: Docker for Windows mounts folders alone."""
+    if node.spec.os is OS.LINUX:
+        return True
+    return bool(node.profile.mechanism("single-files", not node.spec.has_docker))
+
 
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
 """The annotation by which a pod requests an address; in the lab every plugin knows it."""
@@ -72,12 +171,11 @@ def machine_of(
     """Return the machine that ``container`` sees as ``user``; ``message`` is where its termination message is written."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
-    settings = sandbox.resolver
-    if (
-        node.spec.os is OS.WINDOWS
-        and not sandbox.host_process
-        and not node.profile.options.windows_image_has_ping
-    ):
+    settings, packed = sandbox.resolver, sandbox.address.packed
+    # the address that the data plane gives such an interface, made from its IP
+    mac = _HYPER_V + packed[1:] if node.spec.os is OS.WINDOWS else _CNI + packed
+    in_image = node.spec.os is OS.WINDOWS and not sandbox.host_process
+    if in_image and not node.profile.options.windows_image_has_ping:
         capabilities.discard("ping")
     return Machine(
         os=node.spec.os,
@@ -91,18 +189,12 @@ def machine_of(
         host_process=sandbox.host_process,
         capabilities=frozenset(capabilities),
         user=user,
-        mac=_mac(node.spec, sandbox),
+        mac=mac.hex(":"),
         node=node.network if sandbox.host_process else None,
         image=str(container["image"]),
         windows=node.profile.windows,
         troubles=node.network.disk.troubles,
-        files=files_of(
-            node,
-            container,
-            sandbox.volumes,
-            message or Volume(),
-            privileged=user in _PRIVILEGED,
-        ),
+        files=files_of(node, container, sandbox.volumes, message, privileged=user in _PRIVILEGED),
     )
 
 
@@ -167,10 +259,3 @@ def _windows_options(holder: Json) -> Json:
     context = holder.get("securityContext") or {}
     options: Json = context.get("windowsOptions") or {}
     return options
-
-
-def _mac(node: NodeSpec, sandbox: Sandbox) -> str:
-    """Return the address that the data plane gives such an interface (made from its IP)."""
-    packed = sandbox.address.packed
-    octets = _HYPER_V + packed[1:] if node.os is OS.WINDOWS else _CNI + packed
-    return octets.hex(":")

@@ -21,8 +21,14 @@ from nettests.lab.errors import LabError
 from nettests.lab.interfaces import NotRunningError
 from nettests.lab.node.container import Container
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.machine import is_host_process, port_mappings, wanted_address
-from nettests.lab.node.resolver import kernel_hostname, resolver
+from nettests.lab.node.environment import kernel_hostname, resolver
+from nettests.lab.node.machine import (
+    MountError,
+    is_host_process,
+    port_mappings,
+    volumes_of,
+    wanted_address,
+)
 from nettests.lab.node.status import (
     ContainerView,
     Manner,
@@ -32,8 +38,8 @@ from nettests.lab.node.status import (
     pod_status,
     rejected_status,
 )
-from nettests.lab.node.volumes import MountError, volumes_of
-from nettests.lab.topology import OS, Profile
+from nettests.lab.programs.terminal import racing
+from nettests.lab.topology import OS
 
 _LOG = logging.getLogger(__name__)
 
@@ -104,7 +110,9 @@ class PodWorker:
         reporter = asyncio.create_task(self._report())
         try:
             if self._rejection is not None:
-                await self._reject(self._rejection)
+                why = self._rejection
+                self._tell("Warning", why.reason, why.message)
+                await self._patch(rejected_status(why, timestamp()))
             elif not self._leaving.is_set():
                 self._taken_up = True
                 self._dirty.set()
@@ -120,31 +128,22 @@ class PodWorker:
         self.sandbox = await self._retried_sandbox()
         if self.sandbox is None:
             return
-        self._note_dns(self.sandbox)
+        settings = self.sandbox.resolver
+        if self._node.spec.os is OS.WINDOWS and not self.sandbox.on_host:  # ``runtimeConfig.dns``
+            dns = (",".join(settings.servers), ",".join(settings.searches))
+            self._node.network.disk.endpoint_dns[str(self.sandbox.address)] = dns
         spec = self.pod["spec"]
         self._init = [self._make(c, init=True) for c in spec.get("initContainers") or ()]
         self._containers = [self._make(c) for c in spec["containers"]]
         self._dirty.set()
-        work = asyncio.create_task(self._run_containers())
-        leaving = asyncio.create_task(self._leaving.wait())
-        try:
-            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        async with racing(self._run_containers(), self._leaving.wait()) as (work, _):
             if not work.done():
-                await self._stop_containers()
+                grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
+                everything = (*self._init, *self._containers)
+                await asyncio.gather(*(container.stop(grace) for container in everything))
                 await asyncio.wait([work], timeout=1)
-        finally:
-            leaving.cancel()
-            work.cancel()
-            await asyncio.gather(work, leaving, return_exceptions=True)
         await self._take_down()
         self._dirty.set()
-
-    def _note_dns(self, sandbox: Sandbox) -> None:
-        """Record the DNS settings that the plugin got for the endpoint (``runtimeConfig.dns``)."""
-        dns_settings = sandbox.resolver
-        if self._node.spec.os is OS.WINDOWS and not sandbox.on_host:
-            settings = (",".join(dns_settings.servers), ",".join(dns_settings.searches))
-            self._node.network.disk.endpoint_dns[str(sandbox.address)] = settings
 
     async def _run_containers(self) -> None:
         for container in self._init:
@@ -153,11 +152,6 @@ class PodWorker:
                 return
         self._dirty.set()
         await asyncio.gather(*(container.run() for container in self._containers))
-
-    async def _stop_containers(self) -> None:
-        grace = float(self.pod["metadata"].get("deletionGracePeriodSeconds", 30))
-        everything = (*self._init, *self._containers)
-        await asyncio.gather(*(container.stop(grace) for container in everything))
 
     async def _leave(self) -> None:
         """Report the end, then remove the pod from the API as a kubelet does: grace period zero."""
@@ -177,19 +171,13 @@ class PodWorker:
             await self._node.network.detach_pod(self.uid)
         self._stopped = True
 
-    async def _reject(self, rejection: Rejection) -> None:
-        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-        self._node.recorder.kubelet(about, "Warning", rejection.reason, rejection.message)
-        await self._patch(rejected_status(rejection, timestamp()))
-
     async def _retried_sandbox(self) -> Sandbox | None:
         """Return the sandbox, retried every few seconds; ``None`` when the pod is deleted first."""
         while not self._leaving.is_set():
             try:
                 return await self._make_sandbox()
             except (LabError, OSError) as error:
-                about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
-                self._node.recorder.kubelet(about, "Warning", *_why_no_sandbox(error))
+                self._tell("Warning", *_why_no_sandbox(error))
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_SANDBOX_RETRY):
                     await self._leaving.wait()
@@ -203,6 +191,8 @@ class PodWorker:
         """
         node, spec = self._node, self.pod["spec"]
         volumes = await volumes_of(node, self.pod)
+        domain = node.network.disk.cluster_domain  # as the node's kubelet is configured
+        profile = replace(node.profile, cluster_domain=domain) if domain else node.profile
         windows = node.spec.os is OS.WINDOWS
         host_process = windows and is_host_process(self.pod)
         honoured = not windows or bool(node.profile.mechanism("host-network", 0))
@@ -225,9 +215,7 @@ class PodWorker:
             ipv6=ipv6,
             gateway=gateway,
             hostname=node.spec.name if on_host else kernel_hostname(self.pod, node.profile),
-            resolver=resolver(
-                self.pod, _kubelet_profile(node), node.spec.os, address, on_host=on_host
-            ),
+            resolver=resolver(self.pod, profile, node.spec.os, address, on_host=on_host),
             on_host=on_host,
             host_process=host_process,
             volumes=volumes,
@@ -246,6 +234,10 @@ class PodWorker:
         if self.sandbox is None:
             raise RuntimeError("containers need a sandbox")
         return Container(self._node, self.pod, spec, self.sandbox, self._dirty.set, init=init)
+
+    def _tell(self, kind: str, reason: str, message: str) -> None:
+        about = {"apiVersion": "v1", "kind": "Pod", **self.pod}
+        self._node.recorder.kubelet(about, kind, reason, message)
 
     async def _report(self) -> None:
         while True:
@@ -308,9 +300,3 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
         "FailedCreatePodSandBox",
         f"Failed to create pod sandbox: rpc error: code = Unknown desc = {text}",
     )
-
-
-def _kubelet_profile(node: NodeContext) -> Profile:
-    """Return the cluster as the node's kubelet is configured for it."""
-    domain = node.network.disk.cluster_domain
-    return replace(node.profile, cluster_domain=domain) if domain else node.profile

@@ -1,23 +1,100 @@
 """One container's process before it starts: its command, variables, directory, account and machine.
 
-Called by ``container`` for each run, because the runtime makes a container of each. What keeps a container from being
-made is a ``ConfigError``; what the runtime says when it cannot start one is a ``StartFailedError``.
+Called by ``container`` for each run, because the runtime makes a container of each. What keeps a container from being made is a
+``ConfigError``; what the runtime says when it cannot start one is a ``StartFailedError``. What the shim of a Windows node makes of a
+container is after microsoft/hcsshim, ``internal/jobcontainers`` (``CreateProcess``, ``processToken``), and the images' own files
+(kubernetes/kubernetes, ``test/images/busybox/Dockerfile_windows``). A HostProcess container has the variables of its account on the
+node, then those of its image and Pod, later ones in place of earlier ones, whatever their case.
 """
 
+import ntpath
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
+
+from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Machine, Process
-from nettests.lab.mounted import Volume
-from nettests.lab.node import windows_containers
+from nettests.lab.mounted.files import Volume
+from nettests.lab.node.container_state import ContainerLog
 from nettests.lab.node.context import NodeContext, Sandbox
 from nettests.lab.node.environment import ConfigError, command_line, linux_variables, variables
 from nettests.lab.node.images import Image
-from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.machine import breaks_non_root, machine_of, unknown_account, user_of
-from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.windows import starting
+from nettests.lab.programs.windows.starting import drive_of, with_mount_point
 from nettests.lab.topology import OS, Shim
+
+VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"
+SYSTEM = "NT AUTHORITY"
+"""The domain of the accounts of the system, in the one spelling that logs on without a password."""
+_USER_NAME = 20
+"""Characters of a container's id that name the account of a group's member."""
+_EXTRA_PATH = r";C:\WINDOWS\System32\WindowsPowerShell\v1.0\;C:\WINDOWS\System32\Wbem"
+_WINDOWS = YAML(typ="safe", pure=True).load(
+    (files(__package__) / "windows.yaml").read_text("utf-8")
+)
+
+
+def computer(hostname: str) -> dict[str, str]:
+    """Return the variable that names a computer, as NetBIOS cuts it."""
+    return {"COMPUTERNAME": hostname.upper()[:15]}
+
+
+def image_variables(image: Image) -> dict[str, str]:
+    """Return the variables that an image states."""
+    return dict(_WINDOWS["image"]) if image.holds_agnhost else {}
+
+
+def host_variables(hostname: str, account: str) -> dict[str, str]:
+    """Return the variables that a process of an account has on its node."""
+    name = account.rpartition("\\")[2]
+    home = _WINDOWS["profiles"].get(name.lower(), r"C:\Windows\system32\config\systemprofile")
+    domain = hostname.upper()[:15] if name.lower() in _WINDOWS["services"] else ""
+    of_account = {"USERDOMAIN": domain, "USERNAME": name, "USERPROFILE": home}
+    of_account |= {"windir": r"C:\Windows"}
+    return {**computer(hostname), **_WINDOWS["host"], **of_account}
+
+
+def on_host(
+    shim: Shim, container_id: str, host: Mapping[str, str], variables: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the variables of a HostProcess container: its account's, its ``variables``, and where its image is."""
+    root = shim.root(container_id)
+    given = {name: with_mount_point(value, root) for name, value in variables.items() if value}
+    merged: dict[str, tuple[str, str]] = {}
+    for name, value in (*host.items(), *given.items(), (VARIABLE, f"{root}\\")):
+        if name.lower() == "path" and shim.images_in_hpc:
+            merged["path"] = (name, f"{value.rstrip(';')};{root}\\{_EXTRA_PATH}")
+        else:
+            merged[name.lower()] = (name, value)
+    return dict(merged.values())
+
+
+def directory(shim: Shim, container_id: str, wanted: str, *, host_process: bool) -> str:
+    """Return where a container starts: where images are no bound folder, paths count below the image."""
+    if not host_process:
+        return wanted or "C:\\"
+    root = shim.root(container_id)
+    place = wanted or shim.directory
+    replaced = with_mount_point(place, root)
+    if replaced != place or shim.behind_cmd:
+        return replaced
+    return ntpath.normpath(ntpath.join(root, ntpath.splitdrive(place)[1].lstrip("\\/")))
+
+
+def host_account(shim: Shim, container_id: str, hostname: str, name: str) -> str | None:
+    """Return the account that a HostProcess container runs as; ``None`` where the shim cannot log on.
+
+    From 0.10 on a local group stands for a new account in it; accounts with a password cannot log on.
+    """
+    domain, _, user = name.rpartition("\\")
+    if shim.images_in_hpc and name.lower() in _WINDOWS["groups"]:
+        return f"{hostname}\\{container_id[:_USER_NAME]}"
+    if domain == SYSTEM and user.lower() in _WINDOWS["services"]:
+        return name
+    return None
 
 
 class StartFailedError(Exception):
@@ -51,8 +128,8 @@ class Run:
         machine = self._machine(argv)
         environment = variables
         if machine.host_process:
-            host = windows_containers.host_variables(self.node.spec.name, machine.user)
-            environment = windows_containers.on_host(self.shim, self.container_id, host, variables)
+            host = host_variables(self.node.spec.name, machine.user)
+            environment = on_host(self.shim, self.container_id, host, variables)
         return Process(
             argv=argv,
             environment=environment,
@@ -76,9 +153,9 @@ class Run:
         if node.spec.os is OS.WINDOWS:
             if not node.profile.mechanism("service-links", 1):
                 pod = {**pod, "spec": {**pod["spec"], "enableServiceLinks": False}}
-            image = windows_containers.image_variables(self.image)
+            image = image_variables(self.image)
             if not sandbox.host_process:
-                image |= windows_containers.computer(sandbox.hostname)
+                image |= computer(sandbox.hostname)
         return variables(pod, self.spec, facts, node.services(), image)
 
     def _machine(self, argv: list[str]) -> Machine:
@@ -92,7 +169,7 @@ class Run:
         account: str | None = user
         if sandbox.host_process:
             shim, host = self.shim, node.spec.name
-            account = windows_containers.account(shim, self.container_id, host, user)
+            account = host_account(shim, self.container_id, host, user)
         if account is None or unknown_account(node, user, host_process=sandbox.host_process):
             raise StartFailedError(starting.logon_failure(machine, argv))
         if node.spec.os is OS.LINUX:
@@ -104,6 +181,6 @@ class Run:
         wanted = str(self.spec.get("workingDir") or "")
         if self.node.spec.os is OS.LINUX:
             return wanted or "/"
-        return windows_containers.directory(
+        return directory(
             self.shim, self.container_id, wanted, host_process=self.sandbox.host_process
         )

@@ -1,18 +1,160 @@
-"""The Node object and Lease of one node, with what real nodes of that kind say of themselves. Pure.
+"""The Node object and Lease of one node, and how kubelet and kube-proxy are started on it, with what they say of themselves. Pure.
 
-``nodeInfo`` as kubelets report it: Windows product names and ``10.0.<build>.<patch>``, the label
-``node.kubernetes.io/windows-build`` (since 1.17); ``kubeProxyVersion`` is empty from 1.33 on
-(KEP-4004). The plugin's annotations are written by its daemon on a real node.
+``nodeInfo`` as kubelets report it: Windows product names and ``10.0.<build>.<patch>``, the label ``node.kubernetes.io/windows-build``
+(since 1.17); ``kubeProxyVersion`` is empty from 1.33 on (KEP-4004). The plugin's annotations are written by its daemon on a real node.
+On Windows the kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service of its
+host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters and its variable. Nothing
+is started here.
 """
 
+import json
 import platform
 import uuid
 
 from nettests.lab.client import Json
 from nettests.lab.client.events import micro_timestamp, timestamp
 from nettests.lab.installers import plugin_objects
+from nettests.lab.installers.hns_network import network_name
+from nettests.lab.installers.system_objects import kube_proxy_flags
+from nettests.lab.network import addressing
 from nettests.lab.node.images import AGNHOST
-from nettests.lab.topology import OS, PRODUCTS, NodeSpec, Plugin, Profile
+from nettests.lab.topology import OS, PRODUCTS, Address, NodeSpec, Plugin, Profile
+
+Values = tuple[tuple[str, str, str], ...]
+"""Name, kind and data of each value below a key of the registry."""
+SERVICES = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services"
+_RESTART = "80510100000000000000000001000000140000000100000010270000"
+"""``SERVICE_FAILURE_ACTIONS``: restart after 10 s, as ``sc.exe failure kubelet reset= 86400 actions= restart/10000``."""
+_OF_LINUX = "resolvConf: /run/systemd/resolve/resolv.conf"
+_SYSTEM = r"%SystemRoot%\System32\svchost.exe"
+_NOTHING = "80510100000000000000000000000000"
+
+
+KUBELET_FILE = r"C:\var\lib\kubelet\config.yaml"
+CONTAINERD_FILE = r"C:\Program Files\containerd\config.toml"
+SOURCE_VIP_FILE = r"C:\k\SourceVip.json"
+KUBELET_LINE = (
+    rf"C:\k\kubelet.exe --config={KUBELET_FILE} --kubeconfig=C:\etc\kubernetes\kubelet.conf"
+)
+_MACHINE = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
+_PAUSE_MINOR = 10
+_FOREIGN = 100
+"""Added to the third octet of a subnet to get the one that the node had before."""
+
+
+def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -> dict[str, str]:
+    """Return the configuration files of kubelet and containerd on a Windows node, and kube-proxy's on overlay."""
+    if spec.os is not OS.WINDOWS:
+        return {}
+    pause = f"registry.k8s.io/pause:3.{profile.mechanism('pause-image', _PAUSE_MINOR)}"
+    by_path = {
+        KUBELET_FILE: kubelet_configuration(profile),
+        CONTAINERD_FILE: f'[plugins."io.containerd.grpc.v1.cri"]\n  sandbox_image = "{pause}"\n',
+    }
+    if source_vip is not None:
+        address = source_vip + (_FOREIGN << 8 if profile.mechanism("rejoined-subnet", 0) else 0)
+        lease = {"cniVersion": "0.2.0", "ip4": {"ip": f"{address}/{spec.pod_cidr.prefixlen}"}}
+        by_path[SOURCE_VIP_FILE] = json.dumps(lease) + "\n"
+    return by_path
+
+
+def kubelet_configuration(profile: Profile) -> str:
+    """Return the kubelet's configuration as kubeadm writes it, in the part that the lab follows."""
+    dns = [f"- {profile.dns_address}"] if profile.mechanism("cluster-dns", 1) else []
+    return "\n".join(
+        (
+            "apiVersion: kubelet.config.k8s.io/v1beta1",
+            "kind: KubeletConfiguration",
+            *(["clusterDNS:", *dns] if dns else []),
+            f"clusterDomain: {profile.cluster_domain}",
+            'resolvConf: ""' if profile.mechanism("own-resolver", 1) else _OF_LINUX,
+            "",
+        )
+    )
+
+
+def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None) -> str:
+    """Return the command line of a kube-proxy that is a service of its Windows node."""
+    vip = [] if source_vip is None else [f"--source-vip={source_vip}"]
+    arguments = [r"--kubeconfig=C:\k\config", f"--hostname-override={spec.name}"]
+    return " ".join([r"C:\k\kube-proxy.exe", *arguments, *kube_proxy_flags(profile), *vip])
+
+
+def registry(
+    spec: NodeSpec, profile: Profile, source_vip: Address | None = None
+) -> dict[str, Values]:
+    """Return what the service control manager of a Windows node knows of kubelet and kube-proxy."""
+    if spec.os is not OS.WINDOWS:
+        return {}
+    restarts = bool(profile.mechanism("service-recovery", 1))
+    recovery = ("FailureActions", "REG_BINARY", _RESTART if restarts else _NOTHING)
+    keys = _service("hns", rf"{_SYSTEM} -k NetSvcs -p") | _service("vmcompute", _SYSTEM)
+    keys |= _service("kubelet", KUBELET_LINE, recovery)
+    keys[_MACHINE] = (("OS", "REG_SZ", "Windows_NT"),)
+    if profile.mechanism("half-proxied", 0):
+        keys[_MACHINE] += (("HTTP_PROXY", "REG_SZ", "http://proxy.lab.test:3128"),)
+    proxy = profile.kube_proxy
+    as_service = OS.WINDOWS in proxy.service_on and not proxy.is_replaced(spec.os)
+    if as_service or profile.mechanism("proxy-left-behind", 0):
+        line = kube_proxy_line(spec, profile, source_vip)
+        network = network_name(profile.cni, addressing.mac(spec.os, spec.address))
+        keys |= _by_nssm("kube-proxy", line, f"KUBE_NETWORK={network}", restarts)
+    return keys
+
+
+def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:
+    """Return the key of a service that starts with Windows and runs as the system."""
+    usual = (
+        ("Type", "REG_DWORD", "0x10"),
+        ("Start", "REG_DWORD", "0x2"),
+        ("ErrorControl", "REG_DWORD", "0x1"),
+        ("ImagePath", "REG_EXPAND_SZ", program),
+        ("DisplayName", "REG_SZ", name),
+        ("ObjectName", "REG_SZ", "LocalSystem"),
+    )
+    return {rf"{SERVICES}\{name}": (*usual, *more)}
+
+
+def _by_nssm(name: str, line: str, variable: str, restarts: bool) -> dict[str, Values]:  # noqa: FBT001
+    program, _, parameters = line.partition(" ")
+    key = rf"{SERVICES}\{name}"
+    return {
+        **_service(name, r"C:\k\nssm.exe", ("DependOnService", "REG_MULTI_SZ", "kubelet")),
+        rf"{key}\Parameters": (
+            ("AppDirectory", "REG_EXPAND_SZ", r"C:\k"),
+            ("Application", "REG_EXPAND_SZ", program),
+            ("AppParameters", "REG_EXPAND_SZ", parameters),
+            ("AppEnvironmentExtra", "REG_MULTI_SZ", variable),
+        ),
+        rf"{key}\Parameters\AppExit": (("", "REG_SZ", "Restart" if restarts else "Exit"),),
+    }
+
+
+def configuration(os: OS, mode: str, line: str) -> Json:
+    """Return what ``/configz`` of a kube-proxy with this command line shows: the object in its memory, with Go's names.
+
+    Of its fields those that flags of the lab set (``pkg/proxy/apis/config/types.go``).
+    """
+    flags = dict(word[2:].partition("=")[::2] for word in line.split() if word.startswith("--"))
+    gates = dict(pair.split("=") for pair in flags.get("feature-gates", "").split(",") if pair)
+    common_fields: Json = {
+        "FeatureGates": {name: value == "true" for name, value in gates.items()},
+        "HostnameOverride": flags.get("hostname-override", ""),
+        "Mode": mode,
+    }
+    if os is OS.LINUX:
+        return {
+            "kubeproxy.config.k8s.io": {**common_fields, "IPTables": {"LocalhostNodePorts": True}}
+        }
+    windows = {
+        "NetworkName": "",
+        "SourceVip": flags.get("source-vip", ""),
+        "EnableDSR": flags.get("enable-dsr") == "true",
+        "RootHnsEndpointName": "",
+        "ForwardHealthCheckVip": False,
+    }
+    return {"kubeproxy.config.k8s.io": {**common_fields, "Winkernel": windows}}
+
 
 LEASE_SECONDS = 40
 KUBELET_PORT = 10250
@@ -21,6 +163,13 @@ _ANNOTATIONS = {
     "node.alpha.kubernetes.io/ttl": "0",
     "volumes.kubernetes.io/controller-managed-attach-detach": "true",
 }
+_CONDITIONS = (
+    "MemoryPressure False KubeletHasSufficientMemory kubelet has sufficient memory available",
+    "DiskPressure False KubeletHasNoDiskPressure kubelet has no disk pressure",
+    "PIDPressure False KubeletHasSufficientPID kubelet has sufficient PID available",
+    "Ready True KubeletReady kubelet is posting ready status",
+)
+"""Type, status, reason and message of each."""
 _NO_PROXY_VERSION_SINCE = 33
 _BUILD_LABEL_SINCE = 17
 _FEATURES_SINCE = 33
@@ -34,6 +183,7 @@ def minor(version: str) -> int:
 
 def node_object(spec: NodeSpec, profile: Profile) -> Json:
     """Return the Node as its kubelet registers it, Ready."""
+    google = profile.mechanism("google-labels", 0)  # nodes are to look like Google's managed ones
     node: Json = {
         "apiVersion": "v1",
         "kind": "Node",
@@ -41,7 +191,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
             "name": spec.name,
             "labels": {
                 **_labels(spec, minor(profile.kubernetes_version)),
-                **_of_google(spec, profile),
+                **({"cloud.google.com/gke-nodepool": spec.os.value} if google else {}),
                 **plugin_objects.labels(spec, profile),
             },
             "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
@@ -65,12 +215,8 @@ def _ranges(spec: NodeSpec, profile: Profile) -> Json:
 
 def node_status(spec: NodeSpec, profile: Profile) -> Json:
     """Return the status that the kubelet reports."""
-    resources = {
-        "cpu": "2",
-        "memory": "8388608Ki",
-        "pods": "110",
-        "ephemeral-storage": "52428800Ki",
-    }
+    resources = {"cpu": "2", "memory": "8388608Ki", "pods": "110"}
+    resources["ephemeral-storage"] = "52428800Ki"
     if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
         resources["hugepages-2Mi"] = "64Mi"
     release = minor(profile.kubernetes_version)
@@ -107,12 +253,6 @@ def lease_object(spec: NodeSpec) -> Json:
     }
 
 
-def _of_google(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    """Return the label of Google's managed service, if nodes are to look like its."""
-    google = profile.mechanism("google-labels", 0)
-    return {"cloud.google.com/gke-nodepool": spec.os.value} if google else {}
-
-
 def _labels(spec: NodeSpec, release: int) -> dict[str, str]:
     labels = {
         "beta.kubernetes.io/arch": "amd64",
@@ -138,31 +278,10 @@ def _taint(text: str) -> Json:
 
 
 def _conditions(now: str) -> list[Json]:
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    fields = ("type", "status", "reason", "message")
     return [
-        {
-            "type": kind,
-            "status": status,
-            "lastHeartbeatTime": now,
-            "lastTransitionTime": now,
-            "reason": reason,
-            "message": message,
-        }
-        for kind, status, reason, message in (
-            (
-                "MemoryPressure",
-                "False",
-                "KubeletHasSufficientMemory",
-                "kubelet has sufficient memory available",
-            ),
-            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-            (
-                "PIDPressure",
-                "False",
-                "KubeletHasSufficientPID",
-                "kubelet has sufficient PID available",
-            ),
-            ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-        )
+        {**dict(zip(fields, row.split(maxsplit=3), strict=True)), **times} for row in _CONDITIONS
     ]
 
 

@@ -7,13 +7,14 @@ replaced.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nettests.lab.client import Json
 from nettests.lab.topology import OS
 
 _CREATING = frozenset({"ContainerCreating", "PodInitializing"})
 
+_READ_ONLY = {"readOnly": True, "recursiveReadOnly": "Disabled"}
 _VOLUME_MOUNTS = 31
 """RecursiveReadOnlyMounts is on by default since 1.31."""
 _RESOURCES_AND_USER = 33
@@ -37,13 +38,13 @@ class ContainerView:
 
     name: str
     image: str
-    image_id: str
     state: Mapping[str, Json]
-    last_state: Mapping[str, Json]
-    ready: bool
-    started: bool
-    restarts: int
-    container_id: str
+    image_id: str = ""
+    last_state: Mapping[str, Json] = field(default_factory=dict)
+    ready: bool = False
+    started: bool = False
+    restarts: int = 0
+    container_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,8 @@ def pod_status(
     A kubelet reports the pod's address once it has dealt with a container.
     """
     current = phase(pod, containers, init)
-    addresses = sandbox.addresses if any(map(_created, (*init, *containers))) else ()
+    reasons = [view.state.get("waiting", {}).get("reason") for view in (*init, *containers)]
+    addresses = sandbox.addresses if set(reasons) - _CREATING else ()
     status: Json = {
         "phase": current,
         "conditions": _conditions(pod, sandbox, containers, init, current=current, now=now),
@@ -122,17 +124,8 @@ def pod_status(
 
 def creating_view(container: Json, reason: str) -> ContainerView:
     """Return the state of a container that is still to be created."""
-    return ContainerView(
-        name=container["name"],
-        image=container["image"],
-        image_id="",
-        state={"waiting": {"reason": reason}},
-        last_state={},
-        ready=False,
-        started=False,
-        restarts=0,
-        container_id="",
-    )
+    state = {"waiting": {"reason": reason}}
+    return ContainerView(name=container["name"], image=container["image"], state=state)
 
 
 def rejected_status(rejection: Rejection, now: str) -> Json:
@@ -143,10 +136,6 @@ def rejected_status(rejection: Rejection, now: str) -> Json:
         "message": f"Pod was rejected: {rejection.message}",
         "startTime": now,
     }
-
-
-def _created(view: ContainerView) -> bool:
-    return view.state.get("waiting", {}).get("reason") not in _CREATING
 
 
 def _observe(status: Json, generation: int | None) -> None:
@@ -165,39 +154,31 @@ def _container_statuses(
     specs = {spec["name"]: spec for spec in pod["spec"].get(field) or ()}
     statuses = []
     for view in views:
-        status = _container_status(view)
+        status: Json = {
+            "name": view.name,
+            "state": dict(view.state),
+            "lastState": dict(view.last_state),
+            "ready": view.ready,
+            "restartCount": view.restarts,
+            "image": view.image,
+            "imageID": view.image_id,
+            "started": view.started,
+        }
+        if view.container_id:
+            status["containerID"] = view.container_id
         mounts = specs.get(view.name, {}).get("volumeMounts")
         if mounts and manner.minor >= _VOLUME_MOUNTS:
-            status["volumeMounts"] = [_mount_status(mount) for mount in mounts]
+            status["volumeMounts"] = [
+                {"name": mount["name"], "mountPath": mount["mountPath"]}
+                | (_READ_ONLY if mount.get("readOnly") else {})
+                for mount in mounts
+            ]
         if view.container_id and manner.minor >= _RESOURCES_AND_USER:
             status["resources"] = {}
             if manner.os is OS.LINUX:
                 status["user"] = {"linux": {"uid": 0, "gid": 0, "supplementalGroups": [0]}}
         statuses.append(status)
     return statuses
-
-
-def _mount_status(mount: Json) -> Json:
-    status = {"name": mount["name"], "mountPath": mount["mountPath"]}
-    if mount.get("readOnly"):
-        status |= {"readOnly": True, "recursiveReadOnly": "Disabled"}
-    return status
-
-
-def _container_status(view: ContainerView) -> Json:
-    status: Json = {
-        "name": view.name,
-        "state": dict(view.state),
-        "lastState": dict(view.last_state),
-        "ready": view.ready,
-        "restartCount": view.restarts,
-        "image": view.image,
-        "imageID": view.image_id,
-        "started": view.started,
-    }
-    if view.container_id:
-        status["containerID"] = view.container_id
-    return status
 
 
 def _exit_code(view: ContainerView) -> int | None:

@@ -5,31 +5,27 @@ the kube-proxy pod of a node and its rules are no longer kept current, stop the 
 no longer resolve.
 """
 
-import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import IPv4Address
 
-from aiohttp import web
-
 from nettests.lab.client import Client
 from nettests.lab.controllers.dns_feeder import DnsFeeder
 from nettests.lab.controllers.service_proxy import ServiceProxy, seconds_gathered
 from nettests.lab.controllers.shared_tables import SharedPorts
-from nettests.lab.dns.server import ClusterDns, forward_to
-from nettests.lab.dns.troubles import DnsTroubles
-from nettests.lab.dns.view import DnsView
+from nettests.lab.dns.server import ClusterDns, DnsTroubles, forward_to
+from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace, NodeNetwork, Process
 from nettests.lab.node.cni_files import installed
-from nettests.lab.node.components import configuration, kube_proxy_line
-from nettests.lab.node.endpoint import Answer, answering
-from nettests.lab.node.health_checks import HealthChecks
 from nettests.lab.node.images import Kind
-from nettests.lab.node.registration import minor
-from nettests.lab.node.resolver import outside_resolver
+from nettests.lab.node.registration import configuration, kube_proxy_line, minor
+from nettests.lab.node.serving import Answer, HealthChecks, answering, as_json
+from nettests.lab.programs.golang import requests
+from nettests.lab.programs.golang.requests import Response
+from nettests.lab.programs.golang.values import klog
+from nettests.lab.programs.terminal import racing
 from nettests.lab.topology import LINUX_MODE, OS, Profile, ProxyMode, ServiceTable
 
 Program = Callable[[Process], Awaitable[int]]
@@ -108,15 +104,13 @@ class SystemPrograms:
     async def _proxying(self, namespace: Namespace, line: str) -> AsyncIterator[ServiceProxy]:
         """Run kube-proxy with its HTTP servers while the context lasts."""
         async with self._running("kube-proxy", line), self.clients("kube-proxy") as client:
-            checks = self._health_checks(namespace)
+            checks = HealthChecks(namespace, self.network.spec.name)
             proxy = self._proxy(client, checks)
 
-            def healthz() -> web.Response:
-                return _health_of(self.profile, synced=proxy.synced)
-
+            healthz = {"/healthz": lambda: _health_of(self.profile, synced=proxy.synced)}
             everywhere = "0.0.0.0"  # noqa: S104  # of a namespace of the lab
             async with (
-                answering(namespace, everywhere, HEALTHZ_PORT, {"/healthz": healthz}),
+                answering(namespace, everywhere, HEALTHZ_PORT, healthz),
                 answering(namespace, "127.0.0.1", METRICS_PORT, self._metrics_handlers(line)),
             ):
                 try:
@@ -130,17 +124,14 @@ class SystemPrograms:
         settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
         return {
-            "/proxyMode": lambda: web.Response(text=self._mode()),
-            "/configz": lambda: web.json_response(settings),
-            "/metrics": lambda: web.Response(text=version),
+            "/proxyMode": lambda: requests.text(self._mode()),
+            "/configz": lambda: as_json(settings),
+            "/metrics": lambda: requests.text(version),
         }
 
     def _mode(self) -> str:
         linux = self.network.spec.os is OS.LINUX
         return LINUX_MODE if linux else self.profile.kube_proxy.mode.value
-
-    def _health_checks(self, namespace: Namespace) -> HealthChecks:
-        return HealthChecks(namespace, self.network.spec.name)
 
     def _proxy(self, client: Client, checks: HealthChecks) -> ServiceProxy:
         """Return the service proxy, whose tables the Services' health check ports follow."""
@@ -171,7 +162,7 @@ class SystemPrograms:
     async def _coredns(self, process: Process) -> int:
         machine = process.machine
         address = machine.addresses[0]
-        forward = forward_to(machine.namespace, outside_resolver(self.profile))
+        forward = forward_to(machine.namespace, self.profile.outside_server)
         server = ClusterDns(
             DnsView(domain=self.profile.cluster_domain),
             forward=forward,
@@ -182,13 +173,11 @@ class SystemPrograms:
             gather = max(_DNS_GATHER, _DNS_GATHER_A_NODE * len(self.profile.nodes))
             feeder = DnsFeeder(client, server, self.profile.cluster_domain, gather=gather)
 
-            def ready() -> web.Response:
-                return web.Response(status=200 if feeder.fed else 503)
-
+            ready = {"/ready": lambda: requests.text("", 200 if feeder.fed else 503)}
             server.start(machine.namespace, IPv4Address(address))
             await process.stdout(b".:53\nCoreDNS-1.11.1\n")
             try:
-                async with answering(machine.namespace, address, READY_PORT, {"/ready": ready}):
+                async with answering(machine.namespace, address, READY_PORT, ready):
                     return await _beside(process, feeder.run())
             finally:
                 await server.stop()
@@ -242,7 +231,7 @@ class SystemPrograms:
         if not windows or self.profile.kube_proxy.mode is not ProxyMode.NONE:
             return await _until_terminated(process)
         async with self.clients("antrea-agent") as client:
-            checks = self._health_checks(process.machine.namespace)
+            checks = HealthChecks(process.machine.namespace, self.network.spec.name)
             proxy = self._proxy(client, checks)
             try:
                 return await _beside(process, proxy.run())
@@ -250,34 +239,23 @@ class SystemPrograms:
                 await checks.follow(())
 
 
-def _health_of(profile: Profile, *, synced: bool) -> web.Response:
+def _health_of(profile: Profile, *, synced: bool) -> Response:
     """Return kube-proxy's answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     body: dict[str, object] = {"lastUpdated": now, "currentTime": now, "nodeEligible": True}
     if minor(profile.kubernetes_version) >= _HEALTH_PER_FAMILY:
         family = {"lastUpdated": now, "healthy": synced}
         body |= {"healthy": synced, "status": {"IPv4": family, "IPv6": family}}
-    return web.Response(
-        body=json.dumps(body).encode(),
-        status=200 if synced else 503,
-        headers={"Content-Type": "application/json", "X-Content-Type-Options": "nosniff"},
-    )
+    return as_json(body, 200 if synced else 503)
 
 
 async def _beside(process: Process, component: Awaitable[None]) -> int:
     """Run a component until SIGTERM; a component that fails takes its container with it."""
-    work = asyncio.ensure_future(component)
-    signal = asyncio.create_task(process.terminate.wait())
-    try:
-        await asyncio.wait({work, signal}, return_when=asyncio.FIRST_COMPLETED)
+    async with racing(component, process.terminate.wait()) as (work, _):
         if work.done() and not work.cancelled() and work.exception() is not None:
             await process.stderr(f"{work.exception()}\n".encode())
             return 1
         return 0
-    finally:
-        work.cancel()
-        signal.cancel()
-        await asyncio.gather(work, signal, return_exceptions=True)
 
 
 async def _until_terminated(process: Process) -> int:
@@ -287,10 +265,7 @@ async def _until_terminated(process: Process) -> int:
 
 async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
     """Write the FLAG lines with which Kubernetes components begin their log."""
-    flags = {}
-    for word in arguments:
-        name, _, value = word.removeprefix("--").partition("=")
-        flags[name] = value
+    flags = dict(word.removeprefix("--").partition("=")[::2] for word in arguments)
     for name, value in sorted({**_KUBE_PROXY_DEFAULTS, **flags}.items()):
         await _log(process, "flags.go:64", f'FLAG: --{name}="{value}"')
 
@@ -313,9 +288,7 @@ def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
 
 
 async def _log(process: Process, where: str, text: str) -> None:
-    """Write one klog line: ``I1121 01:22:03.787132       1 flags.go:64] FLAG: …``."""
-    now = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
-    await process.stderr(f"I{now} {1:7d} {where}] {text}\n".encode())
+    await process.stderr(klog(where, text))
 
 
 def reads_slices(profile: Profile) -> bool:

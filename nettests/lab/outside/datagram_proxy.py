@@ -37,7 +37,6 @@ class _FromOutside(asyncio.DatagramProtocol):
         self._client = client
 
     def datagram_received(self, data: bytes, addr: Place) -> None:
-        """Pass one on, with the address of who sent it."""
         header = bytes((0, 0, 0, _IPV4)) + IPv4Address(addr[0]).packed + addr[1].to_bytes(2, "big")
         with contextlib.suppress(OSError):
             self._relay.sendto(header + data, self._client)
@@ -102,9 +101,8 @@ class DatagramProxy:
         else:
             writer.write(_reply(_UNSUPPORTED_ADDRESS))
             return None
-        declared = await reader.readexactly(
-            length + 2
-        )  # of where it will send from, the port counts
+        # of where it will send from, the port counts
+        declared = await reader.readexactly(length + 2)
         if command != _ASSOCIATE:
             writer.write(_reply(_UNSUPPORTED_COMMAND))
             return None
@@ -141,8 +139,5 @@ class DatagramProxy:
 
 
 def _reply(code: int, place: Place = ("0.0.0.0", 0)) -> bytes:  # noqa: S104 - no address, as RFC 1928 spells it
-    return (
-        bytes((_VERSION, code, 0, _IPV4))
-        + IPv4Address(place[0]).packed
-        + place[1].to_bytes(2, "big")
-    )
+    address = IPv4Address(place[0]).packed + place[1].to_bytes(2, "big")
+    return bytes((_VERSION, code, 0, _IPV4)) + address

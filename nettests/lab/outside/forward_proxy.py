@@ -1,10 +1,10 @@
-"""An HTTP forward proxy on the machine's loopback into the emulated outside.
+"""The emulated outside: an external host, and an HTTP forward proxy on the machine's loopback by which users become external clients.
 
-Its listening socket belongs to the machine, its connections are made from the outside client's namespace, so they
-reach what an external client would reach. Speaks as squid does: GET with an absolute address and CONNECT,
-``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when the target cannot be reached
-(``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names: outside the cluster,
-targets are addresses.
+The host is netexec on TCP and UDP, reachable from the cluster through its gateway only. The proxy's listening socket belongs to the
+machine, its connections are made from the outside client's namespace, so they reach what an external client would reach. It speaks as
+squid does: GET with an absolute address and CONNECT, ``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when
+the target cannot be reached (``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names: outside
+the cluster, targets are addresses.
 """
 
 import asyncio
@@ -14,14 +14,16 @@ import hmac
 import ipaddress
 import logging
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import h11
 
-from nettests.lab.interfaces import Duplex, Namespace
-from nettests.lab.node.dial import connect
+from nettests.lab.interfaces import Duplex, Machine, Namespace, Process, ResolverConfig
+from nettests.lab.node.serving import connect
+from nettests.lab.programs.images import run
+from nettests.lab.topology import OS, Profile
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,30 +103,20 @@ class OutsideProxy:
     def _authorize(self, request: h11.Request) -> None:
         credentials = dict(request.headers).get(b"proxy-authorization", b"")
         if not hmac.compare_digest(credentials, self._expected):
-            raise _RefusedError(
-                407, "ERR_CACHE_ACCESS_DENIED 0", "Proxy authentication is required."
-            )
+            text = "Proxy authentication is required."
+            raise _RefusedError(407, "ERR_CACHE_ACCESS_DENIED 0", text)
 
     async def _open(self, target: _Target) -> Duplex:
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
                 return await connect(self._client, target.address, target.port)
-        except TimeoutError as error:
-            code = errno.ETIMEDOUT
-            raise _failed(target, code) from error
         except OSError as error:
-            raise _failed(target, error.errno or errno.EIO) from error
-
-
-def _failed(target: _Target, code: int) -> _RefusedError:
-    where = f"{target.address}:{target.port}"
-    return _RefusedError(
-        503, f"ERR_CONNECT_FAIL {code}", f"Connection to {where} failed: ({code}) {_name(code)}."
-    )
-
-
-def _name(code: int) -> str:
-    return errno.errorcode.get(code, "unknown error")
+            late = errno.ETIMEDOUT if isinstance(error, TimeoutError) else errno.EIO
+            code = error.errno or late
+            name = errno.errorcode.get(code, "unknown error")
+            where = f"{target.address}:{target.port}"
+            text = f"Connection to {where} failed: ({code}) {name}."
+            raise _RefusedError(503, f"ERR_CONNECT_FAIL {code}", text) from error
 
 
 def _target(request: h11.Request) -> _Target:
@@ -232,3 +224,30 @@ async def _copy(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> N
         await target.drain()
     if target.can_write_eof():
         target.write_eof()
+
+
+class OutsideServer:
+    """The external target of a profile; ``run`` serves until it is cancelled."""
+
+    def __init__(self, profile: Profile, namespace: Namespace) -> None:
+        self._profile = profile
+        self.machine = Machine(
+            os=OS.LINUX,
+            hostname=profile.outside_name.partition(".")[0],
+            namespace=namespace,
+            addresses=(str(profile.outside_server),),
+            gateway="",
+            resolver=ResolverConfig(servers=()),
+        )
+
+    async def run(self, log: Callable[[bytes], Awaitable[None]]) -> int:
+        """Serve the profile's TCP and UDP ports; log lines go to ``log``."""
+        ports = self._profile.outside_tcp_port, self._profile.outside_udp_port
+        process = Process(
+            argv=["/agnhost", "netexec", f"--http-port={ports[0]}", f"--udp-port={ports[1]}"],
+            environment={},
+            machine=self.machine,
+            stdout=log,
+            stderr=log,
+        )
+        return await run(process)

@@ -7,13 +7,20 @@ not (kubernetes/kubernetes #65016). Exit code 1 when nothing was found. Not inte
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import dns.flags
 import dns.message
 import dns.rdatatype
 import dns.reversename
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import PORT, NoAnswerError, Silence, query_servers
-from nettests.lab.dns.resolution import Failure, from_literal
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import (
+    PORT,
+    Failure,
+    NoAnswerError,
+    Silence,
+    from_literal,
+    query_servers,
+)
 from nettests.lab.interfaces import Process, ResolverConfig
 from nettests.lab.programs.terminal import out
 from nettests.lab.topology import OS
@@ -43,20 +50,22 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, "Usage: nslookup [-opt] NAME [SERVER]; the lab's is not interactive\n")
         return 1
     answer: dns.message.Message | None = None
-    candidate = question.name
+    candidate, usual = question.name, "PTR" if from_literal(question.name) else "A"
     for candidate in _candidates(process, question):
-        answer = await _query_server(
-            process, question, candidate, question.kind or _kind(question.name)
-        )
+        answer = await _query_server(process, question, candidate, question.kind or usual)
         if answer is None:
             await out(process, ";; connection timed out; no servers could be reached\n\n")
             return 1
-        if records.failure(answer) is not Failure.NO_SUCH_HOST:
+        if exchange.failure(answer) is not Failure.NO_SUCH_HOST:
             break
     assert answer is not None
     await out(process, f"Server:\t\t{question.server}\nAddress:\t{question.server}#{PORT}\n\n")
     if not answer.answer:
-        await out(process, _nothing(question, records.failure(answer)))
+        failure, name = exchange.failure(answer), question.name
+        why = f"** server can't find {name}: {_RCODES.get(failure)}"
+        if failure is Failure.NO_DATA:
+            why = f"*** Can't find {name}: No answer"
+        await out(process, f"{why}\n\n")
         return 1
     await out(process, await _report(process, question, candidate, answer))
     return 0
@@ -78,10 +87,6 @@ def _parse(config: ResolverConfig, words: Sequence[str]) -> _Question | None:
         search="nosearch" not in options,
         over_tcp="vc" in options,
     )
-
-
-def _kind(name: str) -> str:
-    return "PTR" if from_literal(name) else "A"
 
 
 def _candidates(process: Process, question: _Question) -> Iterator[str]:
@@ -111,21 +116,24 @@ async def _query_server(
             return await query_servers(
                 process.machine.namespace,
                 question.server,
-                records.question(name, kind),
+                exchange.question(name, kind),
                 limit=question.seconds,
                 over_tcp=question.over_tcp,
             )
         except NoAnswerError as error:
             if question.over_tcp and error.silence is not Silence.TIMED_OUT:
-                await out(process, _connection_failed(question, name, error.silence))
+                refused = error.silence is Silence.REFUSED
+                why = "connection refused" if refused else "host unreachable"
+                place = f"{question.server}#{PORT}({question.server}) for {name.rstrip('.')}"
+                await out(process, f";; Connection to {place} failed: {why}.\n")
     return None
 
 
 async def _report(
     process: Process, question: _Question, candidate: str, answer: dns.message.Message
 ) -> str:
-    lines = [] if records.authoritative(answer) else ["Non-authoritative answer:"]
-    lines += [f"{name}\tcanonical name = {target}" for name, target in records.aliases(answer)]
+    lines = [] if answer.flags & dns.flags.AA else ["Non-authoritative answer:"]
+    lines += [f"{name}\tcanonical name = {target}" for name, target in exchange.aliases(answer)]
     lines += _addresses(answer)
     if not question.kind and not from_literal(question.name):
         newer = await _query_server(process, question, candidate, "AAAA")
@@ -157,16 +165,3 @@ def _others(answer: dns.message.Message) -> list[str]:
         if rrset.rdtype in labels
         for record in rrset
     ]
-
-
-def _nothing(question: _Question, failure: Failure) -> str:
-    if failure is Failure.NO_DATA:
-        return f"*** Can't find {question.name}: No answer\n\n"
-    return f"** server can't find {question.name}: {_RCODES[failure]}\n\n"
-
-
-def _connection_failed(question: _Question, name: str, silence: Silence) -> str:
-    """BIND's line for a TCP connection that did not come about."""
-    why = "connection refused" if silence is Silence.REFUSED else "host unreachable"
-    server = question.server
-    return f";; Connection to {server}#{PORT}({server}) for {name.rstrip('.')} failed: {why}.\n"

@@ -6,16 +6,220 @@ beyond the ones probes use are refused as unknown. The progress meter is not pri
 """
 
 import asyncio
+import errno
+import os
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import SplitResult, urlsplit
 
+import h11
+
+from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs import curl_options
 from nettests.lab.programs.curl_options import Options, UsageError
-from nettests.lab.programs.curl_transfer import CurlError, Report, Transfer, transfer
-from nettests.lab.programs.terminal import err
+from nettests.lab.programs.golang.web_client import resolve_name
+from nettests.lab.programs.sockets import transport
+from nettests.lab.programs.sockets.transport import error_text, winsock
+from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
+
+_PORTS = {"http": 80, "https": 443}
+_READ_SIZE = 65536
+_SAYS_MILLISECONDS = (7, 78, 0)
+_SAYS_COULD_NOT, _IN_OTHER_WORDS = (7, 86, 0), (8, 12, 0)
+_WINSOCK = {
+    10013: "Bad access",
+    10051: "Network unreachable",
+    10060: "Timed out",
+    10061: "Connection refused",
+    10065: "Host unreachable",
+}
+"""curl's own names of Winsock's errors (curl, lib/strerror.c), which are English whatever the system speaks."""
+
+
+class CurlError(Exception):
+    """A transfer failed: curl's exit code and message."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
+@dataclass(slots=True)
+class Report:
+    """Figures of a transfer, filled in as it goes."""
+
+    status: int = 0
+    received: int = 0
+    connected: bool = False
+    local: tuple[str, int] = ("", 0)
+    remote: tuple[str, int] = ("", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """One transfer to do; ``write`` takes the body and, with ``-i``, the head."""
+
+    machine: Machine
+    options: Options
+    version: tuple[int, int, int]
+    write: Callable[[bytes], Awaitable[None]]
+    started: float
+    resolved: list[str] = field(default_factory=list)
+
+    @property
+    def milliseconds(self) -> int:
+        """Time since the start."""
+        return int((asyncio.get_running_loop().time() - self.started) * 1000)
+
+
+async def transfer(job: Transfer, report: Report) -> None:
+    """Do the transfer within ``--max-time``; ``CurlError`` when it fails."""
+    url = job.options.url
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme not in _PORTS:
+        raise CurlError(1, f'Protocol "{parts.scheme}" not supported or disabled in libcurl')
+    try:
+        async with asyncio.timeout(job.options.max_time):
+            await _request_url(job, report, parts)
+    except TimeoutError as error:
+        raise _timed_out(job, report) from error
+
+
+def _timed_out(job: Transfer, report: Report) -> CurlError:
+    spent = job.milliseconds
+    if report.connected:
+        return CurlError(
+            28,
+            f"Operation timed out after {spent} milliseconds with {report.received} bytes received",
+        )
+    phase = "Connection" if job.resolved else "Resolving"
+    return CurlError(28, f"{phase} timed out after {spent} milliseconds")
+
+
+async def _request_url(job: Transfer, report: Report, parts: SplitResult) -> None:
+    host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+    sock = await _connect(job, host, port)
+    report.connected = True
+    report.local, report.remote = transport.peer(sock.getsockname()), (job.resolved[0], port)
+    reader, writer = await _streams(job, sock, parts)
+    try:
+        await _exchange(job, report, reader, writer, _request(job, parts))
+    except ConnectionError as error:
+        reset = (
+            "Connection was reset" if job.machine.os is OS.WINDOWS else "Connection reset by peer"
+        )
+        raise CurlError(56, f"Recv failure: {reset}") from error
+    except h11.RemoteProtocolError as error:
+        raise CurlError(1, "Received HTTP/0.9 when not allowed") from error
+    finally:
+        writer.close()
+    if job.options.fail and report.status >= 400:
+        raise CurlError(22, f"The requested URL returned error: {report.status}")
+
+
+async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
+    """Resolve and connect; both together are bounded by ``--connect-timeout``."""
+    try:
+        async with asyncio.timeout(job.options.connect_timeout):
+            try:
+                resolved = await resolve_name(job.machine, host)
+            except ResolutionError as error:
+                raise CurlError(6, f"Could not resolve host: {host}") from error
+            job.resolved.extend(resolved.addresses)
+            return await transport.connect(
+                job.machine, resolved.addresses[0], port, own_port=job.options.local_port
+            )
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE and job.options.local_port:
+            raise CurlError(45, f"bind failed with errno {error.errno}: Address in use") from error
+        if error.errno is None:
+            raise _timed_out(job, Report()) from error
+        late = error.errno == errno.ETIMEDOUT and job.version >= _SAYS_MILLISECONDS
+        raise CurlError(28 if late else 7, _refusal(job, host, port, error)) from error
+
+
+def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
+    start = f"Failed to connect to {host} port {port}"
+    if job.version >= _SAYS_MILLISECONDS:
+        start += f" after {job.milliseconds} ms"
+    if job.version >= _SAYS_COULD_NOT:
+        not_connected = "Could not" if job.version >= _IN_OTHER_WORDS else "Couldn't"
+        return f"{start}: {not_connected} connect to server"
+    if job.machine.os is OS.WINDOWS:
+        return f"{start}: {_WINSOCK.get(winsock(error)) or error_text(OS.WINDOWS, error, job.machine.locale)}"
+    return f"{start}: {os.strerror(error.errno or errno.EINVAL)}"
+
+
+async def _streams(
+    job: Transfer, sock: socket.socket, parts: SplitResult
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    if parts.scheme == "http":
+        return await asyncio.open_connection(sock=sock)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if job.options.insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    try:
+        return await asyncio.open_connection(
+            sock=sock, ssl=context, server_hostname=parts.hostname or ""
+        )
+    except ssl.SSLCertVerificationError as error:
+        raise CurlError(60, f"SSL certificate problem: {error.verify_message}") from error
+    except ssl.SSLError as error:
+        raise CurlError(35, f"error:{error.reason or error}") from error
+    except OSError as error:
+        raise CurlError(35, "OpenSSL SSL_connect: Connection reset by peer") from error
+
+
+def _request(job: Transfer, parts: SplitResult) -> h11.Request:
+    options = job.options
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    agent = "curl/" + ".".join(str(number) for number in job.version)
+    headers = {"Host": parts.netloc, "User-Agent": agent, "Accept": "*/*"}
+    for name, value in options.headers:
+        header = next((key for key in headers if key.lower() == name.lower()), name)
+        headers[header] = value
+    method = options.method or ("HEAD" if options.head else "GET")
+    return h11.Request(method=method, target=target, headers=list(headers.items()))
+
+
+async def _exchange(
+    job: Transfer,
+    report: Report,
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    request: h11.Request,
+) -> None:
+    http = h11.Connection(h11.CLIENT)
+    writer.write(http.send(request) + http.send(h11.EndOfMessage()))
+    await writer.drain()
+    while True:
+        event = http.next_event()
+        if event is h11.NEED_DATA:
+            data = await reader.read(_READ_SIZE)
+            if not data and not report.status:
+                raise CurlError(52, "Empty reply from server")
+            http.receive_data(data)
+        elif isinstance(event, h11.Response):
+            report.status = event.status_code
+            if job.options.include or job.options.head:
+                version, reason = event.http_version.decode(), event.reason.decode()
+                lines = [f"HTTP/{version} {event.status_code} {reason}".encode()]
+                lines += [name + b": " + value for name, value in event.headers.raw_items()]
+                await job.write(b"\r\n".join([*lines, b"", b""]))
+        elif isinstance(event, h11.Data):
+            report.received += len(event.data)
+            if not (job.options.fail and report.status >= 400):
+                await job.write(bytes(event.data))
+        elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
+            return
+
 
 _WINDOWS_IMAGE, _NEWER_IMAGE = (7, 57, 0), (8, 12, 1)
 # registry.k8s.io/e2e-test-images/agnhost:2.63.0
@@ -47,17 +251,17 @@ async def run(process: Process, words: Sequence[str]) -> int:
         return 2
     code = 0
     for url in curl_options.urls(options.url):
-        code = await _transfer(process, replace(options, url=url))
+        code = await _run_one(process, replace(options, url=url))
     return code
 
 
-async def _transfer(process: Process, options: Options) -> int:
+async def _run_one(process: Process, options: Options) -> int:
     loop = asyncio.get_running_loop()
     job = Transfer(
         machine=process.machine,
         options=options,
         version=version(process.machine),
-        write=_discard if options.output else process.stdout,
+        write=drop if options.output else process.stdout,
         started=loop.time(),
     )
     report, failure = Report(), None
@@ -73,7 +277,3 @@ async def _transfer(process: Process, options: Options) -> int:
     if not options.silent or options.show_error:
         await err(process, f"curl: ({failure.code}) {failure.text}\n")
     return failure.code
-
-
-async def _discard(_data: bytes) -> None:
-    """``-o NUL``."""

@@ -1,40 +1,22 @@
 """curl's command line, as far as probes use it, and its ``--write-out`` text. Pure."""
 
+import getopt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 _SWITCHES = {
-    "-s": "silent",
-    "--silent": "silent",
-    "-S": "show_error",
-    "--show-error": "show_error",
-    "-i": "include",
-    "--include": "include",
-    "-I": "head",
-    "--head": "head",
-    "-f": "fail",
-    "--fail": "fail",
-    "-k": "insecure",
-    "--insecure": "insecure",
-    "-4": "",
-    "--ipv4": "",
+    "s": "silent",
+    "S": "show-error",
+    "i": "include",
+    "I": "head",
+    "f": "fail",
+    "k": "insecure",
+    "4": "ipv4",
 }
-_VALUES = {
-    "-m": "max_time",
-    "--max-time": "max_time",
-    "--connect-timeout": "connect_timeout",
-    "-o": "output",
-    "--output": "output",
-    "-w": "write_out",
-    "--write-out": "write_out",
-    "-X": "method",
-    "--request": "method",
-    "-H": "header",
-    "--header": "header",
-    "--local-port": "local_port",
-}
+_VALUES = {"m": "max-time", "o": "output", "w": "write-out", "X": "request", "H": "header"}
+_LONG_VALUES = ("connect-timeout", "local-port")
 _RANGE = re.compile(r"\[(\d+)-(\d+)\]")
 _BIT_BUCKETS = ("/dev/null", "nul", "-")
 
@@ -74,26 +56,52 @@ class Figures(Protocol):
 
 def parse(words: Sequence[str]) -> Options:
     """Read the words after ``curl``; ``UsageError`` for what is not supported."""
-    options = Options()
-    rest = _split_short(words)
-    while rest:
-        word = rest.pop(0)
-        if word in _SWITCHES:
-            if _SWITCHES[word]:
-                setattr(options, _SWITCHES[word], True)
-        elif word in _VALUES:
-            if not rest:
-                raise UsageError(f"option {word}: requires parameter")
-            _set_value(options, _VALUES[word], rest.pop(0))
-        elif word.startswith("-"):
-            raise UsageError(f"option {word}: is unknown")
-        elif options.url:
-            raise UsageError(f"option {word}: the lab's curl takes one URL")
-        else:
-            options.url = word
-    if not options.url:
+    short = "".join(_SWITCHES) + "".join(f"{letter}:" for letter in _VALUES)
+    long = [*_SWITCHES.values(), *(f"{name}=" for name in (*_VALUES.values(), *_LONG_VALUES))]
+    try:
+        pairs, urls_given = getopt.gnu_getopt(list(words), short, long)
+    except getopt.GetoptError as error:
+        option = f"{'-' if len(error.opt) == 1 else '--'}{error.opt}"
+        lacks = "requires argument" in error.msg
+        why = "requires parameter" if lacks else "is unknown"
+        raise UsageError(f"option {option}: {why}") from error
+    if len(urls_given) > 1:
+        raise UsageError(f"option {urls_given[1]}: the lab's curl takes one URL")
+    if not urls_given:
         raise UsageError("no URL specified!")
+    options = Options(url=urls_given[0])
+    for written, value in pairs:
+        name = written.lstrip("-")
+        _set(options, {**_SWITCHES, **_VALUES}.get(name, name), value)
     return options
+
+
+def _set(options: Options, name: str, value: str) -> None:
+    match name:
+        case "max-time" | "connect-timeout":
+            try:
+                setattr(options, name.replace("-", "_"), float(value))
+            except ValueError as error:
+                raise UsageError(f"option --{name}: expected a number") from error
+        case "local-port":
+            if not value.isdecimal():
+                raise UsageError("option --local-port: expected a proper numerical parameter")
+            options.local_port = int(value)
+        case "output":
+            if value.lower() not in _BIT_BUCKETS:
+                raise UsageError(f"option -o: the lab's curl writes no file ({value})")
+            options.output = value != "-"
+        case "header":
+            key, _, text = value.partition(":")
+            options.headers.append((key.strip(), text.strip()))
+        case "write-out":
+            options.write_out = value
+        case "request":
+            options.method = value
+        case "show-error":
+            options.show_error = True
+        case _ if name != "ipv4":
+            setattr(options, name, True)
 
 
 def urls(pattern: str) -> tuple[str, ...]:
@@ -104,44 +112,6 @@ def urls(pattern: str) -> tuple[str, ...]:
     before, after = pattern[: match.start()], pattern[match.end() :]
     first, last = int(match[1]), int(match[2])
     return tuple(f"{before}{number}{after}" for number in range(first, last + 1))
-
-
-def _split_short(words: Sequence[str]) -> list[str]:
-    """Turn ``-sSm5`` into ``-s -S -m 5``."""
-    split: list[str] = []
-    for word in words:
-        if not re.fullmatch(r"-[A-Za-z0-9].+", word):
-            split.append(word)
-            continue
-        letters = word[1:]
-        while letters:
-            flag, letters = f"-{letters[0]}", letters[1:]
-            split.append(flag)
-            if flag in _VALUES and letters:
-                split.append(letters)
-                break
-    return split
-
-
-def _set_value(options: Options, name: str, value: str) -> None:
-    if name in ("max_time", "connect_timeout"):
-        try:
-            setattr(options, name, float(value))
-        except ValueError as error:
-            raise UsageError(f"option --{name.replace('_', '-')}: expected a number") from error
-    elif name == "local_port":
-        if not value.isdecimal():
-            raise UsageError("option --local-port: expected a proper numerical parameter")
-        options.local_port = int(value)
-    elif name == "output":
-        if value.lower() not in _BIT_BUCKETS:
-            raise UsageError(f"option -o: the lab's curl writes no file ({value})")
-        options.output = value != "-"
-    elif name == "header":
-        key, _, text = value.partition(":")
-        options.headers.append((key.strip(), text.strip()))
-    else:
-        setattr(options, name, value)
 
 
 def write_out(template: str, figures: Figures, seconds: float) -> str:

@@ -3,102 +3,33 @@
 A command that is not found raises with the runtime's words: runc's, or those of Windows' shim (``windows.starting``).
 """
 
-import functools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.mounted import Drive
-from nettests.lab.programs import agnhost, bind_nslookup, curl, datagram_dialogue, dialogue, netcat
-from nettests.lab.programs.image_programs import drive_of
-from nettests.lab.programs.lifetime import until_terminated
-from nettests.lab.programs.linux import basics, kill, shell, tcpdump
+from nettests.lab.mounted.files import Drive
+from nettests.lab.programs import agnhost, bash_scripts, bind_nslookup, curl, netcat
+from nettests.lab.programs.linux import basics, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
+from nettests.lab.programs.terminal import until_terminated
 from nettests.lab.programs.windows import (
     broken_tools,
     command_prompt,
-    disk,
-    ipconfig,
-    netsh,
     nslookup,
     pktmon,
     powershell,
-    registry,
     small_programs,
     starting,
     texts,
 )
 from nettests.lab.programs.windows import ping as windows_ping
+from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
 
-Program = Callable[[Process, Sequence[str]], Awaitable[int]]
+Program = Callable[[Process, Sequence[str]], Coroutine[Any, Any, int]]
 
-
-async def _sh(process: Process, words: Sequence[str]) -> int:
-    return await shell.run(process, words, run)
-
-
-async def _busybox(process: Process, words: Sequence[str]) -> int:
-    return await netcat.busybox(process, words, run)
-
-
-async def _bash(process: Process, words: Sequence[str]) -> int:
-    code = await datagram_dialogue.bash(process, words)
-    return await dialogue.bash(process, words) if code is None else code
-
-
-async def _nc(process: Process, words: Sequence[str]) -> int:
-    return await netcat.windows(process, words, run)
-
-
-async def _timeout(process: Process, words: Sequence[str]) -> int:
-    return await tcpdump.timeout(process, words, run)
-
-
-_LINUX: Mapping[str, Program] = {
-    "agnhost": agnhost.run,
-    "bash": _bash,
-    "busybox": _busybox,
-    "cat": basics.cat,
-    "curl": curl.run,
-    "echo": basics.echo,
-    "env": basics.env,
-    "false": basics.false,
-    "hostname": basics.hostname,
-    "kill": kill.run,
-    "nslookup": bind_nslookup.run,
-    "ping": linux_ping.run,
-    "pkill": kill.pkill,
-    "sh": _sh,
-    "sleep": basics.sleep,
-    "tcpdump": tcpdump.run,
-    "timeout": _timeout,
-    "true": basics.true,
-    "tty": basics.tty,
-}
-_WINDOWS: Mapping[str, Program] = {
-    "agnhost": agnhost.run,
-    "bind-nslookup": bind_nslookup.run,
-    "cat": basics.cat,
-    "cni-plugin": disk.print_about,
-    "curl": curl.run,
-    "fsutil": small_programs.fsutil,
-    "hostname": small_programs.hostname,
-    "ipconfig": ipconfig.run,
-    "nc": _nc,
-    "netsh": netsh.run,
-    "nslookup": nslookup.run,
-    "ping": windows_ping.run,
-    "pktmon": pktmon.run,
-    "reg": registry.run,
-    "tasklist": disk.tasklist,
-    "whoami": small_programs.whoami,
-}
-"""Programs by the names that ``image_programs`` gives them; cmd, where and PowerShell are run below, because they seek others."""
-_OF_WINDOWS = frozenset(_WINDOWS) - {
-    *("agnhost", "bind-nslookup", "cat", "cni-plugin", "curl", "nc")
-} | {"cmd", "powershell", "where"}
-"""Programs of Windows itself, which encode what they print in a code page."""
 
 _UINT32 = 0xFFFFFFFF
 """Exit codes of Windows are unsigned."""
@@ -115,22 +46,12 @@ async def run(process: Process) -> int:
     return await _finish(program, process, list(process.argv[1:]))
 
 
-async def _finish(program: Program, process: Process, words: Sequence[str]) -> int:
-    if program is agnhost.run:
-        return await program(process, words)
-    return await until_terminated(process, _call(program, process, words))
-
-
 def _encoding(machine: Machine, name: str) -> str:
     """Return how a program encodes its output: those of Windows in the console's code page, nslookup in the other."""
-    if name not in _OF_WINDOWS:
+    if name in _OF_IMAGE:
         return "utf-8"
     pages = texts.of(machine.locale)
     return pages.ansi if name == "nslookup" else pages.oem
-
-
-async def _call(program: Program, process: Process, words: Sequence[str]) -> int:
-    return await program(process, words)
 
 
 def _find_linux(machine: Machine, command: str) -> Program:
@@ -142,6 +63,12 @@ def _find_linux(machine: Machine, command: str) -> Program:
     if "/" in command:
         raise ProgramNotFoundError(f'exec: "{command}": stat {command}: no such file or directory')
     raise ProgramNotFoundError(f'exec: "{command}": executable file not found in $PATH')
+
+
+async def _finish(program: Program, process: Process, words: Sequence[str]) -> int:
+    if program is agnhost.run:
+        return await program(process, words)
+    return await until_terminated(process, program(process, words))
 
 
 def _powershell(drive: Drive, launch: command_prompt.Launch) -> Program:
@@ -169,7 +96,7 @@ async def _run_on_windows(process: Process) -> int:
         name, words = drive.program(path) or "", starting.arguments(line)
         process = replace(process, argv=words, encoding=_encoding(process.machine, name))
         with drive.running(path):
-            work = functools.partial(perform, name, line)
+            work = partial(perform, name, line)
             return await broken_tools.run(process, name, work, everywhere=outermost)
 
     async def perform(name: str, line: str, process: Process) -> int:
@@ -181,9 +108,53 @@ async def _run_on_windows(process: Process) -> int:
             return await command_prompt.where(process, words[1:], drive)
         if name == "powershell":
             return await _finish(_powershell(drive, launch), process, words[1:])
-        return await _finish(_WINDOWS[name], process, words[1:])
+        return await _finish({**_OF_IMAGE, **_OF_WINDOWS}[name], process, words[1:])
 
     started = starting.start(process, drive)
     process = replace(process, command_line=started.line)
     code = await launch(process, started.path, outermost=True)
     return code & _UINT32
+
+
+_LINUX: Mapping[str, Program] = {
+    "agnhost": agnhost.run,
+    "bash": bash_scripts.bash,
+    "busybox": partial(netcat.busybox, program=run),
+    "cat": basics.cat,
+    "curl": curl.run,
+    "echo": basics.echo,
+    "env": basics.env,
+    "false": basics.false,
+    "hostname": basics.hostname,
+    "kill": basics.kill,
+    "nslookup": bind_nslookup.run,
+    "ping": linux_ping.run,
+    "pkill": basics.pkill,
+    "sh": partial(shell.run, program=run),
+    "sleep": basics.sleep,
+    "tcpdump": tcpdump.run,
+    "true": basics.true,
+    "tty": basics.tty,
+    "timeout": partial(tcpdump.timeout, program=run),
+}
+_OF_IMAGE: Mapping[str, Program] = {
+    "agnhost": agnhost.run,
+    "bind-nslookup": bind_nslookup.run,
+    "cat": basics.cat,
+    "cni-plugin": small_programs.print_about,
+    "curl": curl.run,
+    "nc": partial(netcat.windows, program=run),
+}
+_OF_WINDOWS: Mapping[str, Program] = {
+    "fsutil": small_programs.fsutil,
+    "hostname": small_programs.hostname,
+    "ipconfig": small_programs.ipconfig,
+    "netsh": small_programs.netsh,
+    "nslookup": nslookup.run,
+    "ping": windows_ping.run,
+    "pktmon": pktmon.run,
+    "reg": small_programs.reg,
+    "tasklist": small_programs.tasklist,
+    "whoami": small_programs.whoami,
+}
+"""Programs of Windows itself, which encode what they print in a code page, as do cmd, where and PowerShell, which seek others."""

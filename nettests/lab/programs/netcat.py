@@ -7,10 +7,10 @@ netcat-win32 1.12 of the Windows image. Both close the listener after one client
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
-from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.terminal import err
 
 Run = Callable[[Process], Awaitable[int]]
@@ -19,58 +19,39 @@ _READ_SIZE = 65536
 _NOT_FOUND = 127
 
 
-@dataclass(frozen=True, slots=True)
-class _Manner:
-    """How one of the two says what goes wrong."""
-
-    usage: str
-    in_use: str
-
-
-_BUSYBOX = _Manner(
-    "nc: the lab's BusyBox knows nc -l -p PORT -e PROG\n", "nc: bind: Address in use\n"
-)
-_WINDOWS = _Manner(
-    "the lab's nc knows -l -p PORT -e PROG\n", "Can't grab 0.0.0.0:{port} with bind\n"
-)
-
-
 async def busybox(process: Process, words: Sequence[str], program: Run) -> int:
     """``busybox nc …``; no other applet is provided by that name."""
     if words[:1] != ["nc"]:
         await err(process, f"{' '.join(words[:1])}: applet not found\n")
         return _NOT_FOUND
-    return await _serve(process, words[1:], program, _BUSYBOX)
+    usage, in_use = "nc: the lab's BusyBox knows nc -l -p PORT -e PROG", "nc: bind: Address in use"
+    return await _serve(process, words[1:], program, usage, in_use)
 
 
 async def windows(process: Process, words: Sequence[str], program: Run) -> int:
     """``nc.exe …``."""
-    return await _serve(process, words, program, _WINDOWS)
+    in_use = "Can't grab 0.0.0.0:{port} with bind"
+    return await _serve(process, words, program, "the lab's nc knows -l -p PORT -e PROG", in_use)
 
 
-async def _serve(process: Process, words: Sequence[str], program: Run, manner: _Manner) -> int:
-    parsed = _parse(words)
-    if parsed is None:
-        await err(process, manner.usage)
-        return 1
-    port, argv = parsed
+async def _serve(
+    process: Process, words: Sequence[str], program: Run, usage: str, in_use: str
+) -> int:
+    match list(words):
+        case ["-l", "-p", port, "-e", *argv] if port.isdecimal() and argv:
+            pass
+        case _:
+            await err(process, f"{usage}\n")
+            return 1
     try:
-        listener = tcp.listen(process.machine.namespace, port)
+        listener = transport.listen(process.machine.namespace, int(port))
     except OSError:
-        await err(process, manner.in_use.format(port=port))
+        await err(process, f"{in_use.format(port=port)}\n")
         return 1
     with listener:
         connection, _ = await asyncio.get_running_loop().sock_accept(listener)
     with connection:
         return await _attached(process, connection, argv, program)
-
-
-def _parse(words: Sequence[str]) -> tuple[int, Sequence[str]] | None:
-    """Return port and program of ``-l -p PORT -e PROG …``."""
-    match list(words):
-        case ["-l", "-p", port, "-e", *argv] if port.isdecimal() and argv:
-            return int(port), argv
-    return None
 
 
 async def _attached(
@@ -85,16 +66,7 @@ async def _attached(
     async def write(data: bytes) -> None:
         await loop.sock_sendall(connection, data)
 
-    child = Process(
-        argv=argv,
-        environment=process.environment,
-        machine=process.machine,
-        stdin=read,
-        stdout=write,
-        stderr=process.stderr,
-        working_directory=process.working_directory,
-        terminate=process.terminate,
-    )
+    child = replace(process, argv=argv, stdin=read, stdout=write, command_line="")
     try:
         return await program(child)
     except ProgramNotFoundError as error:

@@ -11,7 +11,6 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Namespace
@@ -24,6 +23,7 @@ SOL_PACKET, PACKET_STATISTICS = 263, 6
 _COUNTERS = struct.Struct("II")
 _BUFFER = 4 * 1024 * 1024
 ETHERNET = 14
+_NAMES = {ICMP: "ICMP", ICMPV6: "ICMP6"}
 _FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
 
 
@@ -54,12 +54,7 @@ class Sniffer:
         asyncio.get_running_loop().add_reader(self._socket, self._read)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         asyncio.get_running_loop().remove_reader(self._socket)
         self._read()
         self._socket.close()
@@ -70,21 +65,14 @@ class Sniffer:
         return int(_COUNTERS.unpack(counted)[1])
 
     def _read(self) -> None:
-        """Take all frames that are waiting."""
         while True:
             try:
                 data, (name, protocol, kind, *_) = self._socket.recvfrom(_LONGEST)
             except BlockingIOError:
                 return
             if protocol in {IPV4, IPV6}:
-                taken = Taken(
-                    time=time.time(),
-                    interface=name,
-                    out=kind == OUTGOING,
-                    data=data,
-                    other_host=kind == OTHER_HOST,
-                )
-                self._take(taken)
+                way = {"out": kind == OUTGOING, "other_host": kind == OTHER_HOST}
+                self._take(Taken(time=time.time(), interface=name, data=data, **way))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +131,6 @@ def described(headers: Heads) -> str:
     window = int.from_bytes(headers.segment[14:16])
     data = max(0, len(headers.segment) - 4 * (headers.segment[12] >> 4))
     return f"{ends}: Flags [{flags}], seq {sequence}, win {window}, length {data}"
-
-
-_NAMES = {ICMP: "ICMP", ICMPV6: "ICMP6"}
 
 
 def hexadecimal(data: bytes) -> Iterator[str]:

@@ -1,4 +1,10 @@
-"""Text output of a program, with the line ends of its operating system."""
+"""Text output of a program, with the line ends of its operating system; and SIGTERM, which ends programs that do not handle it."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
 
 from nettests.lab.interfaces import Process
 from nettests.lab.topology import OS
@@ -24,3 +30,80 @@ async def out(process: Process, text: str) -> None:
 async def err(process: Process, text: str) -> None:
     """Write text to standard error."""
     await process.stderr(encode(process, text))
+
+
+async def drop(_data: bytes) -> None:
+    """Write to ``/dev/null``, or ``NUL``."""
+
+
+def reading(*chunks: bytes) -> Callable[[], Awaitable[bytes]]:
+    """Return a standard input that has these chunks, and ends."""
+    waiting = list(chunks)
+
+    async def read() -> bytes:
+        return waiting.pop(0) if waiting else b""
+
+    return read
+
+
+def keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
+    """Return an output that is kept."""
+
+    async def keep(data: bytes) -> None:
+        kept.extend(data)
+
+    return keep
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of a stream, one at a time; ``left`` is what was read beyond the last one.
+
+    At the end of the stream what is left without a line end is a line too, unless only ``whole`` ones are.
+    """
+
+    read: Callable[[], Awaitable[bytes]]
+    whole: bool = False
+    left: bytes = b""
+    ended: bool = False
+
+    async def next(self, encoding: str = "utf-8") -> str | None:
+        """Return the next line without its end, ``None`` at the end of the stream."""
+        while b"\n" not in self.left and not self.ended:
+            data = await self.read()
+            self.ended = not data
+            self.left += data
+        if not self.left or (self.whole and b"\n" not in self.left):
+            return None
+        line, _, self.left = self.left.partition(b"\n")
+        return line.decode(encoding, errors="replace").removesuffix("\r")
+
+
+class ExitError(Exception):
+    """``exit`` of a shell, with its code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+TERMINATED = 143
+
+
+@contextlib.asynccontextmanager
+async def racing(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any]]]:
+    """Start some work, and go on once the first of it is done; the rest is cancelled at the end of the block."""
+    tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in work]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until_terminated(process: Process, work: Coroutine[Any, Any, int]) -> int:
+    """Return what ``work`` returns, or ``TERMINATED`` when SIGTERM comes first."""
+    async with racing(work, process.terminate.wait()) as (program, _):
+        return int(program.result()) if program.done() else TERMINATED

@@ -1,18 +1,114 @@
-"""``nettests lab selftest``: options in, a matrix out."""
+"""``nettests lab selftest``: options in, a matrix out, on the terminal too: faults with their verdicts, then totals and problems."""
 
 import json
 import re
 import signal
 import sys
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from nettests.lab.errors import LabError
-from nettests.lab.selftest import matrix, named_faults, page, reference, shown
-from nettests.lab.selftest.selftest import Plan, Selftest, judge_again, judged
-from nettests.lab.selftest.store import Store
+from nettests.lab.selftest import matrix, named_faults, reference
+from nettests.lab.selftest.judging import Judged
+from nettests.lab.selftest.matrix import Matrix
+from nettests.lab.selftest.named_faults import NamedFault
+from nettests.lab.selftest.reference import (
+    counted,
+    headline,
+    judged_again,
+    left_open,
+    reasons,
+    some,
+    state,
+    times,
+    word,
+)
+from nettests.lab.selftest.selftest import Plan, Selftest, Store, judge_again, judged
+
+_MOST = 6
+"""Flows or ids that one line names."""
+_STYLES = {"good": "green", "bad": "red", "blind": "yellow", "idle": "dim"}
+
+
+def list_faults(faults: Sequence[NamedFault]) -> None:
+    """List named faults."""
+    for fault in faults:
+        _print(f"{fault.name}  {', '.join(fault.profiles)}", style="bold")
+        _print(f"    {fault.summary}")
+        if fault.blind:
+            _print(f"    blind: {fault.blind}")
+        if fault.harmless:
+            _print(f"    harmless: {fault.harmless}")
+        if fault.recovered:
+            _print(f"    recovered: an event says “{fault.recovered}”")
+
+
+def print_matrix(results: Matrix, folder: Path) -> None:
+    """Print the matrix."""
+    _print(headline(results), style="bold")
+    for profile in results.profiles:
+        healthy = f"not healthy: {some(profile.red, _MOST)} {profile.problem}".rstrip()
+        state_ = "healthy" if profile.healthy else healthy
+        _print(f"{profile.name}: {state_}, {profile.seconds:.0f} s")
+    for name in dict.fromkeys(row.profile for row in results.ran):
+        rows = [row for row in results.ran if row.profile == name]
+        _CONSOLE().print(_table(name, rows, results))
+    for row in results.wrong:
+        for line in reasons(row, _MOST):
+            _print(f"{row.fault} on {row.profile}: {line}")
+    for line in _rest(results, folder):
+        _print(line)
+
+
+def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
+    table = Table(title=profile, title_justify="left", box=None, pad_edge=False)
+    for title in ("fault", "verdict", "s", "ratio", "flows", "red", "leading incident"):
+        table.add_column(title, overflow="fold")
+    for row in rows:
+        turned = results.flows_of(row)
+        table.add_row(
+            row.fault,
+            Text(word(row), style=_STYLES[state(row)]),
+            f"{row.seconds:.0f}",
+            Text(times(results, row), style=_STYLES["bad"] if results.too_long(row) else ""),
+            str(len(turned)),
+            str(sum(red for red, _ in turned.values())),
+            Text(row.cause),
+        )
+    return table
+
+
+def _rest(results: Matrix, folder: Path) -> list[str]:
+    lines = [counted(results)]
+    if results.missing:
+        names = tuple(f"{row.fault} ({row.profile})" for row in results.missing)
+        lines.append(f"not run: {some(names, _MOST)}")
+    if results.idle:
+        lines.append(f"flows that none of these faults turned: {', '.join(results.idle)}")
+    if results.open:
+        lines.append(f"flows that documents leave open: {', '.join(left_open(results))}")
+    if again := judged_again(results):
+        lines.append(again)
+    return [
+        *lines,
+        f"matrix: {folder / 'selftest.html'}",
+        f"go on: nettests lab selftest --resume {folder}",
+    ]
+
+
+_CONSOLE = partial(Console, highlight=False, markup=False, emoji=False)
+
+
+def _print(text: str, style: str = "") -> None:
+    _CONSOLE().print(Text(text, style=style))
+
 
 # 90s, 20m, 3h
 _TIME = re.compile(r"(\d+)(s|m|h)")
@@ -101,7 +197,7 @@ def selftest(
             "Assumptions are broken where they are declared: --placement any is for faults."
         )
     if listing:
-        shown.faults(faults)
+        list_faults(faults)
         return
     plan = Plan(
         profiles=named_faults.profiles_of(profiles, faults),
@@ -117,7 +213,11 @@ def selftest(
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, signal.default_int_handler)  # labs and runs are ended then
-    tell = _quietly if as_json else _tell
+
+    def tell(text: str) -> None:
+        if not as_json:
+            click.echo(text, err=True)
+
     if rejudge:
         judge_again(plan, store, tell)
     else:
@@ -125,18 +225,10 @@ def selftest(
     results = judged(plan, store)
     text = json.dumps(matrix.document(results), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
-    store.write("selftest.html", page.render(results))
+    store.write("selftest.html", reference.page(results))
     store.write("selftest.md", reference.render(results, assumptions=assumptions))
     if as_json:
         click.echo(text)
     else:
-        shown.matrix(results, store.path)
+        print_matrix(results, store.path)
     sys.exit(int(results.exit))
-
-
-def _tell(text: str) -> None:
-    click.echo(text, err=True)
-
-
-def _quietly(_text: str) -> None:
-    """Tell nothing."""

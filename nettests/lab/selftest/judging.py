@@ -3,10 +3,12 @@
 Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
 """
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from nettests.lab.selftest.declared import Checks, NamedFault
+from nettests.lab.selftest.named_faults import Checks, NamedFault
 from nettests.lab.selftest.runs import Check, Run
 
 
@@ -81,25 +83,36 @@ class Judged:
 _MUTE = (Problem.UNDETECTED, Problem.BROKEN, Problem.MISDECLARED)
 
 
-def not_run(fault: NamedFault, profile: str, why: str = "") -> Judged:
-    """Return the row of a fault that was not run."""
+def _row(fault: NamedFault, profile: str, **values: Any) -> Judged:
     return Judged(
         fault=fault.name,
         profile=profile,
-        ran=False,
         blind=fault.blind,
         recovered=fault.recovered,
         harmless=fault.harmless,
-        detail=why,
+        **values,
     )
+
+
+def not_run(fault: NamedFault, profile: str) -> Judged:
+    """Return the row of a fault that was not run."""
+    return _row(fault, profile, ran=False)
 
 
 def judge(
     fault: NamedFault, profile: str, healthy: Run, run: Run, left: tuple[str, ...] = ()
 ) -> Judged:
     """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
+    ran = {
+        "seconds": run.seconds,
+        "exit_code": run.exit_code,
+        "detail": run.problem,
+        "left": left,
+        "beside": healthy.seconds,
+    }
     if run.problem and not run.checks:
-        return replace(_broken(fault, profile, run, left), beside=healthy.seconds)
+        problems = (Problem.BROKEN, *((Problem.NOT_MENDED,) if left else ()))
+        return _row(fault, profile, problems=problems, missed=tuple(map(str, fault.must)), **ran)
     before = {check.id for check in healthy.red}
     red = [check for check in run.red if check.id not in before]
     by_id = {check.id: check for check in (*healthy.checks, *run.checks)}
@@ -109,57 +122,32 @@ def judge(
     each_red = [member for check in red for member in (check, *check.members)]
     missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
     unrelated = [check.id for check in red if not _declared(fault, check)]
-    cause = run.incidents[0].words if run.incidents else ""
-    named = all(_mentions(cause, words) for words in fault.names)
-    problems = (
-        (bool(lacking), Problem.MISDECLARED),
-        (bool(missed), Problem.UNDETECTED),
-        (bool(unrelated) and not fault.blind, Problem.UNRELATED),
-        (not named and not missed and not fault.blind, Problem.WRONG_CAUSE),
-        (not _recovery_reported(fault, run), Problem.UNTOLD),
-        (bool(left), Problem.NOT_MENDED),
+    words = run.incidents[0].words.casefold() if run.incidents else ""
+    named = all(
+        any(word.casefold() in words for word in alternatives.split("|"))
+        for alternatives in fault.names
     )
-    return Judged(
-        fault=fault.name,
-        profile=profile,
-        problems=tuple(problem for is_so, problem in problems if is_so),
-        blind=fault.blind,
-        recovered=fault.recovered,
-        harmless=fault.harmless,
+    recovery_reported = not fault.recovered or any(fault.recovered in text for text in run.events)
+    found_problems = {
+        Problem.MISDECLARED: lacking,
+        Problem.UNDETECTED: missed,
+        Problem.UNRELATED: unrelated and not fault.blind,
+        Problem.WRONG_CAUSE: not (named or missed or fault.blind),
+        Problem.UNTOLD: not recovery_reported,
+        Problem.NOT_MENDED: left,
+    }
+    return _row(
+        fault,
+        profile,
+        problems=tuple(problem for problem, is_so in found_problems.items() if is_so),
         turned=_turned(run, red),
         missed=tuple(map(str, missed)),
         unrelated=tuple(unrelated),
         cause=run.incidents[0].cause if run.incidents else "",
         named=named,
-        left=left,
-        seconds=run.seconds,
-        exit_code=run.exit_code,
-        detail=run.problem,
         selected=run.selected,
         rejudged=run.rejudged,
-        beside=healthy.seconds,
-    )
-
-
-def _recovery_reported(fault: NamedFault, run: Run) -> bool:
-    """Whether an event reports that the run recovered, where that is declared."""
-    return not fault.recovered or any(fault.recovered in text for text in run.events)
-
-
-def _broken(fault: NamedFault, profile: str, run: Run, left: tuple[str, ...]) -> Judged:
-    problems = (Problem.BROKEN, *((Problem.NOT_MENDED,) if left else ()))
-    return Judged(
-        fault=fault.name,
-        profile=profile,
-        problems=problems,
-        blind=fault.blind,
-        recovered=fault.recovered,
-        harmless=fault.harmless,
-        missed=tuple(map(str, fault.must)),
-        left=left,
-        seconds=run.seconds,
-        exit_code=run.exit_code,
-        detail=run.problem,
+        **ran,
     )
 
 
@@ -175,19 +163,7 @@ def _declared(fault: NamedFault, check: Check) -> bool:
     return bool(check.members) and all(_declared(fault, member) for member in check.members)
 
 
-def _mentions(cause: str, words: str) -> bool:
-    """Whether a cause has one of several words, whatever their case."""
-    return any(word.casefold() in cause.casefold() for word in words.split("|"))
-
-
 def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
-    flows = dict.fromkeys(check.flow for check in run.checks)
-    counted = (
-        (
-            flow,
-            sum(red_check.flow == flow for red_check in red),
-            sum(check.flow == flow for check in run.checks),
-        )
-        for flow in flows
-    )
-    return tuple(row for row in counted if row[1])
+    """Return flows with the numbers of their red checks and of all, in the order of the run."""
+    reds, every = Counter(check.flow for check in red), Counter(check.flow for check in run.checks)
+    return tuple((flow, reds[flow], every[flow]) for flow in every if reds[flow])

@@ -1,19 +1,20 @@
 """All faults on all profiles, and all flows: what turned what, what nothing turns, and the verdict. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from nettests.lab.selftest.declared import NamedFault
-from nettests.lab.selftest.judging import Judged, Problem
+import cattrs
+
+from nettests.lab.selftest.judging import Judged, Problem, not_run
+from nettests.lab.selftest.named_faults import NamedFault
 
 API_VERSION = "nettests.dev/v1alpha1"
 
 BUDGET = 2.0
 """How many times as long as without a fault a run may take: a broken cluster is reported as quickly as a whole one."""
-_COMPUTED = frozenset({"verdict", "summary", "ratio"})
-"""Keys of a fault in the document that are computed from its row."""
 
 
 class Exit(IntEnum):
@@ -130,27 +131,24 @@ def document(matrix: Matrix) -> dict[str, Any]:
         "named": {"causes": named, "of": detected},
         "in_time": {"faults": in_time, "of": compared, "budget": BUDGET},
         "profiles": [asdict(profile) for profile in matrix.profiles],
-        "faults": [{**asdict(row), **_computed(matrix, row)} for row in matrix.judged],
+        "faults": [
+            {
+                **asdict(row),
+                "verdict": row.word,
+                "summary": matrix.summaries.get(row.fault, ""),
+                "ratio": matrix.ratio(row),
+            }
+            for row in matrix.judged
+        ],
         "flows": list(matrix.flows),
         "idle": list(matrix.idle),
         "open": {flow: list(names) for flow, names in matrix.open.items()},
     }
 
 
-def _computed(matrix: Matrix, row: Judged) -> dict[str, Any]:
-    """Return the values of ``_COMPUTED``, which ``from_document`` drops."""
-    return {
-        "verdict": row.word,
-        "summary": matrix.summaries.get(row.fault, ""),
-        "ratio": matrix.ratio(row),
-    }
-
-
 def from_document(data: Mapping[str, Any]) -> Matrix:
     """Return the matrix that a document holds."""
-    profiles = tuple(
-        Profile(**{**profile, "red": tuple(profile["red"])}) for profile in data["profiles"]
-    )
+    profiles = tuple(cattrs.structure(profile, Profile) for profile in data["profiles"])
     return Matrix(
         profiles=profiles,
         flows=tuple(data["flows"]),
@@ -165,28 +163,46 @@ def _seconds(profiles: Iterable[Profile], name: str) -> float:
 
 
 def _judged(row: Mapping[str, Any], healthy: float) -> Judged:
-    fields = {key: value for key, value in row.items() if key not in _COMPUTED}
-    lists = {key: tuple(fields[key]) for key in ("missed", "unrelated", "left")}
     defaults = {"beside": healthy if row["ran"] else 0, "rejudged": None if row["ran"] else False}
-    return Judged(
-        **{
-            **defaults,
-            **fields,
-            **lists,
-            "problems": tuple(Problem(word) for word in fields["problems"]),
-            "turned": tuple((flow, red, of) for flow, red, of in fields["turned"]),
-        }
-    )
+    return cattrs.structure({**defaults, **row}, Judged)
 
 
 def counts(judged: Iterable[Judged]) -> dict[str, int]:
     """Return how often each verdict was given, the most frequent first."""
-    totals: dict[str, int] = {}
-    for row in judged:
-        totals[row.word] = totals.get(row.word, 0) + 1
-    return dict(sorted(totals.items(), key=lambda item: -item[1]))
+    return dict(Counter(row.word for row in judged).most_common())
 
 
 def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
     """Return what each fault is."""
     return {fault.name: fault.summary for fault in faults}
+
+
+def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> Matrix:
+    """Merge a later selftest into the published matrix: the last run of each declared fault, in the order of declarations.
+
+    Each stays beside the healthy run that it was compared with; faults that neither has run are missing.
+    """
+    rows = {(row.fault, row.profile): row for row in (*published.ran, *later.ran)}
+    names = dict.fromkeys(name for fault in declared for name in fault.profiles)
+    profiles = {profile.name: profile for profile in (*published.profiles, *later.profiles)}
+    return Matrix(
+        profiles=tuple(profiles.values()),
+        flows=tuple(sorted({*published.flows, *later.flows})),
+        judged=tuple(
+            rows.get((fault.name, name)) or not_run(fault, name)
+            for name in names
+            for fault in declared
+            if name in fault.profiles
+        ),
+        summaries=summaries(declared),
+        open={
+            flow: limitations
+            for flow, limitations in sorted({**published.open, **later.open}.items())
+            if _is_open(flow, published) and _is_open(flow, later)
+        },
+    )
+
+
+def _is_open(flow: str, matrix: Matrix) -> bool:
+    """Whether a flow is open; a document without any open flow counts as not knowing."""
+    return not matrix.open or flow in matrix.open or flow not in matrix.flows

@@ -1,145 +1,176 @@
-"""The matrix as a reference page, ``docs/reference/selftest.md`` or ``assumptions.md``: made from its document only. Pure."""
+"""The matrix as documents, and the sentences that these and the terminal share. Pure.
 
-from collections.abc import Iterator
+A reference page, ``docs/reference/selftest.md`` or ``assumptions.md``, is made from the matrix's document only. The HTML file needs no
+network and no script: faults down, flows across.
+"""
 
-from nettests.lab.selftest.judging import Judged
-from nettests.lab.selftest.matrix import BUDGET, Matrix
-from nettests.lab.selftest.sentences import counted, headline, judged_again, reasons, times, word
+import base64
+import hashlib
+from functools import lru_cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from nettests.lab.selftest.judging import Judged, Problem
+from nettests.lab.selftest.matrix import BUDGET, Exit, Matrix
+
+_HEADLINES = {
+    Exit.DETECTED: "Every fault was detected or recovered from, nothing else turned red, and each cause was named",
+    Exit.MISSED: "The harness has something to answer for",
+    Exit.UNFINISHED: "Nothing is wrong so far, and not all faults were run",
+    Exit.NOTHING: "No fault was run",
+}
+
+
+def headline(matrix: Matrix) -> str:
+    """Return the result in one sentence, without a full stop."""
+    return _HEADLINES[matrix.exit]
+
+
+def counted(matrix: Matrix) -> str:
+    """Return how many were run, detected, recovered from, blind, named, and how many in time."""
+    ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
+    blind = sum(bool(row.blind) for row in ran)
+    recovered = [row for row in ran if row.recovered]
+    harmless = [row for row in ran if row.harmless]
+    detected = sum(row.detected and not row.need_not_turn for row in ran)
+    parts = [
+        f"{len(ran)} of {len(matrix.judged)} faults run",
+        f"{detected} of {len(ran) - blind - len(recovered) - len(harmless)} detected",
+        *(
+            [f"{sum(not row.problems for row in harmless)} of {len(harmless)} harmless"]
+            if harmless
+            else []
+        ),
+        f"{sum(not row.problems for row in recovered)} of {len(recovered)} recovered from",
+        f"{named[0]} of {named[1]} leading incidents name the cause",
+        f"{sum(bool(row.unrelated) and not row.blind for row in ran)} with unrelated red",
+        f"{blind} declared blind",
+        f"{in_time[0]} of {in_time[1]} within {BUDGET:g} times the healthy run",
+    ]
+    return " · ".join(parts)
+
+
+def times(matrix: Matrix, row: Judged) -> str:
+    """Return how many times as long as the healthy run a fault's run took; nothing if there is no ratio."""
+    ratio = matrix.ratio(row)
+    return "" if ratio is None else f"{ratio:.2f} ×"
+
+
+def word(row: Judged) -> str:
+    """Return a fault's verdict, and whether it was judged again after the run."""
+    return f"{row.word} (judged again)" if row.rejudged else row.word
+
+
+def judged_again(matrix: Matrix) -> str:
+    """Return how many runs were judged again, and how many are not recorded; nothing if none was."""
+    again = sum(bool(row.rejudged) for row in matrix.ran)
+    untold = sum(row.rejudged is None for row in matrix.ran)
+    parts = [
+        f"{again} of {len(matrix.ran)} runs were judged again from their journals" if again else "",
+        f"of {untold} runs it is not recorded whether they were judged again" if untold else "",
+    ]
+    text = "; ".join(filter(None, parts))
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def left_open(matrix: Matrix) -> list[str]:
+    """Return the flows that documents leave open, each with the limitations that say so."""
+    return [f"{flow} ({', '.join(names)})" for flow, names in matrix.open.items()]
+
+
+def reasons(row: Judged, most: int) -> list[str]:
+    """Return the problems of a fault's row, each list cut after ``most``."""
+    lines = [f"nothing turned of {what}" for what in row.missed if not row.blind]
+    if row.unrelated and not row.blind:
+        lines.append(f"red and unrelated: {some(row.unrelated, most)}")
+    if row.detected and not row.named and not row.blind:
+        lines.append(f"the leading incident does not name it: {row.cause or 'there is none'}")
+    if Problem.UNTOLD in row.problems:
+        lines.append(f"no event of the run says “{row.recovered}”")
+    if row.left:
+        lines.append(f"still red without the fault: {some(row.left, most)}")
+    if row.detail:
+        lines.append(row.detail)
+    return lines
+
+
+def some(names: tuple[str, ...], most: int) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def state(row: Judged) -> str:
+    """Return a word for colours: ``good``, ``bad``, ``blind`` or ``idle``."""
+    if not row.ran:
+        return "idle"
+    if row.problems:
+        return "bad"
+    return "blind" if row.blind else "good"
+
 
 _MOST = 8
-_INTRODUCTION = f"""# Selftest: faults and what notices them
-
-`nettests lab selftest` breaks labs by named faults, one after the other, makes a whole run of each, and compares what turned red with what was declared ([decision 0035](../decisions/0035-selftest.md)).
-This page is made of [selftest.json](selftest.json), which such a selftest wrote; it says what was run and what was not.
-
-A fault is *detected* when a check turned red of everything that must, nothing else did, and the leading incident names the cause.
-*Judged again* means that a harness of a later day judged the journal of that run (`--rejudge`): what was sent and answered is of the run, the verdicts and the incidents are not.
-*Blind* faults are declared with the reason why nothing can notice them yet.
-A run *recovers* from a fault when no check turns red and an event in its journal says what it got over.
-The *ratio* is how many times as long as the healthy run of the same profile a run under the fault took; **bold** is more than {BUDGET:g}, or a run that left no results.
-"""
-
-
-_OF_ASSUMPTIONS = """# Assumptions about tools, broken one by one
-
-`nettests lab selftest --assumptions` breaks what nettests assumes of the tools of Windows nodes and of how they are started, one assumption after the other, in a cluster whose network is in order.
-It makes a whole run of each; this page is made of [assumptions.json](assumptions.json), which it wrote.
-
-An assumption is *detected* when checks became unknown, none became anything worse (that would be a false result), and the leading incident names the instrument that is not understood.
-It is *harmless* when nothing turns red at all, for the reason below the tables.
-"""
 
 
 def render(matrix: Matrix, *, assumptions: bool = False) -> str:
-    """Return the page, of faults of clusters or of assumptions about tools."""
-    introduction = _OF_ASSUMPTIONS if assumptions else _INTRODUCTION
-    return "\n".join([introduction, *_lines(matrix)]) + "\n"
-
-
-def _lines(matrix: Matrix) -> Iterator[str]:
-    yield f"**{headline(matrix)}**: {counted(matrix)}."
-    if again := judged_again(matrix):
-        yield ""
-        yield f"{again}."
-    yield ""
-    yield "| profile | without a fault | seconds |"
-    yield "| --- | --- | --- |"
-    for profile in matrix.profiles:
-        state = "healthy" if profile.healthy else f"not healthy {profile.problem}".rstrip()
-        yield f"| `{profile.name}` | {state} | {profile.seconds:.0f} |"
-    yield from _faults(matrix)
-    yield from _wrong(matrix)
-    yield from _recovered(matrix)
-    yield from _harmless(matrix)
-    yield from _blind(matrix)
-    yield from _flows(matrix)
-
-
-def _faults(matrix: Matrix) -> Iterator[str]:
-    for profile in dict.fromkeys(row.profile for row in matrix.judged):
-        yield ""
-        yield f"## {profile}"
-        yield ""
-        yield "| fault | what is broken | verdict | seconds | ratio | red checks by flow | leading incident |"
-        yield "| --- | --- | --- | --- | --- | --- | --- |"
-        for row in matrix.judged:
-            if row.profile == profile:
-                yield _row(matrix, row)
-
-
-def _row(matrix: Matrix, row: Judged) -> str:
-    turned = [f"{flow} {red}/{of}" for flow, (red, of) in matrix.flows_of(row).items()]
-    ratio = times(matrix, row)
-    cells = (
-        f"`{row.fault}`",
-        matrix.summaries.get(row.fault, ""),
-        word(row),
-        f"{row.seconds:.0f}" if row.ran else "",
-        f"**{ratio}**" if matrix.too_long(row) else ratio,
-        ", ".join(turned),
-        row.cause,
+    """Return the reference page, of faults of clusters or of assumptions about tools."""
+    why = {
+        "What a run recovers from": [
+            (row.fault, f"an event has to say “{row.recovered}”")
+            for row in matrix.judged
+            if row.recovered
+        ],
+        "What does no harm": [(row.fault, row.harmless) for row in matrix.judged if row.harmless],
+        "What nothing notices yet": [(row.fault, row.blind) for row in matrix.judged if row.blind],
+    }
+    return (
+        _environment()
+        .get_template("selftest.md.j2")
+        .render(
+            matrix=matrix,
+            assumptions=assumptions,
+            turned_nothing=[(title, dict(rows)) for title, rows in why.items()],
+            most=_MOST,
+            budget=BUDGET,
+        )
     )
-    return f"| {' | '.join(_cell(text) for text in cells)} |"
-
-
-def _wrong(matrix: Matrix) -> Iterator[str]:
-    if not matrix.wrong:
-        return
-    yield ""
-    yield "## What is wrong"
-    yield ""
-    for row in matrix.wrong:
-        for line in reasons(row, _MOST):
-            yield f"- `{row.fault}` on `{row.profile}`: {_cell(line)}"
-
-
-def _recovered(matrix: Matrix) -> Iterator[str]:
-    recovered = {row.fault: row.recovered for row in matrix.judged if row.recovered}
-    if not recovered:
-        return
-    yield ""
-    yield "## What a run recovers from"
-    yield ""
-    for fault, words in recovered.items():
-        yield f"- `{fault}`: an event has to say “{words}”"
-
-
-def _harmless(matrix: Matrix) -> Iterator[str]:
-    harmless = {row.fault: row.harmless for row in matrix.judged if row.harmless}
-    if not harmless:
-        return
-    yield ""
-    yield "## What does no harm"
-    yield ""
-    for fault, why in harmless.items():
-        yield f"- `{fault}`: {why}"
-
-
-def _blind(matrix: Matrix) -> Iterator[str]:
-    blind = {row.fault: row.blind for row in matrix.judged if row.blind}
-    if not blind:
-        return
-    yield ""
-    yield "## What nothing notices yet"
-    yield ""
-    for fault, why in blind.items():
-        yield f"- `{fault}`: {why}"
-
-
-def _flows(matrix: Matrix) -> Iterator[str]:
-    yield ""
-    yield "## Flows that no fault turned"
-    yield ""
-    yield (", ".join(f"`{flow}`" for flow in matrix.idle) or "None.")
-    if matrix.open:
-        yield ""
-        yield "## Flows whose outcome documents leave open"
-        yield ""
-        yield "Every check of them may end either way on every profile here, so that no fault can turn them; the limitation says why."
-        yield ""
-        for flow, names in matrix.open.items():
-            yield f"- `{flow}`: {', '.join(f'`{name}`' for name in names)}"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+_MOST_ON_PAGE = 12
+
+
+def page(matrix: Matrix) -> str:
+    """Return the page."""
+    environment = _environment()
+    assert environment.loader is not None
+    style = environment.loader.get_source(environment, "selftest.css")[0]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    turned = {flow for row in matrix.ran for flow, _, _ in row.turned}
+    return environment.get_template("selftest.html.j2").render(
+        matrix=matrix,
+        flows=[flow for flow in matrix.flows if flow in turned],
+        style=Markup(style),  # noqa: S704 - shipped with the package
+        policy=f"default-src 'none'; style-src 'sha256-{digest}'",
+        most=_MOST_ON_PAGE,
+        budget=BUDGET,
+    )
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("nettests.lab.selftest"),
+        autoescape=select_autoescape(["html.j2"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sentences = (headline, counted, reasons, state, word, judged_again, left_open, times)
+    environment.globals.update({each.__name__: each for each in sentences})
+    environment.filters["cell"] = _cell
+    return environment

@@ -19,7 +19,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.folders import control, state
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.lifecycle import launch
-from nettests.lab.selftest.declared import Injection
+from nettests.lab.selftest.named_faults import Injection
 from nettests.lab.selftest.runs import Run, read
 from nettests.lab.topology import mechanisms
 

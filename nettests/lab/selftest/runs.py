@@ -1,10 +1,10 @@
 """What a run of the harness says, as far as the selftest judges it: read from ``results.json``. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-Json = dict[str, Any]
+import cattrs
 
 RED = frozenset({"fail", "flaky", "unknown", "lifted"})
 _SKIPPED = "skipped"
@@ -24,7 +24,7 @@ class Check:
     service: str = ""
     left_open_by: str = ""
     """The limitation that leaves the outcome open; empty where one is expected."""
-    members: tuple["Check", ...] = ()
+    members: "tuple[Check, ...]" = ()
     """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
 
     @property
@@ -140,42 +140,10 @@ def _left_open_by(result: Mapping[str, Any]) -> str:
 
 
 def _incident(incident: Mapping[str, Any]) -> Incident:
-    return Incident(
-        cause=incident["cause"],
-        traits=tuple(sorted((incident.get("traits") or {}).items())),
-        checks=tuple(incident["checks"]),
-        explained=bool(incident.get("explained", True)),
-    )
-
-
-def to_json(run: Run) -> Json:
-    """Return a run as plain data."""
-    return asdict(run)
+    traits = tuple(sorted((incident.get("traits") or {}).items()))
+    return cattrs.structure({**incident, "traits": traits}, Incident)
 
 
 def from_json(data: Mapping[str, Any]) -> Run:
-    """Return the run that ``to_json`` was given."""
-    incidents = tuple(
-        Incident(
-            **{
-                **incident,
-                "traits": tuple((name, value) for name, value in incident["traits"]),
-                "checks": tuple(incident["checks"]),
-            }
-        )
-        for incident in data["incidents"]
-    )
-    return Run(
-        **{
-            "rejudged": None,
-            **data,
-            "checks": tuple(_check_from(check) for check in data["checks"]),
-            "incidents": incidents,
-            "events": tuple(data.get("events") or ()),
-        }
-    )
-
-
-def _check_from(data: Mapping[str, Any]) -> Check:
-    members = tuple(_check_from(member) for member in data.get("members") or ())
-    return Check(**{**data, "members": members})
+    """Return the run that a file of ``asdict`` holds."""
+    return cattrs.structure({"rejudged": None, **data}, Run)

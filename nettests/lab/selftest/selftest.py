@@ -1,22 +1,115 @@
 """The selftest: profile after profile a healthy run, then fault after fault, as far as the budget reaches.
 
-It decides what is next and reports progress; ``running`` acts, ``store`` saves, and ``judging`` judges at the end.
+It decides what is next and reports progress; ``running`` acts, ``Store`` saves, and ``judging`` judges at the end. The runs so far are
+in one folder, one file for each healthy run and each fault, written as soon as its run ends, so that an interrupted selftest can be
+resumed. Runs are stored, never judgements: declarations may change.
 """
 
+import json
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from nettests.lab.errors import LabError
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
-from nettests.lab.selftest.declared import NamedFault
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
-from nettests.lab.selftest.named_faults import placed
-from nettests.lab.selftest.runs import Run, open_flows
-from nettests.lab.selftest.store import Kept, Store
+from nettests.lab.selftest.named_faults import NamedFault, placed
+from nettests.lab.selftest.runs import Run, from_json, open_flows
+
+_HEALTHY = "healthy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A run under a fault; ``left`` are checks that were still red after it."""
+
+    run: Run
+    left: tuple[str, ...] = ()
+
+
+class Store:
+    """The folder of one selftest."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def make(self) -> None:
+        """Make the folder; ``LabError`` if it cannot be."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LabError(f"{self.path} cannot be made: {error.strerror}") from error
+
+    def reports(self, profile: str, name: str) -> Path:
+        """Return the folder for the harness' own documents of a run."""
+        return self.path / profile / name
+
+    def healthy(self, profile: str) -> Run | None:
+        """Return the healthy run of a profile, if there was one."""
+        data = self._read(profile, _HEALTHY)
+        return None if data is None else from_json(data["run"])
+
+    def keep_healthy(self, profile: str, run: Run) -> None:
+        """Write the healthy run of a profile."""
+        self._write(profile, _HEALTHY, {"run": asdict(run)})
+
+    def fault(self, profile: str, fault: NamedFault) -> Kept | None:
+        """Return the run under a fault, if there was one that was put in force as it is declared now."""
+        data = self._read(profile, fault.name)
+        if data is None or data["inject"] != _injected(fault):
+            return None
+        return Kept(run=from_json(data["run"]), left=tuple(data["left"]))
+
+    def keep(self, profile: str, fault: NamedFault, kept: Kept) -> None:
+        """Write the run under a fault."""
+        data = {"inject": _injected(fault), "run": asdict(kept.run), "left": list(kept.left)}
+        self._write(profile, fault.name, data)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a document of the whole."""
+        path = self.path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def _file(self, profile: str, name: str) -> Path:
+        return self.path / profile / f"{name}.json"
+
+    def _read(self, profile: str, name: str) -> Any:
+        try:
+            return json.loads(self._file(profile, name).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            raise LabError(
+                f"{self._file(profile, name)} is not what a selftest wrote: {error}",
+                hint="Remove it: that fault is then tried again.",
+            ) from error
+
+    def _write(self, profile: str, name: str, data: Any) -> None:
+        file = self._file(profile, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".draft")
+        draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        os.replace(draft, file)  # noqa: PTH105  # whoever reads meets the old file or the new one
+
+
+def _injected(fault: NamedFault) -> Any:
+    """Return how a fault is put in force, as JSON has it."""
+    means = {
+        "injections": [
+            {**asdict(injection), "options": dict(injection.options)}
+            for injection in fault.injections
+        ],
+        "mechanisms": list(fault.mechanisms),
+    }
+    return means | ({"enable": list(fault.enable)} if fault.enable else {})
+
 
 Tell = Callable[[str], None]
 
@@ -24,7 +117,6 @@ ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
 """Flows that a quick run tests beside those that must turn."""
 _VERIFIED = 4
 """How many flows are retried after a fault was cleared."""
-_HEALTHY = "healthy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +251,6 @@ class _Shared:
         self._lab: LabFolder | None = None
 
     def lab(self) -> LabFolder:
-        """Return the lab."""
         if self._lab is None:
             self._lab = self._stack.enter_context(running.lab(self._profile))
         return self._lab
@@ -193,39 +284,27 @@ def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
 
 def judged(plan: Plan, store: Store) -> Matrix:
     """Judge all stored runs by the current declarations."""
-    profiles: list[Profile] = []
-    flows: dict[str, None] = {}
+    healthy_runs = {name: run for name in plan.profiles if (run := store.healthy(name))}
     rows: list[Judged] = []
-    healthy_runs: list[Run] = []
     for name in plan.profiles:
-        healthy = store.healthy(name)
-        if healthy is None:
-            rows += (not_run(fault, name) for fault in plan.of(name))
-            continue
-        healthy_runs.append(healthy)
-        profiles.append(_profile(name, healthy))
-        flows |= dict.fromkeys(_flows(healthy))
-        rows += (_judged(fault, name, healthy, store) for fault in plan.of(name))
+        for fault in plan.of(name):
+            kept = store.fault(name, fault) if name in healthy_runs else None
+            if kept is None:
+                rows.append(not_run(fault, name))
+            else:
+                rows.append(judge(fault, name, healthy_runs[name], kept.run, kept.left))
     return Matrix(
-        profiles=tuple(profiles),
-        flows=tuple(sorted(flows)),
+        profiles=tuple(
+            Profile(
+                name=name,
+                seconds=run.seconds,
+                red=tuple(check.id for check in run.red),
+                problem=run.problem,
+            )
+            for name, run in healthy_runs.items()
+        ),
+        flows=tuple(sorted({check.flow for run in healthy_runs.values() for check in run.checks})),
         judged=tuple(rows),
         summaries=summaries([fault for name in plan.profiles for fault in plan.of(name)]),
-        open=open_flows(healthy_runs),
+        open=open_flows(healthy_runs.values()),
     )
-
-
-def _judged(fault: NamedFault, profile: str, healthy: Run, store: Store) -> Judged:
-    kept = store.fault(profile, fault)
-    if kept is None:
-        return not_run(fault, profile)
-    return judge(fault, profile, healthy, kept.run, kept.left)
-
-
-def _profile(name: str, healthy: Run) -> Profile:
-    red = tuple(check.id for check in healthy.red)
-    return Profile(name=name, seconds=healthy.seconds, red=red, problem=healthy.problem)
-
-
-def _flows(run: Run) -> Iterable[str]:
-    return (check.flow for check in run.checks)

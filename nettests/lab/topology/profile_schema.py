@@ -1,10 +1,22 @@
 """What a lab profile's file may say: its JSON Schema. Used by ``profiles``, which says where a file breaks it."""
 
+from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 from nettests.lab.topology import windows_settings
-from nettests.lab.topology.backends import DRIVERS
 from nettests.lab.topology.cluster import OS, PRODUCTS, Driver, Ipam, Plugin, ProxyMode
+
+DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
+    Plugin.FLANNEL: (("host-gw", "l2bridge"), ("vxlan", "overlay")),
+    Plugin.AZURE: (("vnet", "l2tunnel"), ("overlay", "l2bridge")),
+    Plugin.ANTREA: (("geneve", "transparent"), ("vxlan", "transparent")),
+    Plugin.CALICO: (("vxlan", "overlay"), ("windows-bgp", "l2bridge")),
+    Plugin.SDNBRIDGE: (("routes", "l2bridge"),),
+    Plugin.OVN_KUBERNETES: (("hybrid-overlay", "overlay"),),
+    Plugin.VPC: (("vpc", "l2bridge"),),
+}
+"""Backends of each plugin in the lab, and the HNS network that they make."""
 
 SERVICE_ON: dict[str, frozenset[OS]] = {
     "pod": frozenset(),
@@ -13,85 +25,77 @@ SERVICE_ON: dict[str, frozenset[OS]] = {
 }
 """What kube-proxy runs as, and on which nodes it is a service of its host then."""
 
-_BACKENDS = sorted({backend for pairs in DRIVERS.values() for backend, _ in pairs})
-
 _MOST_NODES = 240
 """What the nodes' /24 holds beside the gateway: addresses from the eleventh on."""
+_LABEL = "([-a-z0-9]{0,61}[a-z0-9])?$"
+_TEXT, _SWITCH = {"type": "string"}, {"type": "boolean"}
 
-_NODE_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "os"],
-    "properties": {
-        "name": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "os": {"enum": ["linux", "windows"]},
-        "build": {"enum": [*PRODUCTS]},
-        "patch": {"type": "integer", "minimum": 1},
-        "runtime": {"type": "string", "pattern": r"^(containerd|docker)://\d+\.\d+\.\d+"},
-        "controlPlane": {"type": "boolean"},
-        "cordoned": {"type": "boolean"},
-        "zone": {"type": "string", "pattern": "^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "taints": {
-            "type": "array",
-            "items": {
-                "type": "string",
-                "pattern": "^[^=:]+=[^=:]*:(NoSchedule|NoExecute|PreferNoSchedule)$",
-            },
-        },
+
+def _object(properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the schema of an object with these keys and no others."""
+    needed = {"required": [*required]} if required else {}
+    return {"type": "object", "additionalProperties": False, **needed, "properties": properties}
+
+
+def _matching(pattern: str) -> dict[str, Any]:
+    return {**_TEXT, "pattern": pattern}
+
+
+def _words(of: type[StrEnum]) -> dict[str, Any]:
+    return {"enum": [word.value for word in of]}
+
+
+_CNI = _object(
+    {
+        "plugin": _words(Plugin),
+        "backend": {"enum": sorted({name for pairs in DRIVERS.values() for name, _ in pairs})},
+        "driver": _words(Driver),
+        "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
+        "vxlanPort": {"const": 4789},
+        "loopbackDSR": _SWITCH,
+        "ipam": _words(Ipam),
+        "natExceptions": {"type": "array", "items": _matching(r"^\d+\.\d+\.\d+\.\d+/\d+$")},
     },
+    required=("plugin", "backend", "driver"),
+)
+_TAINT = _matching("^[^=:]+=[^=:]*:(NoSchedule|NoExecute|PreferNoSchedule)$")
+_NODE = {
+    **_object(
+        {
+            "name": _matching(f"^[a-z]{_LABEL}"),
+            "os": _words(OS),
+            "build": {"enum": [*PRODUCTS]},
+            "patch": {"type": "integer", "minimum": 1},
+            "runtime": _matching(r"^(containerd|docker)://\d+\.\d+\.\d+"),
+            "controlPlane": _SWITCH,
+            "cordoned": _SWITCH,
+            "zone": _matching(f"^[a-z]{_LABEL}"),
+            "taints": {"type": "array", "items": _TAINT},
+        },
+        required=("name", "os"),
+    ),
     "if": {"properties": {"os": {"const": "windows"}}},
     "then": {"required": ["build", "patch"]},
 }
+_OPTIONS = ("windowsImageHasPing", "windowsFirewall", "firewallStated")
+_PROXY = {"mode": _words(ProxyMode), "dsr": _SWITCH, "runsAs": {"enum": [*SERVICE_ON]}}
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["apiVersion", "kind", "name", "summary", "kubernetesVersion", "cni", "nodes"],
-    "properties": {
-        "apiVersion": {"const": "nettests.dev/v1alpha1"},
-        "kind": {"const": "LabProfile"},
-        "name": {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
-        "summary": {"type": "string"},
-        "kubernetesVersion": {"type": "string", "pattern": r"^v1\.\d+\.\d+$"},
-        "cni": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["plugin", "backend", "driver"],
-            "properties": {
-                "plugin": {"enum": [plugin.value for plugin in Plugin]},
-                "backend": {"enum": [*_BACKENDS]},
-                "driver": {"enum": [driver.value for driver in Driver]},
-                "vni": {"type": "integer", "minimum": 4096, "maximum": 16777215},
-                "vxlanPort": {"const": 4789},
-                "loopbackDSR": {"type": "boolean"},
-                "ipam": {"enum": [ipam.value for ipam in Ipam]},
-                "natExceptions": {
-                    "type": "array",
-                    "items": {"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$"},
-                },
-            },
+    **_object(
+        {
+            "apiVersion": {"const": "nettests.dev/v1alpha1"},
+            "kind": {"const": "LabProfile"},
+            "name": _matching(f"^[a-z0-9]{_LABEL}"),
+            "summary": _TEXT,
+            "kubernetesVersion": _matching(r"^v1\.\d+\.\d+$"),
+            "cni": _CNI,
+            "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"], ["IPv6"]]},
+            "kubeProxy": _object(_PROXY),
+            "options": _object(dict.fromkeys(_OPTIONS, _SWITCH)),
+            "windows": windows_settings.SCHEMA,
+            "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE},
         },
-        "ipFamilies": {"enum": [["IPv4"], ["IPv4", "IPv6"], ["IPv6"]]},
-        "kubeProxy": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "mode": {"enum": [mode.value for mode in ProxyMode]},
-                "dsr": {"type": "boolean"},
-                "runsAs": {"enum": [*SERVICE_ON]},
-            },
-        },
-        "options": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "windowsImageHasPing": {"type": "boolean"},
-                "windowsFirewall": {"type": "boolean"},
-                "firewallStated": {"type": "boolean"},
-            },
-        },
-        "windows": windows_settings.SCHEMA,
-        "nodes": {"type": "array", "minItems": 1, "maxItems": _MOST_NODES, "items": _NODE_SCHEMA},
-    },
+        required=["apiVersion", "kind", "name", "summary", "kubernetesVersion", "cni", "nodes"],
+    ),
 }

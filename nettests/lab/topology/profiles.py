@@ -13,14 +13,13 @@ from dataclasses import fields, replace
 from importlib.resources import files
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from nettests.lab.errors import ProfileError
 from nettests.lab.topology import settings, windows_settings
-from nettests.lab.topology.backends import DRIVERS, ROUTED
 from nettests.lab.topology.cluster import (
     IPV6_NETWORKS,
     OS,
@@ -36,10 +35,13 @@ from nettests.lab.topology.cluster import (
     Profile,
     ProxyMode,
 )
-from nettests.lab.topology.profile_schema import SCHEMA, SERVICE_ON
+from nettests.lab.topology.profile_schema import DRIVERS, SCHEMA, SERVICE_ON
+from nettests.lab.topology.windows_settings import key
 
 DEFAULT = "win2019-l2bridge"
 
+_ROUTED = frozenset({"host-gw", "routes"})
+"""Backends that the lab wires in both families."""
 _LAST_USERSPACE = 25
 
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
@@ -210,10 +212,10 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
         raise ProfileError(
             f"{file}:{_line(document, ('nodes',))}: exactly one Linux node must have controlPlane: true."
         )
-    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in ROUTED:
+    if len(document.get("ipFamilies", ())) > 1 and document["cni"]["backend"] not in _ROUTED:
         raise ProfileError(
             f"{file}:{_line(document, ('ipFamilies',))}: two families need a network of routes.",
-            hint=f"Backends: {', '.join(sorted(ROUTED))}.",
+            hint=f"Backends: {', '.join(sorted(_ROUTED))}.",
         )
     if any(node["os"] == "windows" for node in nodes):
         _check_windows(document, file)
@@ -221,33 +223,26 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
 
 def _check_windows(document: Mapping[str, Any], file: str) -> None:
     """Refuse drivers and modes of kube-proxy that the plugin, or its version, does not have."""
+
+    def refuse(section: str, key: str, what: str, hint: str = "") -> NoReturn:
+        raise ProfileError(f"{file}:{_line(document, (section, key))}: {what}.", hint=hint)
+
     cni, proxy = document["cni"], document.get("kubeProxy", {})
     plugin, mode = Plugin(cni["plugin"]), ProxyMode(proxy.get("mode", "kernelspace"))
     if (cni["backend"], cni["driver"]) not in DRIVERS[plugin]:
         drivers = ", ".join(f"{backend} with {driver}" for backend, driver in DRIVERS[plugin])
-        where = _line(document, ("cni", "driver"))
-        raise ProfileError(
-            f"{file}:{where}: {plugin} does not make {cni['driver']} networks of {cni['backend']}.",
-            hint=f"On Windows it knows {drivers}.",
-        )
+        what = f"{plugin} does not make {cni['driver']} networks of {cni['backend']}"
+        refuse("cni", "driver", what, f"On Windows it knows {drivers}.")
     if cni.get("ipam") == Ipam.HNS and plugin is not Plugin.SDNBRIDGE:
-        where = _line(document, ("cni", "ipam"))
-        raise ProfileError(
-            f"{file}:{where}: {plugin} has an address management of its own.",
-            hint="Addresses come from HNS with sdnbridge.",
-        )
+        what = f"{plugin} has an address management of its own"
+        refuse("cni", "ipam", what, "Addresses come from HNS with sdnbridge.")
     if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
-        where = _line(document, ("kubeProxy", "mode"))
-        raise ProfileError(
-            f"{file}:{where}: kubeProxy.mode none goes with the antrea plugin, whose agent serves "
-            "Services itself."
-        )
+        what = "kubeProxy.mode none goes with the antrea plugin, whose agent serves Services itself"
+        refuse("kubeProxy", "mode", what)
     minor = int(document["kubernetesVersion"].split(".")[1])
     if mode is ProxyMode.USERSPACE and minor > _LAST_USERSPACE:
-        where = _line(document, ("kubeProxy", "mode"))
-        raise ProfileError(
-            f"{file}:{where}: kube-proxy has no userspace mode after 1.{_LAST_USERSPACE}."
-        )
+        what = f"kube-proxy has no userspace mode after 1.{_LAST_USERSPACE}"
+        refuse("kubeProxy", "mode", what)
 
 
 def _build(document: Mapping[str, Any]) -> Profile:
@@ -272,9 +267,7 @@ def _build(document: Mapping[str, Any]) -> Profile:
             service_on=SERVICE_ON[proxy.get("runsAs", "pod")],
         ),
         options=Options(
-            windows_image_has_ping=bool(options.get("windowsImageHasPing", True)),
-            windows_firewall=bool(options.get("windowsFirewall", True)),
-            firewall_stated=bool(options.get("firewallStated", True)),
+            **{each.name: bool(options.get(key(each.name), True)) for each in fields(Options)}
         ),
         windows=windows_settings.read(document.get("windows", {})),
     )

@@ -19,11 +19,12 @@ Document = MutableMapping[str, Any]
 Drivers = Mapping[str, Sequence[tuple[str, str]]]
 """Backends of each plugin with the driver of its Windows nodes, the usual one first."""
 _WORDS = {"true": True, "on": True, "false": False, "off": False}
+# samples: "1.34.2", "v1.34.2"; "20348.3207", "10.0.20348.3207"
 _RELEASE = re.compile(r"v?(?P<release>\d+\.\d+\.\d+)")
 _BUILD = re.compile(r"(?:10\.0\.)?(?P<build>\d{5})\.(?P<patch>\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """One key: what is to be written as its value, and how it changes a profile's document."""
 
@@ -81,19 +82,18 @@ def _choose_driver(cni: Document, drivers: Drivers, *, backend_stated: bool) -> 
     cni["driver"] = dict(pairs).get(cni["backend"], cni["driver"])
 
 
-def _release(text: str) -> str:
-    # samples: "1.34.2", "v1.34.2"
-    match = _RELEASE.fullmatch(text)
-    if match is None:
+def _matched(pattern: re.Pattern[str], text: str) -> re.Match[str]:
+    if (match := pattern.fullmatch(text)) is None:
         raise ValueError(text)
-    return f"v{match['release']}"
+    return match
+
+
+def _release(text: str) -> str:
+    return f"v{_matched(_RELEASE, text)['release']}"
 
 
 def _build(text: str) -> tuple[int, int]:
-    # samples: "20348.3207", "10.0.20348.3207"
-    match = _BUILD.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
+    match = _matched(_BUILD, text)
     return int(match["build"]), int(match["patch"])
 
 
@@ -154,53 +154,23 @@ def _of_windows() -> tuple[Setting, ...]:
     rows = ((windows_settings.key(each.name), each.metadata) for each in fields(WindowsSettings))
     return tuple(
         Setting(
-            name=f"windows.{key}",
-            example=row["example"],
-            read=_READERS[row["schema"]["type"]],
-            change=_set("windows", key),
+            f"windows.{key}", row["example"], _READERS[row["schema"]["type"]], _set("windows", key)
         )
         for key, row in rows
     )
 
 
 _TABLE = (
-    Setting(name="kubernetes", example="1.34.2", read=_release, change=_set("kubernetesVersion")),
-    Setting(name="cni.plugin", example="flannel", read=_word, change=_set("cni", "plugin")),
-    Setting(name="cni.backend", example="vxlan", read=_word, change=_set("cni", "backend")),
-    Setting(
-        name="cni.natExceptions",
-        example="192.0.2.0/24",
-        read=_networks,
-        change=_set("cni", "natExceptions"),
-    ),
-    Setting(
-        name="cni.loopbackDSR", example="true", read=_on_off, change=_set("cni", "loopbackDSR")
-    ),
-    Setting(
-        name="linux.runtime",
-        example="containerd://2.1.9",
-        read=_word,
-        change=_of_nodes("linux", "runtime"),
-    ),
-    Setting(
-        name="windows.runtime",
-        example="containerd://2.1.9",
-        read=_word,
-        change=_of_nodes("windows", "runtime"),
-    ),
-    Setting(
-        name="windows.build",
-        example="20348.3207",
-        read=_build,
-        change=_of_nodes("windows", "build", "patch"),
-    ),
-    Setting(name="kubeProxy.dsr", example="true", read=_on_off, change=_set("kubeProxy", "dsr")),
-    Setting(
-        name="kubeProxy.windows.mode",
-        example="kernelspace",
-        read=_word,
-        change=_set("kubeProxy", "mode"),
-    ),
+    Setting("kubernetes", "1.34.2", _release, _set("kubernetesVersion")),
+    Setting("cni.plugin", "flannel", _word, _set("cni", "plugin")),
+    Setting("cni.backend", "vxlan", _word, _set("cni", "backend")),
+    Setting("cni.natExceptions", "192.0.2.0/24", _networks, _set("cni", "natExceptions")),
+    Setting("cni.loopbackDSR", "true", _on_off, _set("cni", "loopbackDSR")),
+    Setting("linux.runtime", "containerd://2.1.9", _word, _of_nodes("linux", "runtime")),
+    Setting("windows.runtime", "containerd://2.1.9", _word, _of_nodes("windows", "runtime")),
+    Setting("windows.build", "20348.3207", _build, _of_nodes("windows", "build", "patch")),
+    Setting("kubeProxy.dsr", "true", _on_off, _set("kubeProxy", "dsr")),
+    Setting("kubeProxy.windows.mode", "kernelspace", _word, _set("kubeProxy", "mode")),
     *_of_windows(),
 )
 SETTINGS = {setting.name: setting for setting in _TABLE}

@@ -35,11 +35,13 @@ from nettests.model.words import (
 from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
+from nettests.report.incidents.loss import PLACES
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
     Kind,
     Trait,
+    is_named_outside,
     looks_names_up,
     queries_cluster_dns,
     speaks_of_first_packets,
@@ -288,6 +290,8 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed it
+    if is_named_outside(result.check) and was_told_no(result):
+        not_shown |= {*PLACES}  # the way to the DNS server is up
     return frozenset(trait for trait in traits if trait.kind not in not_shown)
 
 

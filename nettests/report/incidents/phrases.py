@@ -71,7 +71,7 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _settings_cause(of[Kind.SETTINGS], results)
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
-        return f"Names outside the cluster do not resolve{where}"
+        return f"Names outside the cluster do not resolve{where}{_now_and_then(results)}"
     if answers := _of_answers(of, results):
         return answers
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():

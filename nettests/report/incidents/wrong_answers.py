@@ -110,12 +110,12 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def was_told_no(result: CheckResult) -> bool:
-    """Whether a server of names answered every time, though not with the address: neither query nor answer was lost."""
+    """Whether a server of names answered every time, and at least once without an address: no packet was lost."""
     seen = result.observation
     if seen is None:
         return False
-    answers = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
-    return answers <= {Outcome.NXDOMAIN, Outcome.SERVFAIL}
+    answers = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)} - {Outcome.RESOLVED}
+    return bool(answers) and answers <= {Outcome.NXDOMAIN, Outcome.SERVFAIL}
 
 
 def _denied_alone(result: CheckResult) -> bool:

@@ -140,6 +140,11 @@
     form.found.value = filtered ? `${found} of ${checks.length} shown` : "";
   };
   form.addEventListener("input", apply);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    form.text.focus();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(apply));
   for (const tile of tiles) {

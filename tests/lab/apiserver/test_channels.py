@@ -71,10 +71,10 @@ def test_a_program_ends_with_its_client(cluster: Api) -> None:
             path = f"{EXEC}&command=sleep&command=1000"
             socket = await client._require().ws_connect(path, protocols=["v5.channel.k8s.io"])
             assert await socket.receive_bytes() == b"\x01"
-            assert len(running.settings.faults._open) == 1
+            assert len(running.settings.faults.channels) == 1
             await socket.close()
             async with asyncio.timeout(10):
-                while running.settings.faults._open:
+                while running.settings.faults.channels:
                     await asyncio.sleep(0.01)
 
     cluster(run)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import Version, cells, discovery, resources
+from nettests.lab.apiserver import Version, discovery, resources, tables
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod
 
@@ -156,7 +156,7 @@ def test_every_row_has_a_cell_for_each_column(api: Api) -> None:
 )
 def test_ages_are_shown_as_kubectl_shows_them(seconds: int, shown: str) -> None:
     """``duration.HumanDuration``."""
-    assert cells.duration(seconds) == shown
+    assert tables.duration(seconds) == shown
 
 
 @pytest.mark.parametrize(
@@ -188,14 +188,14 @@ def test_the_status_of_a_pod_is_its_most_telling_reason(
 ) -> None:
     """A container's reason before the phase; deletion before all."""
     metadata = {"name": "p", **({"deletionTimestamp": "x"} if deleted else {})}
-    assert cells.pod_status({"metadata": metadata, "spec": {}, "status": status}) == shown
+    assert tables.pod_status({"metadata": metadata, "spec": {}, "status": status}) == shown
 
 
 def test_an_age_is_the_time_since_creation() -> None:
     """From ``creationTimestamp`` to now."""
     now = datetime.now(UTC)
     made = (now - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    assert cells.since(made, now) == "5m"
+    assert tables.since(made, now) == "5m"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_an_age_is_the_time_since_creation() -> None:
 )
 def test_a_cell_by_path_shows_what_stands_there(item: dict[str, Any], shown: object) -> None:
     """A zero is a value; what is empty or absent is shown as the default."""
-    assert cells.at("status.n", "-")(item) == shown
+    assert tables.at("status.n", "-")(item) == shown
 
 
 @pytest.mark.parametrize(
@@ -221,4 +221,4 @@ def test_three_endpoints_are_shown_and_the_others_counted(count: int, shown: str
     """``formatEndpoints`` of the printers."""
     addresses = [{"ip": str(number)} for number in range(count)]
     subset = {"addresses": addresses, "ports": [{"port": 1}]}
-    assert cells.endpoints({"subsets": [subset]}) == shown
+    assert tables.endpoints({"subsets": [subset]}) == shown

@@ -6,7 +6,7 @@ import pytest
 from kubernetes.client import models
 
 from nettests.lab.apiserver import protobuf, resources, schema
-from nettests.lab.apiserver.strategic import MERGE_KEYS
+from nettests.lab.apiserver.patch import MERGE_KEYS
 
 _MODELS = {
     "Pod": "V1Pod",
@@ -45,7 +45,7 @@ def test_every_named_type_is_there() -> None:
 
 def test_merge_keys_and_field_numbers_name_real_fields() -> None:
     """The tables of strategic merge and protobuf agree with the table of fields."""
-    for owner, field in MERGE_KEYS:
+    for owner, field in (place.split(".") for place in MERGE_KEYS):
         assert field in schema.types()[owner]
     for name, fields in protobuf._NUMBERS.items():
         assert {field for field in fields.split() if field != "-"} <= set(schema.types()[name])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import gated_fields, windows
+from nettests.lab.apiserver import pod_admission, windows
 
 Json = dict[str, Any]
 
@@ -37,7 +37,7 @@ FIRST = {
 def refused(minor: int) -> set[str]:
     """Return the fields that a server of that release refuses for ``os.name: windows``."""
     spec = copy.deepcopy(POD)
-    gated_fields.drop(spec, minor)
+    pod_admission.drop_gated(spec, minor)
     return {error.field for error in windows.validate_os(spec)}
 
 
@@ -58,6 +58,6 @@ def test_the_first_list_is_refused_from_1_24_on() -> None:
 def test_before_1_22_there_is_no_host_process() -> None:
     """The field goes, and with it the rules about it."""
     spec = copy.deepcopy(POD)
-    gated_fields.drop(spec, 21)
+    pod_admission.drop_gated(spec, 21)
     assert windows.validate_host_process(spec) == []
     assert windows.validate_host_process(POD) != []

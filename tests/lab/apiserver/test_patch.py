@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import patch, resources, strategic
+from nettests.lab.apiserver import patch, resources
 from nettests.lab.apiserver.status import ApiError
 
 POD = {
@@ -21,7 +21,7 @@ POD = {
 
 
 def _merge(document: dict[str, Any]) -> dict[str, Any]:
-    return strategic.merge(POD, document, "Pod")
+    return patch.merge(POD, document, "Pod")
 
 
 def test_a_merge_patch_replaces_lists_and_removes_with_null() -> None:

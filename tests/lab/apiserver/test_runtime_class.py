@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver.runtime_class import refusal
+from nettests.lab.apiserver.pod_admission import runtime_class_refusal as refusal
 
 Json = dict[str, Any]
 TOLERATION = {"key": "os", "operator": "Equal", "value": "windows", "effect": "NoSchedule"}

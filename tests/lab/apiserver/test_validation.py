@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import ApiSettings, pod_defaults, pod_validation, services, validation
+from nettests.lab.apiserver import ApiSettings, defaults, pod_validation, services, validation
 from nettests.lab.apiserver.status import FieldError
 
 Json = dict[str, Any]
@@ -17,7 +17,7 @@ def _pod(**spec: Any) -> Json:
         "metadata": {"name": "p"},
         "spec": {"containers": [{"name": "c", "image": "i:1"}], **copy.deepcopy(spec)},
     }
-    pod_defaults.fill_pod(pod)
+    defaults.fill_pod(pod)
     return pod
 
 

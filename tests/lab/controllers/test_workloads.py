@@ -10,7 +10,7 @@ from nettests.lab.controllers.workloads import (
     reconcile_replica_set,
     replica_set_of,
 )
-from nettests.lab.faults.rollouts import settled
+from nettests.lab.faults.control_plane import settled
 
 Json = dict[str, Any]
 

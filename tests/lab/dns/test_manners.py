@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.lab.dns import linux, windows
+from nettests.lab.dns import clients
 from nettests.lab.interfaces import ResolverConfig
 
 CONFIG = ResolverConfig(
@@ -14,7 +14,7 @@ SUFFIXED = [f"kubernetes.{suffix}." for suffix in CONFIG.searches]
 
 def test_linux_walks_the_list_before_the_bare_name() -> None:
     """Fewer dots than ``ndots``: suffixes first, the name itself last."""
-    assert list(linux.candidates(CONFIG, "web.demo")) == [
+    assert list(clients.linux_candidates(CONFIG, "web.demo")) == [
         "web.demo.demo.svc.cluster.local.",
         "web.demo.svc.cluster.local.",
         "web.demo.cluster.local.",
@@ -25,10 +25,10 @@ def test_linux_walks_the_list_before_the_bare_name() -> None:
 def test_linux_tries_a_name_with_enough_dots_first() -> None:
     """``ndots`` dots or more: the name itself first."""
     name = "a.b.c.d.e.f"
-    assert next(iter(linux.candidates(CONFIG, name))) == f"{name}."
+    assert next(iter(clients.linux_candidates(CONFIG, name))) == f"{name}."
 
 
-@pytest.mark.parametrize("candidates", [linux.candidates, windows.candidates])
+@pytest.mark.parametrize("candidates", [clients.linux_candidates, clients.windows_candidates])
 def test_an_absolute_name_is_queried_alone(candidates: object) -> None:
     """A final dot ends the search on both systems."""
     assert callable(candidates)
@@ -37,10 +37,10 @@ def test_an_absolute_name_is_queried_alone(candidates: object) -> None:
 
 def test_windows_gives_a_dot_less_name_the_suffixes_only() -> None:
     """A name without a dot is never run bare."""
-    assert list(windows.candidates(CONFIG, "kubernetes")) == SUFFIXED
+    assert list(clients.windows_candidates(CONFIG, "kubernetes")) == SUFFIXED
 
 
 @pytest.mark.parametrize("name", ["kubernetes.default", "kubernetes.default.svc"])
 def test_windows_takes_a_dotted_name_for_final(name: str) -> None:
     """A name that contains a dot gets no suffix."""
-    assert list(windows.candidates(CONFIG, name)) == [f"{name}."]
+    assert list(clients.windows_candidates(CONFIG, name)) == [f"{name}."]

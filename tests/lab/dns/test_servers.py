@@ -10,12 +10,17 @@ import dns.message
 import dns.rcode
 import pytest
 
-from nettests.lab.dns import linux, windows
-from nettests.lab.dns.exchange import NoAnswerError, Silence, query_servers
-from nettests.lab.dns.records import question
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns import clients
+from nettests.lab.dns.exchange import (
+    Failure,
+    NoAnswerError,
+    ResolutionError,
+    Silence,
+    query_servers,
+    question,
+)
 from nettests.lab.dns.server import ClusterDns, OutsideResolver, forward_to
-from nettests.lab.dns.view import view_from_objects
+from nettests.lab.dns.zone import view_from_objects
 from nettests.lab.interfaces import ResolverConfig
 from tests.lab.dns.test_view import POD, endpoints, service
 from tests.lab.programs import worlds
@@ -58,7 +63,7 @@ async def test_a_pod_resolves_services_and_outside_names(world: World) -> None:
         "server.outside.test": "198.51.100.10",
     }
     for name, address in expected.items():
-        assert (await linux.resolve(world.pod, name)).addresses == (address,)
+        assert (await clients.resolve_on_linux(world.pod, name)).addresses == (address,)
 
 
 @in_world(prepare)
@@ -67,10 +72,10 @@ async def test_windows_resolves_short_and_full_names_but_no_dotted_ones(world: W
     start(world)
     pod = worlds.windows(world.pod)
     for name in ("web", "web.demo.svc.cluster.local"):
-        assert (await windows.resolve(pod, name)).addresses == ("10.96.0.20",)
+        assert (await clients.resolve_on_windows(pod, name)).addresses == ("10.96.0.20",)
     for name in ("web.demo", "web.demo.svc"):
         with pytest.raises(ResolutionError) as failed:
-            await windows.resolve(pod, name)
+            await clients.resolve_on_windows(pod, name)
         assert failed.value.failure is Failure.NO_SUCH_HOST
 
 
@@ -79,7 +84,7 @@ async def test_an_update_changes_the_answers(world: World) -> None:
     """``update`` replaces what the server knows."""
     cluster = start(world)
     cluster.update(view_from_objects([service("web", clusterIP="10.96.0.99")], [], "cluster.local"))
-    assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.99",)
+    assert (await clients.resolve_on_linux(world.pod, "web")).addresses == ("10.96.0.99",)
 
 
 @in_world(prepare)
@@ -91,7 +96,7 @@ async def test_a_stopped_server_refuses_and_its_port_is_free_again(world: World)
         await query_servers(world.pod.namespace, str(CLUSTER), question("web."), limit=2)
     assert refused.value.silence is Silence.REFUSED
     cluster.start(world.router, CLUSTER)
-    assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.20",)
+    assert (await clients.resolve_on_linux(world.pod, "web")).addresses == ("10.96.0.20",)
 
 
 @in_world(prepare)
@@ -104,7 +109,7 @@ async def test_a_silent_outside_resolver_is_a_server_failure(world: World) -> No
         world.pod.namespace, str(CLUSTER), question("server.outside.test."), limit=5
     )
     assert answer.rcode() == dns.rcode.SERVFAIL
-    assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.20",)
+    assert (await clients.resolve_on_linux(world.pod, "web")).addresses == ("10.96.0.20",)
 
 
 @in_world(prepare)
@@ -119,7 +124,7 @@ async def test_an_answer_too_big_for_udp_comes_over_tcp(world: World) -> None:
     )
     cluster = ClusterDns(view, forward=forward_to(world.router, OUTSIDE))
     cluster.start(world.router, CLUSTER)
-    assert len((await linux.resolve(world.pod, "servers")).addresses) == 100
+    assert len((await clients.resolve_on_linux(world.pod, "servers")).addresses) == 100
 
 
 @in_world(prepare)
@@ -151,7 +156,7 @@ async def test_garbage_is_not_answered_and_does_not_stop_the_server(world: World
     with world.pod.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.connect((str(CLUSTER), 53))
         await loop.sock_sendall(sock, b"not a message")
-    assert (await linux.resolve(world.pod, "web")).addresses == ("10.96.0.20",)
+    assert (await clients.resolve_on_linux(world.pod, "web")).addresses == ("10.96.0.20",)
 
 
 @in_world(prepare)
@@ -161,7 +166,7 @@ async def test_a_silent_server_and_a_missing_name_stay_apart(world: World) -> No
     pod = replace(worlds.windows(world.pod), resolver=black_hole)
     started = asyncio.get_running_loop().time()
     with pytest.raises(ResolutionError) as failed:
-        await windows.resolve(pod, "web.demo")
+        await clients.resolve_on_windows(pod, "web.demo")
     assert failed.value.failure is Failure.TIMED_OUT
     assert 9.5 < asyncio.get_running_loop().time() - started < 12
 
@@ -170,7 +175,7 @@ async def test_a_silent_server_and_a_missing_name_stay_apart(world: World) -> No
 async def test_the_hosts_file_comes_before_any_server(world: World) -> None:
     """A name of the hosts file resolves with every server silent, in any case of letters."""
     for resolve, machine in (
-        (linux.resolve, world.pod),
-        (windows.resolve, worlds.windows(world.pod)),
+        (clients.resolve_on_linux, world.pod),
+        (clients.resolve_on_windows, worlds.windows(world.pod)),
     ):
         assert (await resolve(machine, "NETEXEC-plj27")).addresses == ("10.244.1.2",)

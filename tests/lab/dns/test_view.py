@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address
 from typing import Any
 
-from nettests.lab.dns.view import ServiceTarget, view_from_objects
+from nettests.lab.dns.zone import ServiceTarget, view_from_objects
 
 
 def service(name: str, **spec: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import dns.reversename
 import pytest
 
 from nettests.lab.dns import zone
-from nettests.lab.dns.view import DnsView, view_from_objects
+from nettests.lab.dns.zone import DnsView, view_from_objects
 from tests.lab.dns.test_view import POD, endpoints, service
 
 

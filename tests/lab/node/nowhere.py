@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Address
 from typing import Any
@@ -19,9 +19,8 @@ from nettests.lab.interfaces import (
     Process,
     ResolverConfig,
 )
-from nettests.lab.node.context import NodeContext, Sandbox
+from nettests.lab.node.context import NodeContext, Puller, Sandbox
 from nettests.lab.node.images import AGNHOST, Kind
-from nettests.lab.node.pulls import Puller
 from nettests.lab.topology import Address, NodeSpec, Options, Profile, ServiceTable, profiles
 
 Json = dict[str, Any]
@@ -138,7 +137,7 @@ class Told(Recorder):
         return [reason for _, reason, _ in self.events]
 
 
-Launch = Callable[[Kind, Process], Awaitable[int]]
+Launch = Callable[[Kind, Process], Coroutine[Any, Any, int]]
 
 
 async def _no_program(_kind: Kind, process: Process) -> int:
@@ -154,7 +153,7 @@ def node(
     name: str = "linux-1",
     *,
     launch: Launch = _no_program,
-    execute: Callable[[Process], Awaitable[int]] = _no_guest,
+    execute: Callable[[Process], Coroutine[Any, Any, int]] = _no_guest,
     mechanisms: Mapping[str, int] | None = None,
     options: Options | None = None,
 ) -> NodeContext:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.node.admission import refusal
+from nettests.lab.node.agent import refusal
 from nettests.lab.node.status import rejected_status
 from tests.lab.node import nowhere
 

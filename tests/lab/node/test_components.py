@@ -7,7 +7,7 @@ import pytest
 
 from nettests.lab.installers import system_objects
 from nettests.lab.network.hns import NodeHns
-from nettests.lab.node.components import (
+from nettests.lab.node.registration import (
     CONTAINERD_FILE,
     KUBELET_FILE,
     SERVICES,

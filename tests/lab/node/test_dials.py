@@ -11,11 +11,8 @@ import pytest
 import trustme
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.node.dial import connect
-from nettests.lab.node.endpoint import answering
-from nettests.lab.node.health_checks import HealthChecks
-from nettests.lab.node.probes import Ended, ProbeFailedError, Prober
-from nettests.lab.node.server import KubeletServer
+from nettests.lab.node.health import Ended, ProbeFailedError, Prober
+from nettests.lab.node.serving import HealthChecks, answering, connect, kubelet_server
 from nettests.lab.topology import OS, Backend, ServicePort
 from tests.lab.programs.worlds import World, in_world
 
@@ -167,7 +164,7 @@ def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
 async def test_a_kubelet_speaks_tls_and_tells_strangers_nothing(world: World) -> None:
     """``/healthz`` is open, everything else wants credentials; plain HTTP is refused as Go does."""
     tls, trusting = contexts()
-    serving = asyncio.create_task(KubeletServer(world.n1.namespace, NODE, 10250, tls).run())
+    serving = asyncio.create_task(kubelet_server(world.n1.namespace, NODE, 10250, tls).serve())
     await asyncio.sleep(0)
     for path, status in (("/healthz", 200), ("/pods", 401), ("/run/ns/p/c", 401), ("/", 404)):
         stream = await connect(world.pod.namespace, NODE, 10250)
@@ -186,7 +183,7 @@ async def test_a_kubelet_speaks_tls_and_tells_strangers_nothing(world: World) ->
 async def test_who_says_nothing_does_not_keep_others_waiting(world: World) -> None:
     """A connection without a byte on it stands beside the next one."""
     tls, _ = contexts()
-    serving = asyncio.create_task(KubeletServer(world.n1.namespace, NODE, 10250, tls).run())
+    serving = asyncio.create_task(kubelet_server(world.n1.namespace, NODE, 10250, tls).serve())
     await asyncio.sleep(0)
     silent = world.pod.namespace.socket(socket.AF_INET, socket.SOCK_STREAM)
     with silent:

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from nettests.lab.node.resolver import resolver
+from nettests.lab.node.environment import resolver
 from nettests.lab.topology import OS, profiles
 
 IGNORING = replace(profiles.load("win2019-l2bridge"), mechanisms=(("dns-policy", 0),))

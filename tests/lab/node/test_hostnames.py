@@ -3,7 +3,7 @@
 import pytest
 
 from nettests.lab.client import Json
-from nettests.lab.node.resolver import kernel_hostname
+from nettests.lab.node.environment import kernel_hostname
 from nettests.lab.topology import profiles
 
 PROFILE = profiles.load("win2019-l2bridge")

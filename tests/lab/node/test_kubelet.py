@@ -9,9 +9,8 @@ from aiohttp import web
 
 from nettests.lab.client import Client
 from nettests.lab.interfaces import NotRunningError
+from nettests.lab.node.agent import GatedClient, NodeKubelet
 from nettests.lab.node.context import NodeContext, Sandbox
-from nettests.lab.node.gated import GatedClient
-from nettests.lab.node.kubelet import NodeKubelet
 from nettests.lab.node.pod import PodWorker
 from nettests.lab.topology import OS
 from tests.lab.node import nowhere

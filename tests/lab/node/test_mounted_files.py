@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.lab.mounted import FileError, Files, Mount, Volume
+from nettests.lab.mounted.files import FileError, Files, Mount, Volume
 from nettests.lab.topology import OS
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import ResolverConfig
-from nettests.lab.node.mounts import mounted
+from nettests.lab.node.environment import mounted
 
 OWN = ResolverConfig(servers=("10.96.0.10",), searches=("svc.cluster.local",), ndots=5)
 TEXT = "search a.example b.example\nnameserver 192.0.2.53\nnameserver 192.0.2.54\noptions ndots:2\n"

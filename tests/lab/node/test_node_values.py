@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import ResolverConfig
-from nettests.lab.node.environment import ConfigError, variables
+from nettests.lab.node.container_state import ContainerLog
+from nettests.lab.node.environment import ConfigError, resolver, variables
 from nettests.lab.node.images import (
     AGNHOST,
     ImageBuildError,
@@ -17,9 +18,7 @@ from nettests.lab.node.images import (
     find,
     split,
 )
-from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.registration import node_object, node_status
-from nettests.lab.node.resolver import resolver
 from nettests.lab.node.status import (
     ContainerView,
     Manner,

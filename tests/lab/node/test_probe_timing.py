@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.node.probes import Ended, ProbeFailedError, Prober, watch
+from nettests.lab.node.health import Ended, ProbeFailedError, Prober, watch
 from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere
 from tests.lab.node.virtual_time import now, run

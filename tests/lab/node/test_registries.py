@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from nettests.lab.interfaces import Disk
+from nettests.lab.node.context import Puller
 from nettests.lab.node.images import (
     AGNHOST,
     PRIVATE,
@@ -13,7 +14,6 @@ from nettests.lab.node.images import (
     Kind,
     find,
 )
-from nettests.lab.node.pulls import Puller
 from tests.lab.node.nowhere import PROFILE
 from tests.lab.node.virtual_time import now, run
 

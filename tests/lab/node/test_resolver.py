@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import ResolverConfig
-from nettests.lab.node.resolver import resolver
+from nettests.lab.node.environment import resolver
 from nettests.lab.topology import OS
 from tests.lab.node import nowhere
 from tests.lab.node.nowhere import PROFILE

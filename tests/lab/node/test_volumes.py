@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from nettests.lab.client import ApiError
-from nettests.lab.mounted import FileError, Files, Volume
+from nettests.lab.mounted.files import FileError, Files, Volume
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.environment import ConfigError
-from nettests.lab.node.volumes import MountError, files_of, volumes_of
+from nettests.lab.node.machine import MountError, files_of, volumes_of
 from tests.lab.node import nowhere
 
 Json = dict[str, Any]

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import Process
-from nettests.lab.mounted import Volume
+from nettests.lab.mounted.files import Volume
+from nettests.lab.node.container_state import ContainerLog
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.images import find
-from nettests.lab.node.logs import ContainerLog
 from nettests.lab.node.preparation import Run, StartFailedError
 from nettests.lab.topology import WindowsSettings
 from tests.lab.node import nowhere

@@ -14,7 +14,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address
 
 from nettests.lab.dns.server import ClusterDns, OutsideResolver, forward_to
-from nettests.lab.dns.view import view_from_objects
+from nettests.lab.dns.zone import view_from_objects
 from nettests.lab.interfaces import Machine, ProgramNotFoundError
 from tests.lab.programs import transcript, worlds
 from tests.lab.programs.transcript import Row

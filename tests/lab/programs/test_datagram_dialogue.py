@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.programs import run
-from nettests.lab.programs.datagram_dialogue import BASH
+from nettests.lab.programs.bash_scripts import BASH_DATAGRAMS as BASH
 from tests.lab.programs import worlds
 from tests.lab.programs.scripts import POWERSHELL_UDP as POWERSHELL
 from tests.lab.programs.worlds import World, in_world, start

@@ -2,16 +2,16 @@
 
 import pytest
 
-from nettests.lab.programs.golang import content, lookup, requests, values
-from nettests.lab.programs.golang.failures import NetError
-from nettests.lab.programs.golang.flags import Flag, Kind, UsageError, parse
+from nettests.lab.programs.golang import requests, values, web_client
 from nettests.lab.programs.golang.requests import Request
+from nettests.lab.programs.golang.values import Flags, UsageError, parse
+from nettests.lab.programs.golang.web_client import NetError
 
-FLAGS = {
-    "close": Flag(Kind.BOOL, default=False),
-    "port": Flag(Kind.INT, default=80),
-    "timeout": Flag(Kind.DURATION, default=0.0),
-    "name": Flag(Kind.STRING, default=""),
+FLAGS: Flags = {
+    "close": False,
+    "port": 80,
+    "timeout": 0.0,
+    "name": "",
 }
 
 
@@ -75,25 +75,25 @@ def test_flags_are_read_in_every_form() -> None:
     """``--flag=value``, ``--flag value``, a bare switch, and arguments in between."""
     found = parse(FLAGS, ["a", "--port=1", "--timeout", "2s", "--close", "-v=2", "--", "--name"])
     assert found.arguments == ("a", "--name")
-    assert (found.number("port"), found.seconds("timeout"), found.switch("close")) == (1, 2, True)
-    assert found.text("name") == ""
+    assert (found["port"], found["timeout"], found["close"]) == (1, 2, True)
+    assert found["name"] == ""
 
 
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
-        (b"hello", content.PLAIN),
-        (b"  <html>", content.HTML),
-        (b"<a href=x>", content.HTML),
-        (b"<abc>", content.PLAIN),
+        (b"hello", requests.PLAIN),
+        (b"  <html>", requests.HTML),
+        (b"<a href=x>", requests.HTML),
+        (b"<abc>", requests.PLAIN),
         (b"<?xml version='1.0'?>", "text/xml; charset=utf-8"),
         (b"\x00\x01", "application/octet-stream"),
-        (b"", content.PLAIN),
+        (b"", requests.PLAIN),
     ],
 )
 def test_a_body_is_sniffed(body: bytes, kind: str) -> None:
     """The type of a body without one."""
-    assert content.detect(body) == kind
+    assert requests.detect(body) == kind
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_body_is_sniffed(body: bytes, kind: str) -> None:
 def test_an_address_that_is_none_is_refused(text: str, error: str) -> None:
     """Go's texts for host and port."""
     with pytest.raises(NetError) as refused:
-        lookup.split(text)
+        web_client.split(text)
     assert refused.value.text == error
 
 

@@ -15,8 +15,8 @@ from nettests.lab.interfaces import (
 )
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.programs import run
-from nettests.lab.programs.image_programs import drive_of
 from nettests.lab.programs.windows import starting
+from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
 from tests.lab.programs.worlds import IMAGE_PATH
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from nettests.lab.interfaces import Machine, Process, ResolverConfig
-from nettests.lab.mounted import Files, Mount, Volume
+from nettests.lab.mounted.files import Files, Mount, Volume
 from nettests.lab.programs import run
 from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere

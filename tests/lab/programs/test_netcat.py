@@ -9,8 +9,8 @@ import pytest
 
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs import run
-from nettests.lab.programs.dialogue import BASH
-from nettests.lab.programs.sockets import tcp
+from nettests.lab.programs.bash_scripts import BASH
+from nettests.lab.programs.sockets import transport
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import Running, World, finish, in_world, start
 
@@ -54,7 +54,7 @@ async def test_words_come_back_as_long_as_the_client_speaks(world: World) -> Non
 async def test_a_server_says_that_it_was_reset(world: World) -> None:
     """``cat`` reads an error and ends with 1, as BusyBox's does."""
     server = await world.serve(world.peer, LINUX, [int(PORT)])
-    with await tcp.connect(world.pod, "10.244.2.5", int(PORT)) as client:
+    with await transport.connect(world.pod, "10.244.2.5", int(PORT)) as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     assert await server.task == 1
     assert server.stderr.decode() == "cat: read error: Connection reset by peer\n"

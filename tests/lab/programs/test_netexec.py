@@ -6,7 +6,7 @@ import socket
 from typing import Any
 from urllib.parse import urlencode
 
-from nettests.lab.programs.agnhost import dial
+from nettests.lab.programs.agnhost import endpoints
 from nettests.lab.programs.golang.requests import Request
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import World, finish, in_world
@@ -21,7 +21,7 @@ async def dialled(world: World, request: str) -> Any:
     """Return what a pod's ``/dial`` brings from the server of its peer."""
     query = urlencode({"host": "10.244.2.5", "port": 8080, "request": request})
     asked = Request(method="GET", target=f"/dial?{query}", remote="")
-    return json.loads((await dial.answer(world.pod, asked)).body)
+    return json.loads((await endpoints.answer(world.pod, asked)).body)
 
 
 @in_world()
@@ -136,7 +136,7 @@ async def test_the_outside_server_answers_both_protocols(world: World) -> None:
     """The external target serves the profile's ports and tells the address it sees."""
     from ipaddress import IPv4Address
 
-    from nettests.lab.outside.host import OutsideServer
+    from nettests.lab.outside.forward_proxy import OutsideServer
     from nettests.lab.topology import Cni, Driver, Plugin, Profile
 
     profile = Profile(

@@ -1,6 +1,6 @@
 """agnhost's port-forward-tester: whom it listens to, what it sends, and how it ends."""
 
-from nettests.lab.node.dial import connect
+from nettests.lab.node.serving import connect
 from tests.lab.programs.worlds import World, finish, in_world
 
 ENVIRONMENT = {"BIND_PORT": "8080", "CHUNKS": "3", "CHUNK_SIZE": "4", "CHUNK_INTERVAL": "1"}

@@ -11,8 +11,10 @@ import pytest
 from nettests.lab.interfaces import Disk, Machine, Process, ProgramTroubles, ResolverConfig
 from nettests.lab.programs import run
 from nettests.lab.programs.windows.powershell import grammar
-from nettests.lab.programs.windows.powershell.hns_schema2 import endpoint, load_balancer, network
-from nettests.lab.programs.windows.powershell.scanner import ScriptError
+from nettests.lab.programs.windows.powershell.of_hns import _endpoint as endpoint
+from nettests.lab.programs.windows.powershell.of_hns import _load_balancer as load_balancer
+from nettests.lab.programs.windows.powershell.of_hns import _network as network
+from nettests.lab.programs.windows.powershell.operands import ScriptError
 from nettests.lab.topology import OS, Shim
 from nettests.lab.topology.windows_settings import WindowsSettings
 from tests.lab.programs.test_host_tools import Hns, Node

@@ -12,8 +12,7 @@ import pytest
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.programs import run
-from nettests.lab.programs.image_programs import drive_of
-from nettests.lab.programs.windows.starting import arguments, command_line
+from nettests.lab.programs.windows.starting import arguments, command_line, drive_of
 from nettests.lab.topology import Shim
 from tests.lab.programs.test_images import WINDOWS
 from tests.lab.programs.worlds import HOST_PATH

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import Machine, Process
-from nettests.lab.programs.sockets.texts import Call, call_text
+from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.programs.terminal import encode
 from nettests.lab.programs.windows import texts
 from nettests.lab.topology import OS

@@ -4,7 +4,7 @@ import re
 from ipaddress import IPv4Address
 
 from nettests.lab.dns.server import ClusterDns, OutsideResolver, forward_to
-from nettests.lab.dns.view import view_from_objects
+from nettests.lab.dns.zone import view_from_objects
 from tests.lab.dns.test_view import service
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import World, finish, in_world

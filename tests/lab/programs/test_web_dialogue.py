@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from nettests.lab.interfaces import Machine
-from nettests.lab.programs.dialogue import BASH_WEB
+from nettests.lab.programs.bash_scripts import BASH_WEB
 from tests.lab.programs import worlds
 from tests.lab.programs.scripts import POWERSHELL_WEB
 from tests.lab.programs.test_dialogue import (

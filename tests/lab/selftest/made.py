@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nettests.lab.selftest.declared import Checks, Injection, NamedFault
+from nettests.lab.selftest.named_faults import Checks, Injection, NamedFault
 from nettests.lab.selftest.runs import Check, Incident, Run
 
 

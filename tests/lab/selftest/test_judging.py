@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.selftest.declared import Checks
 from nettests.lab.selftest.judging import Judged, Problem, judge
+from nettests.lab.selftest.named_faults import Checks
 from nettests.lab.selftest.runs import Incident, Run
 from tests.lab.selftest.made import CAUSE, HEALTHY, PROFILE, fault, run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.lab.selftest import page, reference, shown
+from nettests.lab.selftest import command, reference
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document, from_document
 from nettests.lab.selftest.runs import Check, Run, open_flows, read
@@ -106,7 +106,7 @@ def test_flows_that_documents_leave_open_are_no_gap() -> None:
     assert made.idle == ("nodeport-from-external",)
     assert from_document(json.loads(json.dumps(document(made)))) == made
     assert "- `dns-via-service`: `names-are-free`" in reference.render(made)
-    assert "dns-via-service (names-are-free)" in page.render(made)
+    assert "dns-via-service (names-are-free)" in reference.page(made)
     assert "leave open" not in reference.render(matrix(DETECTED))
 
 
@@ -155,8 +155,8 @@ def test_runs_that_were_judged_again_are_named(capsys: pytest.CaptureFixture[str
     told = reference.render(made)
     assert said in told
     assert told.count("| detected (judged again) |") == 1
-    assert said in page.render(made)
-    shown.matrix(made, Path("folder"))
+    assert said in reference.page(made)
+    command.print_matrix(made, Path("folder"))
     assert said in " ".join(capsys.readouterr().out.split())
     assert "judged again from" not in reference.render(matrix(DETECTED))
     written = document(made)
@@ -183,12 +183,12 @@ def test_what_took_too_long_or_left_nothing_is_not_in_time() -> None:
 def test_how_long_faults_took_is_shown_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
     """The ratio beside the seconds, those beyond the budget set apart, and how many were in time."""
     made = matrix(DETECTED, replace(DETECTED, fault="slow", seconds=75))
-    told, page_ = reference.render(made), page.render(made)
+    told, page_ = reference.render(made), reference.page(made)
     assert "| 75 | **2.50 ×** |" in told
     assert "| 60 | 2.00 × |" in told
     assert '<span class="chip bad">2.50 ×</span>' in page_
     assert "<td>2.00 ×</td>" in page_
-    shown.matrix(made, Path("folder"))
+    command.print_matrix(made, Path("folder"))
     terminal = capsys.readouterr().out
     assert "2.50 ×" in terminal
     for text in (told, page_, " ".join(terminal.split())):
@@ -210,7 +210,7 @@ def test_page_and_reference_say_what_was_found() -> None:
     """Faults, causes, what is wrong and what was not run; a text stays a text."""
     evil = replace(UNRELATED, cause="<script>alert(1)</script>")
     made = matrix(DETECTED, MISSED, evil, BLIND, NOT_RUN)
-    shown_, told = page.render(made), reference.render(made)
+    shown_, told = reference.page(made), reference.render(made)
     assert "<script>" not in shown_ + told
     for text in (shown_, told):
         assert "nothing turned of pod-to-pod-ip * → win-2" in text

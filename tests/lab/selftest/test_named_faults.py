@@ -5,18 +5,18 @@ import re
 import pytest
 
 from nettests.lab.errors import LabError
-from nettests.lab.faults.kinds import KINDS
-from nettests.lab.faults.registry import checked
-from nettests.lab.selftest.declared import Checks, NamedFault
+from nettests.lab.faults.kinds import KINDS, checked
 from nettests.lab.selftest.named_faults import (
     ASSUMPTIONS,
     FAULTS,
+    PROFILES,
+    Checks,
+    NamedFault,
     chosen,
     of_topic,
     placed,
     profiles_of,
 )
-from nettests.lab.selftest.places import PROFILES
 from nettests.lab.selftest.runs import Check
 from nettests.lab.topology import mechanisms, profiles
 from tests.lab.selftest.made import inject

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,8 @@ import pytest
 from nettests.lab.errors import LabError
 from nettests.lab.selftest import running
 from nettests.lab.selftest.matrix import Exit
-from nettests.lab.selftest.runs import Run, from_json, read, to_json
-from nettests.lab.selftest.selftest import Plan, Selftest, judged
-from nettests.lab.selftest.store import Kept, Store
+from nettests.lab.selftest.runs import Run, from_json, read
+from nettests.lab.selftest.selftest import Kept, Plan, Selftest, Store, judged
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, inject, run
 
 FIRST, SECOND = fault(name="first"), fault(name="second")
@@ -102,7 +102,7 @@ def test_a_file_that_is_none_of_ours_is_an_error(store: Store) -> None:
 def test_runs_survive_being_written() -> None:
     """As JSON and back a run is the same."""
     made = run("pod-to-pod-ip/a")
-    assert from_json(json.loads(json.dumps(to_json(made)))) == made
+    assert from_json(json.loads(json.dumps(asdict(made)))) == made
 
 
 def test_results_are_read_as_the_harness_publishes_them() -> None:

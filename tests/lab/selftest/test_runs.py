@@ -1,14 +1,14 @@
 """What a selftest reads of ``results.json``, and keeps of it."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from nettests.lab.selftest.declared import Checks
 from nettests.lab.selftest.judging import Problem, judge
-from nettests.lab.selftest.runs import Check, Run, from_json, read, to_json
+from nettests.lab.selftest.named_faults import Checks
+from nettests.lab.selftest.runs import Check, Run, from_json, read
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
 
 
@@ -89,7 +89,7 @@ def test_a_check_whose_members_nobody_lists_is_judged_by_itself() -> None:
 def test_what_is_kept_of_a_run_is_what_was_read() -> None:
     """Members too, through JSON and back; runs that were kept without any stay readable."""
     found = run_of(AWAY, SERVICE)
-    kept = json.loads(json.dumps(to_json(found)))
+    kept = json.loads(json.dumps(asdict(found)))
     assert from_json(kept) == found
     del kept["checks"][0]["members"]
     assert from_json(kept).checks == (replace(found.checks[0], members=()),)

@@ -20,8 +20,7 @@ from nettests.lab.kubeconfig import documents
 from nettests.lab.network import addressing
 from nettests.lab.network.outbound_nat import nat_exceptions
 from nettests.lab.network.overlay import pod_mtu
-from nettests.lab.node.components import configuration, kube_proxy_line
-from nettests.lab.node.registration import node_object, node_status
+from nettests.lab.node.registration import configuration, kube_proxy_line, node_object, node_status
 from nettests.lab.topology import OS, Profile, ProxyMode, profiles
 from nettests.model.facts import ClusterFacts
 from nettests.model.node_reading import NodeReading

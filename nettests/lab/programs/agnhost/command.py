@@ -1,48 +1,65 @@
 """agnhost's command line: which sub-command runs, with which flags; help texts and usage errors."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from typing import Any
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import (
-    connect,
-    mounttest,
-    netexec,
-    no_snat_test,
-    pause,
-    port_forward_tester,
-    resolver_settings,
-    tcp_reset,
-)
-from nettests.lab.programs.golang.flags import Flag, Parsed, UsageError, parse
-from nettests.lab.programs.golang.values import quote
-from nettests.lab.programs.lifetime import until_terminated
+from nettests.lab.programs.agnhost import netexec, small_commands
+from nettests.lab.programs.golang.values import Flags, Parsed, UsageError, parse, quote
+from nettests.lab.programs.terminal import until_terminated
 
-Run = Callable[[Process, Parsed], Awaitable[int]]
+Run = Callable[[Process, Parsed], Coroutine[Any, Any, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Command:
     """One sub-command; ``handles_terminate`` ones see SIGTERM themselves."""
 
     run: Run
-    flags: Mapping[str, Flag] = field(default_factory=dict)
+    flags: Flags = field(default_factory=dict)
     arguments: int = 0
     handles_terminate: bool = False
 
 
 COMMANDS: Mapping[str, Command] = {
-    "connect": Command(run=connect.run, flags=connect.FLAGS, arguments=1),
-    "dns-server-list": Command(run=resolver_settings.print_servers),
-    "dns-suffix": Command(run=resolver_settings.print_suffixes),
-    "etc-hosts": Command(run=resolver_settings.print_hosts),
-    "mounttest": Command(run=mounttest.run, flags=mounttest.FLAGS),
-    "netexec": Command(run=netexec.run, flags=netexec.FLAGS, handles_terminate=True),
-    "no-snat-test": Command(run=no_snat_test.run, flags=no_snat_test.FLAGS),
-    "pause": Command(run=pause.run, handles_terminate=True),
-    "port-forward-tester": Command(run=port_forward_tester.run),
-    "tcp-reset": Command(run=tcp_reset.run, flags=tcp_reset.FLAGS),
+    "connect": Command(
+        small_commands.connect,
+        {"timeout": 0.0, "protocol": "tcp", "udp-data": "hostname", "sctp-data": "hostname"},
+        arguments=1,
+    ),
+    "dns-server-list": Command(small_commands.print_servers),
+    "dns-suffix": Command(small_commands.print_suffixes),
+    "etc-hosts": Command(small_commands.print_hosts),
+    "mounttest": Command(
+        small_commands.mounttest,
+        {
+            **dict.fromkeys((*small_commands.NEW_FILES, "fs_type"), ""),
+            "file_content": "",
+            "file_content_in_loop": "",
+            "retry_time": 180,
+            "break_on_expected_content": True,
+        },
+    ),
+    "netexec": Command(
+        netexec.netexec,
+        {
+            "delay-shutdown": 0,
+            "http-override": "",
+            "http-port": 8080,
+            "sctp-port": -1,
+            "tls-cert-file": "",
+            "tls-private-key-file": "",
+            "udp-listen-addresses": "",
+            "udp-port": 8081,
+        },
+        handles_terminate=True,
+    ),
+    "no-snat-test": Command(netexec.no_snat_test, {"port": "8080"}),
+    "pause": Command(small_commands.pause, handles_terminate=True),
+    "port-forward-tester": Command(small_commands.port_forward_tester),
+    "tcp-reset": Command(small_commands.tcp_reset, {"port": 8080}),
 }
 
 _VERSION = "app version development\n"
@@ -73,22 +90,13 @@ async def _run(process: Process, words: list[str]) -> int:
     if options.help:
         await process.stdout(help_text(name).encode())
         return 0
-    _check_arguments(command, options)
+    count = len(options.arguments)
+    if count != command.arguments:
+        wanted = f"{command.arguments}" if command.arguments else "at most 0"
+        raise UsageError(f"accepts {wanted} arg(s), received {count}")
     if command.handles_terminate:
         return await command.run(process, options)
-    return await until_terminated(process, _call(command, process, options))
-
-
-async def _call(command: Command, process: Process, options: Parsed) -> int:
-    return await command.run(process, options)
-
-
-def _check_arguments(command: Command, options: Parsed) -> None:
-    count = len(options.arguments)
-    if command.arguments and count != command.arguments:
-        raise UsageError(f"accepts {command.arguments} arg(s), received {count}")
-    if not command.arguments and count:
-        raise UsageError(f"accepts at most 0 arg(s), received {count}")
+    return await until_terminated(process, command.run(process, options))
 
 
 async def _not_provided(process: Process, name: str, words: list[str]) -> int:

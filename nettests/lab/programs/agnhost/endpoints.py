@@ -1,7 +1,8 @@
-"""netexec's HTTP endpoints, one method each; ``dial`` has its own module.
+"""netexec's HTTP endpoints, one method each, and ``/dial``: real connections from this container, answered as JSON.
 
-``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and
-stores nothing.
+``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and stores nothing. Quirks of
+``/dial`` kept: a name that does not resolve is a 400 text; failed tries are still 200; ``responses`` is left out when the last try gave
+no text; every try is a new connection with five seconds.
 """
 
 import asyncio
@@ -9,12 +10,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import dial
-from nettests.lab.programs.golang import requests
-from nettests.lab.programs.golang.klog import Log
+from nettests.lab.interfaces import Machine, Process
+from nettests.lab.programs.agnhost.small_commands import NO_SCTP
+from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Request, Response
 from nettests.lab.programs.golang.values import (
+    Log,
     SyntaxOfValueError,
     atoi,
     format_duration,
@@ -22,6 +23,95 @@ from nettests.lab.programs.golang.values import (
     quote,
     to_json,
 )
+from nettests.lab.programs.golang.web_client import NetError
+from nettests.lab.programs.sockets import transport
+from nettests.lab.programs.sockets.transport import Call
+
+SECONDS = 5.0
+_DATAGRAM = 2048
+_PROTOCOLS = ("", "http", "udp", "sctp")
+
+
+def log_line(request: Request) -> str:
+    """Return the line netexec logs for a dial request."""
+    order = ("host", "protocol", "port", "request", "tries")
+    query = request.query
+    return "GET /dial?" + "&".join(f"{name}={query.get(name, '')}" for name in order)
+
+
+async def answer(machine: Machine, request: Request) -> Response:
+    """Dial as the query says and answer with the responses and errors."""
+    query = request.query
+    protocol = query.get("protocol", "")
+    try:
+        tries = atoi(query["tries"]) if query.get("tries") else 1
+    except SyntaxOfValueError as error:
+        return requests.error(f"tries parameter is invalid. {error}", 400)
+    if not query.get("request"):
+        return requests.error("request parameter not specified. <nil>", 400)
+    if protocol.lower() not in _PROTOCOLS:
+        return requests.error(f"unsupported protocol. {protocol}", 400)
+    try:
+        host, port = await web_client.resolve_address(
+            machine, query.get("host", ""), query.get("port", "")
+        )
+    except NetError as error:
+        return requests.error(f"host and/or port param are invalid. {error}", 400)
+    outcome = await _tries(machine, protocol.lower(), (host, port), query["request"], tries)
+    return requests.text(to_json(outcome))
+
+
+async def _tries(
+    machine: Machine, protocol: str, place: tuple[str, int], request: str, tries: int
+) -> dict[str, list[str]]:
+    responses: list[str] = []
+    errors: list[str] = []
+    last = ""
+    for _ in range(tries):
+        try:
+            last = await _dial(machine, protocol, place, request)
+            responses.append(last)
+        except NetError as error:
+            last = ""
+            errors.append(error.text)
+    outcome = {"responses": responses} if last else {}
+    return outcome | ({"errors": errors} if errors else {})
+
+
+async def _dial(machine: Machine, protocol: str, place: tuple[str, int], request: str) -> str:
+    if protocol == "udp":
+        return await _dial_udp(machine, place, request)
+    if protocol == "sctp":
+        raise NetError(f"sctp dial failed. err:{NO_SCTP[machine.os]}")
+    url = f"http://{transport.join(*place)}/{request}"
+    body = await web_client.get(machine, url, limit=SECONDS)
+    return body.decode(errors="replace")
+
+
+async def _dial_udp(machine: Machine, place: tuple[str, int], request: str) -> str:
+    try:
+        conversation = transport.Conversation(machine, place[0] or "127.0.0.1", place[1])
+    except OSError as error:
+        prefix = f"dial udp {transport.join(*place)}"
+        failed = web_client.operation_failed(machine, prefix, Call.CONNECT, error)
+        raise NetError(f"udp dial failed. err:{failed}") from error
+    with conversation:
+        ends = f"{conversation.local}->{conversation.remote}"
+        try:
+            await conversation.send(request.encode())
+        except OSError as error:
+            failed = web_client.operation_failed(machine, f"write udp {ends}", Call.WRITE, error)
+            raise NetError(f"udp connection write failed. err:{failed}") from error
+        try:
+            async with asyncio.timeout(SECONDS):
+                data = await conversation.receive(_DATAGRAM)
+        except OSError as error:
+            failed = web_client.operation_failed(machine, f"read udp {ends}", Call.READ, error)
+            raise NetError(f"reading from udp connection failed. err:'{failed}'") from error
+    if not data:
+        raise NetError("reading from udp connection failed. err:'<nil>'")
+    return data.decode(errors="replace")
+
 
 _NO_SHELL = "fork/exec /bin/sh: operation not permitted: the lab runs no shell"
 
@@ -46,21 +136,24 @@ class Endpoints:
         self._started = asyncio.get_running_loop().time()
         self.exit = Exit()
         self._routes: Mapping[str, Callable[[Request], Awaitable[Response]]] = {
-            "/clientip": self._client_ip,
             "/dial": self._dial,
             "/echo": self._echo,
             "/exit": self._exit,
             "/header": self._header,
-            "/healthz": self._healthz,
-            "/hostName": self._hostname,
-            "/hostname": self._hostname,
-            "/readyz": self._readyz,
             "/redirect": self._redirect,
-            "/serverport": self._server_port,
             "/shell": self._shell,
             "/shutdown": self._shutdown,
             "/upload": self._upload,
         }
+        self._plain: Mapping[str, Callable[[Request], Response]] = {
+            "/clientip": lambda request: requests.text(request.remote),
+            "/healthz": lambda _: Response(status=200 if ready() else 412),
+            "/hostName": lambda _: requests.text(process.machine.hostname),
+            "/hostname": lambda _: requests.text(process.machine.hostname),
+            "/readyz": lambda _: self._readyz(),
+            "/serverport": lambda _: requests.text(str(port)),
+        }
+        """Endpoints that log their path alone."""
 
     async def answer(self, request: Request) -> Response:
         """Answer a request from the network: an unclean path is redirected, as Go's mux does."""
@@ -71,7 +164,15 @@ class Endpoints:
 
     async def route(self, request: Request) -> Response:
         """Answer by path; any unknown path gets the time."""
+        if request.path in self._plain:
+            await self._log.line(f"GET {request.path}")
+            return self._plain[request.path](request)
         return await self._routes.get(request.path, self._root)(request)
+
+    def _readyz(self) -> Response:
+        if self._process.terminate.is_set():
+            return requests.text("shutting down", 503)
+        return requests.text("ok") if self._ready() else Response(status=412)
 
     async def _root(self, _request: Request) -> Response:
         await self._log.line("GET /")
@@ -79,28 +180,6 @@ class Endpoints:
         now = datetime.now(UTC)
         fraction = f".{now.microsecond:06d}".rstrip("0").rstrip(".")
         return requests.text(f"NOW: {now:%Y-%m-%d %H:%M:%S}{fraction} +0000 UTC m=+{spent:.9f}")
-
-    async def _client_ip(self, request: Request) -> Response:
-        await self._log.line("GET /clientip")
-        return requests.text(request.remote)
-
-    async def _server_port(self, _request: Request) -> Response:
-        await self._log.line("GET /serverport")
-        return requests.text(str(self._port))
-
-    async def _hostname(self, request: Request) -> Response:
-        await self._log.line(f"GET {request.path}")
-        return requests.text(self._process.machine.hostname)
-
-    async def _healthz(self, _request: Request) -> Response:
-        await self._log.line("GET /healthz")
-        return Response(status=200 if self._ready() else 412)
-
-    async def _readyz(self, _request: Request) -> Response:
-        await self._log.line("GET /readyz")
-        if self._process.terminate.is_set():
-            return requests.text("shutting down", 503)
-        return requests.text("ok") if self._ready() else Response(status=412)
 
     async def _echo(self, request: Request) -> Response:
         message, code = request.form("msg"), request.form("code")
@@ -135,8 +214,8 @@ class Endpoints:
         return requests.redirect(request, place, status)
 
     async def _dial(self, request: Request) -> Response:
-        await self._log.line(dial.log_line(request))
-        return await dial.answer(self._process.machine, request)
+        await self._log.line(log_line(request))
+        return await answer(self._process.machine, request)
 
     async def _shell(self, request: Request) -> Response:
         command = request.form("shellCommand") or request.form("cmd")
@@ -162,20 +241,20 @@ class Endpoints:
     async def _exit(self, request: Request) -> Response:
         code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))
         await self._log.line(f"GET /exit?code={code}&timeout={grace}&wait={wait}")
+        seconds = []
         for name, value in (("timeout", grace), ("wait", wait)):
-            if value and not _is_duration(value):
-                return requests.text(
-                    f"argument '{name}' must be a valid golang duration or empty, "
-                    f"got {quote(value)}\n"
-                )
+            try:
+                seconds.append(parse_duration(value) if value else 0.0)
+            except SyntaxOfValueError:
+                kind = "a valid golang duration or empty"
+                return requests.text(f"argument '{name}' must be {kind}, got {quote(value)}\n")
         try:
             self.exit.code = atoi(code) if code else 0
         except SyntaxOfValueError:
             return requests.text(
                 f"argument 'code' must be an integer [0-127] or empty, got {quote(code)}\n"
             )
-        pause = parse_duration(wait) if wait else 0.0
-        self.exit.grace = parse_duration(grace) if grace else 0.0
+        self.exit.grace, pause = seconds
         await self._log.line(
             f"Will begin shutdown in {format_duration(pause)}, allowing "
             f"{format_duration(self.exit.grace)} for connections to close, then will exit with "
@@ -199,11 +278,3 @@ class Endpoints:
 
 def _not_an_integer(code: str) -> str:
     return f"argument 'code' must be an integer or empty, got {quote(code)}\n"
-
-
-def _is_duration(text: str) -> bool:
-    try:
-        parse_duration(text)
-    except SyntaxOfValueError:
-        return False
-    return True

@@ -1,69 +1,166 @@
-"""``agnhost netexec``: the resident probe; an HTTP server and a UDP server for network tests.
+"""agnhost's servers: ``netexec``, the resident probe with HTTP and UDP, and ``no-snat-test``, which answers a peer's address.
 
-Starts and ends the servers; ``endpoints`` answers HTTP, ``datagrams`` answers UDP. With
-``--http-override`` every request is answered as a new GET of that path: that request has no peer, so an
-overridden ``/clientip`` answers an empty body, exactly as in agnhost. A peer's address is served safely
-by ``no-snat-test`` instead.
+Starts and ends the servers; ``endpoints`` answers HTTP. With ``--http-override`` every request is answered as a new GET of that path:
+that request has no peer, so an overridden ``/clientip`` answers an empty body, exactly as in agnhost. ``no-snat-test`` tells a client its
+source address (``/whoami``) from a server that may stand behind a NodePort and exposes nothing else; ``/checknosnat`` queries other pods.
 """
 
 import asyncio
+import contextlib
 import ipaddress
+import socket
 import ssl
+from functools import cache
+from typing import Any
+
+import trustme
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.agnhost import certificate
-from nettests.lab.programs.agnhost.datagrams import DatagramServer
 from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
-from nettests.lab.programs.agnhost.serving import ListenError, background
-from nettests.lab.programs.golang import requests
-from nettests.lab.programs.golang.flags import Flag, Kind, Parsed
-from nettests.lab.programs.golang.klog import Log
+from nettests.lab.programs.agnhost.small_commands import NO_SCTP
+from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Handler, Request, Response
+from nettests.lab.programs.golang.values import Log, Parsed, quote
+from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.golang.web_server import WebServer
-from nettests.lab.programs.sockets import tcp
-from nettests.lab.programs.sockets.texts import Call, call_text
-from nettests.lab.topology import OS
-
-FLAGS = {
-    "delay-shutdown": Flag(Kind.INT, 0),
-    "http-override": Flag(Kind.STRING, ""),
-    "http-port": Flag(Kind.INT, 8080),
-    "sctp-port": Flag(Kind.INT, -1),
-    "tls-cert-file": Flag(Kind.STRING, ""),
-    "tls-private-key-file": Flag(Kind.STRING, ""),
-    "udp-listen-addresses": Flag(Kind.STRING, ""),
-    "udp-port": Flag(Kind.INT, 8081),
-}
+from nettests.lab.programs.sockets import transport
+from nettests.lab.programs.sockets.transport import Call, call_text
+from nettests.lab.programs.terminal import racing
 
 
-class _FatalError(Exception):
-    """What ``log.Fatal`` prints before exit code 1."""
+class ListenError(Exception):
+    """A server cannot start; the text is what it prints before it ends with 1."""
 
 
-async def run(process: Process, options: Parsed) -> int:
+def web_server(process: Process, handler: Handler, port: int, **options: Any) -> WebServer:
+    """Return a server listening on ``port``; ``ListenError`` when the port is taken."""
+    try:
+        listener = transport.listen(process.machine.namespace, port)
+    except OSError as error:
+        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
+        raise ListenError(f"listen tcp :{port}: {text}") from error
+    return WebServer(listener, handler, **options)
+
+
+CERTIFICATE = "/localhost.crt"
+KEY = "/localhost.key"
+
+
+@cache
+def image_context() -> ssl.SSLContext:
+    """Return a server context with the image's certificate; it says nothing about who serves."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1", "::1", "localhost").configure_cert(context)
+    return context
+
+
+_DATAGRAM = 2048
+
+
+class DatagramServer:
+    """Listens on any number of addresses of one port; ``ready`` once one listens."""
+
+    def __init__(self, process: Process, log: Log, port: int) -> None:
+        self._process = process
+        self._log = log
+        self._port = port
+        self._sockets: list[socket.socket] = []
+
+    @property
+    def ready(self) -> bool:
+        """netexec is ready only when its UDP server runs."""
+        return bool(self._sockets)
+
+    async def listen(self, address: str) -> None:
+        """Bind one address (all when empty); ``ListenError`` when the port is taken."""
+        place = transport.join(address, self._port)
+        try:
+            self._sockets.append(
+                transport.bind(self._process.machine.namespace, self._port, address)
+            )
+        except OSError as error:
+            machine = self._process.machine
+            text = call_text(machine.os, Call.BIND, error, machine.message_locale)
+            raise ListenError(
+                f"Error occurred: failed to create listener for UDP address {place}:"
+                f"listen udp {place}: {text}"
+            ) from error
+        await self._log.line(f"Started UDP server on port {address} {self._port}")
+
+    def start(self) -> list["asyncio.Task[None]"]:
+        """Serve every bound address in a task of its own."""
+        return [asyncio.create_task(self._serve(sock)) for sock in self._sockets]
+
+    def close(self) -> None:
+        """Close the sockets."""
+        for sock in self._sockets:
+            sock.close()
+
+    async def _serve(self, sock: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            data, peer = await loop.sock_recvfrom(sock, _DATAGRAM)
+            reply = await self._reply(data, transport.text(peer))
+            if reply is not None:
+                with contextlib.suppress(ConnectionError):
+                    await loop.sock_sendto(sock, reply.encode(), peer)
+
+    async def _reply(self, data: bytes, peer: str) -> str | None:
+        command = data.decode(errors="replace").strip().lower()
+        if command == "hostname":
+            await self._log.line("Sending udp hostName response")
+            return self._process.machine.hostname
+        if command.startswith("echo "):
+            text = command.partition(" ")[2]
+            await self._log.line(f"Echoing {text} to UDP client {peer}")
+            return text
+        if command == "clientip":
+            await self._log.line(f"Sending clientip back to UDP client {peer}")
+            return peer
+        if command == "serverport":
+            await self._log.line(f"Sending server port to UDP client {self._port}")
+            return str(self._port)
+        if command:
+            await self._log.line(f"Unknown UDP command received from {peer}: {command}")
+        return None
+
+
+async def netexec(process: Process, options: Parsed) -> int:
     """Serve until ``/exit``, ``/shutdown`` or SIGTERM; return the exit code."""
     log = Log(process)
-    await log.line(f"Started HTTP server on port {options.number('http-port')}")
+    await log.line(f"Started HTTP server on port {options['http-port']}")
     try:
         return await _serve(process, options, log)
-    except (_FatalError, ListenError) as error:
+    except ListenError as error:
         await log.line(str(error))
         return 1
 
 
 async def _serve(process: Process, options: Parsed, log: Log) -> int:
-    datagrams = DatagramServer(process, log, options.number("udp-port"))
-    endpoints = Endpoints(process, log, options.number("http-port"), lambda: datagrams.ready)
-    if options.number("sctp-port") != -1:
-        raise _FatalError(_no_sctp(process, options.number("sctp-port")))
+    port, udp_port, sctp_port = (options[f"{name}-port"] for name in ("http", "udp", "sctp"))
+    datagrams = DatagramServer(process, log, udp_port)
+    endpoints = Endpoints(process, log, port, lambda: datagrams.ready)
+    if sctp_port != -1:
+        place = f"failed to create listener for SCTP address :{sctp_port}"
+        raise ListenError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
+
+    async def on_plain(peer: str) -> None:
+        why = "client sent an HTTP request to an HTTPS server"
+        await log.line(f"http: TLS handshake error from {peer}: {why}")
+
     try:
-        if options.number("udp-port") != -1:
-            for address in _listen_addresses(options.text("udp-listen-addresses")):
+        if udp_port != -1:
+            for address in _listen_addresses(options["udp-listen-addresses"]):
                 await datagrams.listen(address)
-        web = _web_server(process, options, endpoints, log)
+        tls, handler = _tls(options), _overridden(endpoints, options["http-override"])
+        web = web_server(process, handler, port, tls=tls, on_plain=on_plain)
         work = [asyncio.create_task(web.serve()), *datagrams.start()]
-        async with background(*work):
+        try:
             return await _until_exit(process, options, endpoints.exit, web, log)
+        finally:
+            for task in work:
+                task.cancel()
+            await asyncio.gather(*work, return_exceptions=True)
     finally:
         datagrams.close()
 
@@ -72,12 +169,9 @@ async def _until_exit(
     process: Process, options: Parsed, leaving: Exit, web: WebServer, log: Log
 ) -> int:
     """Wait for SIGTERM or a request to exit, whichever comes first."""
-    signal = asyncio.ensure_future(process.terminate.wait())
-    wish = asyncio.ensure_future(leaving.wanted.wait())
-    async with background(signal, wish):  # type: ignore[arg-type]
-        await asyncio.wait({signal, wish}, return_when=asyncio.FIRST_COMPLETED)
-        if not wish.done() and options.number("delay-shutdown") > 0:
-            delay = options.number("delay-shutdown")
+    async with racing(process.terminate.wait(), leaving.wanted.wait()) as (_, wish):
+        if not wish.done() and options["delay-shutdown"] > 0:
+            delay = options["delay-shutdown"]
             await log.line(f"Sleeping {delay} seconds before terminating...")
             await asyncio.wait({wish}, timeout=delay)
         if wish.done() and leaving.grace:
@@ -85,24 +179,6 @@ async def _until_exit(
             outcome = "<nil>" if finished else "context deadline exceeded"
             await log.line(f"Graceful shutdown completed with: {outcome}")
         return leaving.code
-
-
-def _web_server(process: Process, options: Parsed, endpoints: Endpoints, log: Log) -> WebServer:
-    port = options.number("http-port")
-    tls = _tls(options)
-    try:
-        listener = tcp.listen(process.machine.namespace, port)
-    except OSError as error:
-        text = call_text(process.machine.os, Call.BIND, error, process.machine.message_locale)
-        raise _FatalError(f"listen tcp :{port}: {text}") from error
-
-    async def on_plain(peer: str) -> None:
-        await log.line(
-            f"http: TLS handshake error from {peer}: client sent an HTTP request to an HTTPS server"
-        )
-
-    handler = _overridden(endpoints, options.text("http-override"))
-    return WebServer(listener, handler, tls=tls, on_plain=on_plain)
 
 
 def _overridden(endpoints: Endpoints, override: str) -> Handler:
@@ -119,13 +195,13 @@ def _overridden(endpoints: Endpoints, override: str) -> Handler:
 
 def _tls(options: Parsed) -> ssl.SSLContext | None:
     """Return a TLS context for the image's own certificate; no other file exists in the lab's image."""
-    queried = options.text("tls-cert-file"), options.text("tls-private-key-file")
+    queried = options["tls-cert-file"], options["tls-private-key-file"]
     if not queried[0]:
         return None
-    for path, image_path in zip(queried, (certificate.CERTIFICATE, certificate.KEY), strict=True):
+    for path, image_path in zip(queried, (CERTIFICATE, KEY), strict=True):
         if path != image_path:
-            raise _FatalError(f"open {path}: no such file or directory")
-    return certificate.image_context()
+            raise ListenError(f"open {path}: no such file or directory")
+    return image_context()
 
 
 def _listen_addresses(text: str) -> list[str]:
@@ -135,16 +211,71 @@ def _listen_addresses(text: str) -> list[str]:
         try:
             ipaddress.ip_address(address)
         except ValueError as error:
-            raise _FatalError(f"parseAddress: invalid address {address}") from error
+            raise ListenError(f"parseAddress: invalid address {address}") from error
     return sorted(set(text.split(",")))
 
 
-def _no_sctp(process: Process, port: int) -> str:
-    reasons = {
-        OS.LINUX: "protocol not supported",
-        OS.WINDOWS: "SCTP is unsupported on windows/amd64",
-    }
+_ADDRESSES = ("POD_IP", "NODE_IP")
+_CLIENT_SECONDS = 30.0
+
+
+async def no_snat_test(process: Process, options: Parsed) -> int:
+    """Serve until killed; exit 1 when the environment or the port is not usable."""
+    for name in _ADDRESSES:
+        value = process.environment.get(name)
+        problem = _problem(name, value)
+        if problem:
+            await process.stderr(f"{problem}\n".encode())
+            return 1
+
+    async def answer(request: Request) -> Response:
+        if (clean := requests.cleaned(request)) is not None:
+            return requests.redirect(request, clean, 307)
+        if request.path == "/whoami":
+            return requests.text(request.remote)
+        if request.path == "/checknosnat":
+            return await _check(process, request)
+        return requests.error("404 page not found", 404)
+
+    try:
+        await web_server(process, answer, int(options["port"])).serve()
+    except (ListenError, ValueError) as error:
+        await process.stderr(f"{error}\n".encode())
+    return 1
+
+
+def _problem(name: str, value: str | None) -> str | None:
+    if value is None:
+        return f"{name} env var was not present in the environment"
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        return f"{name} env var contained {quote(value)}, which is not an IP address"
+    return None
+
+
+async def _check(process: Process, request: Request) -> Response:
+    """Query ``/whoami`` of each address; 200 when all saw this pod's address, else 500."""
+    problems = []
+    for address in request.query.get("ips", "").split(","):
+        try:
+            url = f"http://{address}/whoami"
+            body = await web_client.get(process.machine, url, limit=_CLIENT_SECONDS)
+        except NetError as error:
+            problems.append(str(error))
+            continue
+        seen = body.decode(errors="replace").partition(":")[0]
+        if seen != process.environment["POD_IP"]:
+            problems.append(_translated(process, seen))
+    return requests.text(", ".join(problems), 500 if problems else 200)
+
+
+def _translated(process: Process, seen: str) -> str:
+    pod, node = (process.environment[name] for name in _ADDRESSES)
+    start = f"Returned ip {quote(seen)} != my Pod ip {quote(pod)}"
+    if seen == node:
+        return f"{start}, == my Node ip {quote(node)} - SNAT"
     return (
-        f"Error occurred: failed to create listener for SCTP address :{port}:"
-        + reasons[process.machine.os]
+        f"{start} or my Node ip {quote(node)} - SNAT to unexpected ip (possible SNAT through "
+        "unexpected interface on the way into another node)"
     )

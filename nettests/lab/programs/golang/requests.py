@@ -1,19 +1,40 @@
 """Requests and responses of a Go HTTP server, and their wire form. Pure.
 
 The order of header fields is Go's: a handler's own, sorted, then Date, Content-Length, Content-Type,
-Connection, Transfer-Encoding (``net/http/server.go``).
+Connection, Transfer-Encoding (``net/http/server.go``). The type of a body without one is sniffed as ``net/http.DetectContentType``
+does it (the WHATWG MIME Sniffing algorithm), for the types that answers here can have: HTML, XML, plain text, binary.
 """
 
+import html
 import posixpath
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from email.message import Message
 from email.utils import format_datetime
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
-from nettests.lab.programs.golang.content import HTML, PLAIN, detect
+_HTML_TAGS = b"<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<!--"
+_BINARY = frozenset([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+_LOOKED_AT = 512
+
+HTML = "text/html; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+
+
+def detect(body: bytes) -> str:
+    """Return the content type Go gives a body without one."""
+    head = body[:_LOOKED_AT]
+    start = head.lstrip(b"\t\n\x0c\r ").lower()
+    for tag in _HTML_TAGS.split(b"|"):
+        ended = tag == b"<!--" or start[len(tag) : len(tag) + 1] in {b" ", b">"}
+        if start.startswith(tag) and ended:
+            return HTML
+    if start.startswith(b"<?xml"):
+        return "text/xml; charset=utf-8"
+    return "application/octet-stream" if _BINARY.intersection(head) else PLAIN
+
 
 BUFFERED = 2048
 """Bytes Go buffers before it must choose chunked encoding."""
@@ -79,16 +100,6 @@ class Response:
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class Framed:
-    """A response ready for the wire: head, and whether the body goes in chunks."""
-
-    head: bytes
-    headers: tuple[tuple[str, str], ...]
-    chunked: bool
-    reason: str = field(default="")
-
-
 def text(body: str, status: int = 200) -> Response:
     """Return an answer written without a content type of its own."""
     return Response(body=body.encode(), status=status)
@@ -108,7 +119,8 @@ def redirect(request: Request, location: str, status: int) -> Response:
     place = ("Location", quote(location, safe="/%:=&?~#+!$,;'@()*[]"))
     if request.method not in ("GET", "HEAD"):
         return Response(status=status, headers=(place,))
-    body = f'<a href="{_escape(location)}">{reason(status)}</a>.\n\n'.encode()
+    escaped = html.escape(location).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    body = f'<a href="{escaped}">{reason(status)}</a>.\n\n'.encode()
     return Response(body=body, status=status, headers=(("Content-Type", HTML), place))
 
 
@@ -132,8 +144,10 @@ def reason(status: int) -> str:
         return f"status code {status}"
 
 
-def frame(request: Request, response: Response, now: datetime, *, close: bool) -> Framed:
-    """Return the head of ``response`` as Go's server writes it."""
+def frame(
+    request: Request, response: Response, now: datetime, *, close: bool
+) -> tuple[bytes, list[tuple[str, str]]]:
+    """Return the head of ``response`` as Go's server writes it, and the fields in it."""
     headers = sorted(response.headers)
     given = {name for name, _ in headers}
     bodiless = response.status in _BODILESS
@@ -151,7 +165,7 @@ def frame(request: Request, response: Response, now: datetime, *, close: bool) -
     lines = [f"HTTP/{request.version} {response.status} {reason(response.status)}"]
     lines += [f"{name}: {value}" for name, value in headers]
     head = "\r\n".join([*lines, "", ""]).encode()
-    return Framed(head, tuple(headers), chunked, reason(response.status))
+    return head, headers
 
 
 def _first_values(text: str) -> dict[str, str]:
@@ -159,15 +173,3 @@ def _first_values(text: str) -> dict[str, str]:
     for name, value in parse_qsl(text, keep_blank_values=True):
         values.setdefault(name, value)
     return values
-
-
-def _escape(text: str) -> str:
-    for plain, escaped in (
-        ("&", "&amp;"),
-        ("<", "&lt;"),
-        (">", "&gt;"),
-        ('"', "&#34;"),
-        ("'", "&#39;"),
-    ):
-        text = text.replace(plain, escaped)
-    return text

@@ -1,7 +1,17 @@
-"""Go's texts for numbers, durations, quoted strings and JSON. Pure."""
+"""Texts of Go programs: numbers, durations, quoted strings, JSON, flags, and lines of klog. Pure but for the latter.
+
+Flags are read as cobra and pflag do, with their error texts. A line is ``I1121 01:06:58.380590   18863 log.go:244] GET /hostname``:
+agnhost sends the standard ``log`` package through klog, so that every line carries ``log.go:244``.
+"""
 
 import json
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from nettests.lab.interfaces import Process
 
 _UNITS = {
     "ns": 1e-9,
@@ -63,13 +73,105 @@ def quote(text: str) -> str:
 def to_json(value: object) -> str:
     """Return JSON as ``encoding/json`` writes it: sorted keys, HTML characters escaped."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    for plain, escaped in (
-        ("<", "\\u003c"),
-        (">", "\\u003e"),
-        ("&", "\\u0026"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-        ("\ufffd", "\\ufffd"),
-    ):
-        text = text.replace(plain, escaped)
+    return re.sub("[<>&\u2028\u2029\ufffd]", lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+Value = bool | int | float | str
+Flags = Mapping[str, Value]
+"""Flags with their defaults, which have their types; of a duration it is a float, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Flag values by name, and the arguments that are not flags."""
+
+    values: Mapping[str, Any]
+    arguments: tuple[str, ...]
+    help: bool = False
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+
+class UsageError(Exception):
+    """The command line is not valid; the text is cobra's own, without ``Error: ``."""
+
+
+_GLOBAL: Flags = {"log-flush-frequency": 5.0, "v": "0", "vmodule": ""}
+
+
+def parse(flags: Flags, words: Sequence[str]) -> Parsed:
+    """Read ``words`` against ``flags`` and cobra's global ones; ``UsageError`` with cobra's text."""
+    values: dict[str, Value] = {**_GLOBAL, **flags}
+    rest, arguments, wants_help = list(words), list[str](), False
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            arguments += rest
+            break
+        if word in ("-h", "--help"):
+            wants_help = True
+        elif word.startswith("--"):
+            _set(values, word[2:], rest)
+        elif word.startswith("-v"):
+            _set(values, "v" + (f"={word[2:].lstrip('=')}" if word[2:] else ""), rest)
+        elif word.startswith("-") and len(word) > 1:
+            raise UsageError(f"unknown shorthand flag: '{word[1]}' in {word}")
+        else:
+            arguments.append(word)
+    return Parsed(values, tuple(arguments), help=wants_help)
+
+
+def _set(values: dict[str, Value], text: str, rest: list[str]) -> None:
+    """Set a flag; its value may be the next word."""
+    name, equals, value = text.partition("=")
+    if name not in values:
+        raise UsageError(f"unknown flag: --{name}")
+    if not equals and isinstance(values[name], bool):
+        value = "true"
+    elif not equals and not rest:
+        raise UsageError(f"flag needs an argument: --{name}")
+    elif not equals:
+        value = rest.pop(0)
+    try:
+        values[name] = _converted(value, values[name])
+    except SyntaxOfValueError as error:
+        raise UsageError(f'invalid argument {quote(value)} for "--{name}" flag: {error}') from error
+
+
+def _converted(text: str, before: Value) -> Value:
+    match before:
+        case bool():
+            words = dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True)
+            words |= dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False)
+            if text not in words:
+                message = f"strconv.ParseBool: parsing {quote(text)}: invalid syntax"
+                raise SyntaxOfValueError(message)
+            return words[text]
+        case int():
+            return atoi(text, "ParseInt")
+        case float():
+            return parse_duration(text)
     return text
+
+
+_PROCESS_ID = 1
+_SOURCE = "log.go:244"
+
+
+def klog(source: str, text: str) -> bytes:
+    """Return a line of klog; a final newline in ``text`` is not doubled."""
+    stamp = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
+    message = text.removesuffix("\n")
+    return f"I{stamp} {_PROCESS_ID:>7} {source}] {message}\n".encode()
+
+
+class Log:
+    """Writes one process's log to its standard error."""
+
+    def __init__(self, process: Process) -> None:
+        self._write = process.stderr
+
+    async def line(self, text: str) -> None:
+        """Write one line."""
+        await self._write(klog(_SOURCE, text))

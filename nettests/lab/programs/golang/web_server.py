@@ -16,7 +16,7 @@ import h11
 
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Handler, Request, Response
-from nettests.lab.programs.sockets import addresses
+from nettests.lab.programs.sockets import transport
 
 _READ_SIZE = 65536
 _HEAD_BYTES = 2**20 + 4096
@@ -25,18 +25,6 @@ _RST_AVOIDANCE_SECONDS = 0.5
 """``rstAvoidanceDelay`` of net/http/server.go."""
 _PLAIN_ON_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 _METHOD_STARTS = (b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO")
-_BAD_REQUEST = (
-    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
-    b"Connection: close\r\n\r\n400 Bad Request"
-)
-_HEAD_TOO_LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Type: text/plain; charset=utf-8\r\n"
-    b"Connection: close\r\n\r\n431 Request Header Fields Too Large"
-)
-
-
-async def _ignore(_peer: str) -> None:
-    """Default for ``on_plain``: nothing is logged."""
 
 
 class WebServer:
@@ -48,7 +36,7 @@ class WebServer:
         handler: Handler,
         *,
         tls: ssl.SSLContext | None = None,
-        on_plain: Callable[[str], Awaitable[None]] = _ignore,
+        on_plain: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._listener = listener
         self._handler = handler
@@ -63,7 +51,7 @@ class WebServer:
         try:
             while True:
                 sock, peer = await loop.sock_accept(self._listener)
-                task = asyncio.create_task(self._connection(sock, addresses.text(peer)))
+                task = asyncio.create_task(self._connection(sock, transport.text(peer)))
                 self._connections.add(task)
                 task.add_done_callback(self._connections.discard)
         finally:
@@ -103,18 +91,16 @@ class WebServer:
         assert task is not None
         self._busy.add(task)
         try:
-            return await self._route(request)
+            if request.method == "OPTIONS" and request.target == "*":
+                return Response(headers=(("Content-Length", "0"),))
+            return await self._handler(request)
         finally:
             self._busy.discard(task)
 
-    async def _route(self, request: Request) -> Response:
-        if request.method == "OPTIONS" and request.target == "*":
-            return Response(headers=(("Content-Length", "0"),))
-        return await self._handler(request)
-
     async def _refuse_plain(self, sock: socket.socket, peer: str) -> None:
         with sock:
-            await self._on_plain(peer)
+            if self._on_plain is not None:
+                await self._on_plain(peer)
             loop = asyncio.get_running_loop()
             await loop.sock_recv(sock, _READ_SIZE)
             await loop.sock_sendall(sock, _PLAIN_ON_TLS)
@@ -124,11 +110,7 @@ class _Conversation:
     """One connection: requests in, responses out, until either side closes."""
 
     def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        peer: str,
-        answer: Handler,
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, answer: Handler
     ) -> None:
         self._reader, self._writer = reader, writer
         self._peer = peer
@@ -141,11 +123,12 @@ class _Conversation:
                 request = await self._next_request()
             except h11.RemoteProtocolError as error:
                 too_large = error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-                self._writer.write(_HEAD_TOO_LARGE if too_large else _BAD_REQUEST)
+                status = "431 Request Header Fields Too Large" if too_large else "400 Bad Request"
+                fields = "Content-Type: text/plain; charset=utf-8\r\nConnection: close"
+                self._writer.write(f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n{status}".encode())
                 await self._writer.drain()
-                if (
-                    too_large
-                ):  # what is not read yet would reset the connection, and lose the answer
+                # what is not read yet would reset the connection, and lose the answer
+                if too_large:
                     self._writer.write_eof()
                     await asyncio.sleep(_RST_AVOIDANCE_SECONDS)
                 return
@@ -179,16 +162,12 @@ class _Conversation:
     async def _send(self, request: Request, response: Response) -> None:
         wants_close = "close" in request.header("connection").lower()
         close = wants_close or response.close or request.version == "1.0"
-        framed = requests.frame(request, response, datetime.now(UTC), close=close)
+        head, fields = requests.frame(request, response, datetime.now(UTC), close=close)
         # h11 checks and follows the response; the head's bytes are Go's, in Go's order.
-        self._http.send(
-            h11.Response(
-                status_code=response.status,
-                headers=list(framed.headers) + ([("Connection", "close")] if close else []),
-                reason=framed.reason,
-            )
-        )
-        self._writer.write(framed.head)
+        fields += [("Connection", "close")] if close else []
+        reason = requests.reason(response.status)
+        self._http.send(h11.Response(status_code=response.status, headers=fields, reason=reason))
+        self._writer.write(head)
         if response.body and request.method != "HEAD" and response.status not in (204, 304):
             self._writer.write(self._http.send(h11.Data(data=response.body)))
         self._writer.write(self._http.send(h11.EndOfMessage()))
@@ -196,7 +175,6 @@ class _Conversation:
 
 
 def _size(head: h11.Request) -> int:
-    """Return the bytes of a head on the wire."""
     line = len(head.method) + len(head.target) + len(" ") * 2 + len("HTTP/1.1\r\n")
     fields = (len(name) + len(value) + len(": \r\n") for name, value in head.headers)
     return line + sum(fields) + len("\r\n")

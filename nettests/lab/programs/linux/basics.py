@@ -1,15 +1,53 @@
-"""Small Linux programs: ``cat`` of the few files there are, ``echo``, ``env``, ``sleep``, ``tty`` …"""
+"""Small Linux programs: ``cat`` of the few files there are, ``echo``, ``env``, ``sleep``, ``tty``, ``kill``, ``pkill`` …
+
+The files of a container are a handful of texts made from the ``Machine``; no file of the host is ever opened. Signals reach a container
+whose processes are its program and those run by exec. Its program is process 1. The kernel keeps SIGKILL and SIGSTOP from the first
+process of a PID namespace when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab, but SIGINT to
+programs that say what becomes of them then (``running``).
+"""
 
 import asyncio
-from collections.abc import Sequence
+import re
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from nettests.lab.interfaces import Process
-from nettests.lab.programs import image_files
+from nettests.lab.interfaces import Machine, Process, ResolverConfig
+from nettests.lab.topology import OS
+
+_WINDOWS_HOSTS = "C:/Windows/System32/drivers/etc/hosts"
+
+
+def readable_files(machine: Machine) -> Mapping[str, str]:
+    """Return the container's readable files: absolute path and content."""
+    hosts = hosts_file(machine.resolver)
+    if machine.os is OS.WINDOWS:
+        return {_WINDOWS_HOSTS: hosts}
+    return {
+        "/etc/hostname": f"{machine.hostname}\n",
+        "/etc/hosts": hosts,
+        "/etc/resolv.conf": resolv_conf(machine.resolver),
+    }
+
+
+def hosts_file(config: ResolverConfig) -> str:
+    """Return the hosts file as the kubelet writes it for a pod."""
+    lines = ["# Kubernetes-managed hosts file."]
+    lines += [f"{address}\t{' '.join(names)}" for address, names in config.hosts]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def resolv_conf(config: ResolverConfig) -> str:
+    """Return resolv.conf as the kubelet writes it for a pod."""
+    lines = [f"search {' '.join(config.searches)}"] if config.searches else []
+    lines += [f"nameserver {server}" for server in config.servers]
+    lines.append(f"options ndots:{config.ndots}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 async def cat(process: Process, words: Sequence[str]) -> int:
     """Print files of the container, or standard input; exit 1 when a file does not exist."""
-    files = image_files.files(process.machine)
+    files = readable_files(process.machine)
     status = 0
     for path in words or ("-",):
         if path == "-":
@@ -81,3 +119,70 @@ async def true(_process: Process, _words: Sequence[str]) -> int:
 async def false(_process: Process, _words: Sequence[str]) -> int:
     """Fail."""
     return 1
+
+
+INIT = "1"
+_WITHOUT_EFFECT = frozenset({0, signal.SIGKILL, signal.SIGSTOP})
+
+
+_interruptible: list[tuple[Process, asyncio.Event]] = []
+
+
+@contextmanager
+def running(process: Process) -> Iterator[asyncio.Event]:
+    """Yield what is set by SIGINT, which the program handles itself for the time of the block."""
+    entry = process, asyncio.Event()
+    _interruptible.append(entry)
+    try:
+        yield entry[1]
+    finally:
+        _interruptible.remove(entry)
+
+
+async def pkill(process: Process, words: Sequence[str]) -> int:
+    """``pkill -INT -f PATTERN``: interrupt the programs of the same container whose argv matches; exit 1 if none does."""
+    if len(words) != 3 or list(words[:2]) != ["-INT", "-f"]:
+        await process.stderr(b"pkill: usage: pkill -INT -f PATTERN\n")
+        return 2
+    events = [
+        event
+        for running_process, event in _interruptible
+        if running_process.machine is process.machine
+        and re.search(words[2], " ".join(running_process.argv))
+    ]
+    for event in events:
+        event.set()
+    return 0 if events else 1
+
+
+async def kill(process: Process, words: Sequence[str]) -> int:
+    """Send a signal to each process named; exit 1 when one of them cannot get it."""
+    number, targets = kill_arguments(words)
+    if number is None or not targets:
+        await process.stderr(b"kill: you need to specify whom to kill, and a known signal\n")
+        return 1
+    status = 0
+    for target in targets:
+        if target == INIT and number in _WITHOUT_EFFECT:
+            continue
+        reason = "The lab delivers no signals" if target == INIT else "No such process"
+        await process.stderr(f"kill: can't kill pid {target}: {reason}\n".encode())
+        status = 1
+    return status
+
+
+def kill_arguments(words: Sequence[str]) -> tuple[int | None, Sequence[str]]:
+    """Return the signal (``None`` when unknown) and the process ids of ``-9 1`` or ``-s KILL 1``."""
+    if words[:1] == ["-s"]:
+        return _signal("".join(words[1:2])), words[2:]
+    if words and words[0].startswith("-"):
+        return _signal(words[0][1:]), words[1:]
+    return signal.SIGTERM, words
+
+
+def _signal(name: str) -> int | None:
+    if name.isdigit():
+        return int(name)
+    signals = {each.name: each.value for each in signal.Signals}
+    name = name.upper()
+    return signals.get(name, signals.get(f"SIG{name}"))

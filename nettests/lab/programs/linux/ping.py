@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nettests.lab.dns import linux
-from nettests.lab.dns.resolution import Failure, ResolutionError
+from nettests.lab.dns import clients
+from nettests.lab.dns.exchange import Failure, ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 
@@ -52,14 +52,12 @@ async def run(process: Process, words: Sequence[str]) -> int:
     except (getopt.GetoptError, ValueError) as error:
         await process.stderr(f"ping: {error}\n".encode())
         return _USAGE_ERROR
-    if process.machine.user not in {
-        "",
-        "root",
-    }:  # NET_RAW goes with root; no group may ping without
+    # NET_RAW goes with root; no group may ping without
+    if process.machine.user not in {"", "root"}:
         await process.stderr(b"ping: socket: Operation not permitted\n")
         return _USAGE_ERROR
     try:
-        address = (await linux.resolve(process.machine, options.host)).addresses[0]
+        address = (await clients.resolve_on_linux(process.machine, options.host)).addresses[0]
     except ResolutionError as error:
         text = "Name or service not known"
         if error.failure in (Failure.TIMED_OUT, Failure.NO_SERVER, Failure.SERVER_FAILURE):

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
-from nettests.lab.programs.linux import kill
+from nettests.lab.programs.linux import basics
+from nettests.lab.programs.terminal import ExitError, drop
 
 Run = Callable[[Process], Awaitable[int]]
-Write = Callable[[bytes], Awaitable[None]]
 
 _PID = "7"
 _SYNTAX_ERROR = 2
@@ -40,14 +40,6 @@ class _ShellSyntaxError(Exception):
     """The text holds something else than simple commands."""
 
 
-class _ExitError(Exception):
-    """The shell ends with ``code``."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
-
-
 @dataclass(slots=True)
 class _Command:
     """One simple command: when it runs, its words as written, and where its streams go."""
@@ -65,13 +57,13 @@ async def run(process: Process, words: Sequence[str], program: Run) -> int:
     status = 0
     try:
         for command in list(_commands(words[1])):
-            if _skipped(command.joiner, status):
+            if (command.joiner == "&&" and status) or (command.joiner == "||" and not status):
                 continue
             status = await _run(process, command, status, program)
     except _ShellSyntaxError as error:
         await process.stderr(f"sh: syntax error: {error}\n".encode())
         return _SYNTAX_ERROR
-    except _ExitError as exit_:
+    except ExitError as exit_:
         return exit_.code
     return status
 
@@ -102,44 +94,24 @@ def _commands(text: str) -> Iterator[_Command]:
         raise _ShellSyntaxError("unexpected end of file")
 
 
-def _skipped(joiner: str, status: int) -> bool:
-    return (joiner == "&&" and status != 0) or (joiner == "||" and status == 0)
-
-
 async def _run(process: Process, command: _Command, status: int, program: Run) -> int:
     parameters = {**process.environment, "$": _PID, "?": str(status)}
     argv = [_expanded(word, parameters) for word in command.words]
-    stdout, stderr = _redirected(process, command.redirects)
-    child = replace(process, argv=argv, stdout=stdout, stderr=stderr)
-    if argv[0] == "exit":
-        raise _ExitError(int(argv[1]) % 256 if argv[1:] and argv[1].isdigit() else status)
-    if argv[0] == "kill":
-        _end_if_meant(argv[1:])
-    try:
-        return await program(child)
-    except ProgramNotFoundError:
-        await stderr(f"sh: {argv[0]}: not found\n".encode())
-        return _NOT_FOUND
-
-
-def _end_if_meant(words: Sequence[str]) -> None:
-    """``kill -9 $$`` ends the shell itself."""
-    number, targets = kill.arguments(words)
-    if number and number != signal.SIGSTOP and _PID in targets:
-        raise _ExitError(_SIGNALLED + number)
-
-
-def _redirected(process: Process, redirects: Sequence[str]) -> tuple[Write, Write]:
-    """Return both streams; as in a shell, each redirection sees what the ones before it did."""
     streams = {"1": process.stdout, "2": process.stderr}
-    for redirect in redirects:
+    for redirect in command.redirects:  # each sees what the ones before it did
         source, _, target = redirect.partition(">")
-        streams[source or "1"] = streams[target[1]] if target[0] == "&" else _drop
-    return streams["1"], streams["2"]
-
-
-async def _drop(_data: bytes) -> None:
-    """``/dev/null``."""
+        streams[source or "1"] = streams[target[1]] if target[0] == "&" else drop
+    if argv[0] == "exit":
+        raise ExitError(int(argv[1]) % 256 if argv[1:] and argv[1].isdigit() else status)
+    if argv[0] == "kill":  # kill -9 $$ ends the shell itself
+        number, targets = basics.kill_arguments(argv[1:])
+        if number and number != signal.SIGSTOP and _PID in targets:
+            raise ExitError(_SIGNALLED + number)
+    try:
+        return await program(replace(process, argv=argv, stdout=streams["1"], stderr=streams["2"]))
+    except ProgramNotFoundError:
+        await streams["2"](f"sh: {argv[0]}: not found\n".encode())
+        return _NOT_FOUND
 
 
 def _expanded(word: str, parameters: Mapping[str, str]) -> str:

@@ -8,9 +8,11 @@ as it is where the real one knows no such word.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import cast
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs.linux.kill import running
+from nettests.lab.programs.linux.basics import running
 from nettests.lab.programs.packets import (
     ICMP,
     ICMPV6,
@@ -22,6 +24,7 @@ from nettests.lab.programs.packets import (
     heads,
     hexadecimal,
 )
+from nettests.lab.programs.terminal import racing
 
 Matches = Callable[[Heads], bool]
 _SWITCHES = frozenset({"-n", "-nn", "-tt", "-l", "-x", "-p", "-U"})
@@ -66,7 +69,11 @@ async def run(process: Process, words: Sequence[str]) -> int:
             if headers is not None and matches(headers):
                 seen += 1
                 await process.stdout(_printed(frame, headers, length).encode())
-        await process.stderr(_statistics(seen, sniffer.dropped()).encode())
+        dropped = sniffer.dropped()
+        await process.stderr(
+            f"\n{seen} packet{'' if seen == 1 else 's'} captured\n{seen + dropped} packets received by filter\n"
+            f"{dropped} packet{'' if dropped == 1 else 's'} dropped by kernel\n".encode()
+        )
     return 0
 
 
@@ -74,21 +81,8 @@ async def _next(waiting: asyncio.Queue[Taken], interrupted: asyncio.Event) -> Ta
     """Return the next frame; ``None`` once the process was interrupted and nothing waits any more."""
     if not waiting.empty():
         return waiting.get_nowait()
-    frame, signal = asyncio.ensure_future(waiting.get()), asyncio.ensure_future(interrupted.wait())
-    try:
-        await asyncio.wait({frame, signal}, return_when=asyncio.FIRST_COMPLETED)
-        return frame.result() if frame.done() else None
-    finally:
-        frame.cancel()
-        signal.cancel()
-
-
-def _statistics(seen: int, dropped: int) -> str:
-    plural = "" if seen == 1 else "s"
-    return (
-        f"\n{seen} packet{plural} captured\n{seen + dropped} packets received by filter\n"
-        f"{dropped} packet{'' if dropped == 1 else 's'} dropped by kernel\n"
-    )
+    async with racing(waiting.get(), interrupted.wait()) as (frame, _):
+        return cast("Taken", frame.result()) if frame.done() else None
 
 
 def _printed(frame: Taken, headers: Heads, length: int) -> str:
@@ -106,19 +100,9 @@ async def timeout(
     if len(rest) < 2 or not _SECONDS.fullmatch(rest[0]):
         await process.stderr(b"timeout: usage: timeout [-s SIG] SECS PROG ARGS\n")
         return 1
-    inner = Process(
-        argv=rest[1:],
-        environment=process.environment,
-        machine=process.machine,
-        stdout=process.stdout,
-        stderr=process.stderr,
-        stdin=process.stdin,
-        working_directory=process.working_directory,
-        terminate=process.terminate,
-    )
     try:
         async with asyncio.timeout(float(rest[0])):
-            return await program(inner)
+            return await program(replace(process, argv=rest[1:]))
     except TimeoutError:
         return _ENDED
 
@@ -160,19 +144,21 @@ def _words(expression: str) -> list[str]:
 
 
 def _any(words: list[str]) -> Matches:
-    alternatives = [_all(words)]
-    while words[:1] == ["or"]:
-        words.pop(0)
-        alternatives.append(_all(words))
+    alternatives = _joined(words, "or", _all)
     return lambda packet: any(matches(packet) for matches in alternatives)
 
 
 def _all(words: list[str]) -> Matches:
-    terms = [_term(words)]
-    while words[:1] == ["and"]:
-        words.pop(0)
-        terms.append(_term(words))
+    terms = _joined(words, "and", _term)
     return lambda packet: all(matches(packet) for matches in terms)
+
+
+def _joined(words: list[str], joiner: str, read: Callable[[list[str]], Matches]) -> list[Matches]:
+    parts = [read(words)]
+    while words[:1] == [joiner]:
+        words.pop(0)
+        parts.append(read(words))
+    return parts
 
 
 def _term(words: list[str]) -> Matches:
@@ -194,12 +180,9 @@ def _term(words: list[str]) -> Matches:
             del words[:2]
             first, last = map(int, ends.split("-"))
             return lambda packet: any(first <= port <= last for port in packet.ports)
-        case ["icmp", *_]:
+        case ["icmp" | "icmp6" as name, *_]:
             del words[:1]
-            return lambda packet: packet.protocol == ICMP
-        case ["icmp6", *_]:
-            del words[:1]
-            return lambda packet: packet.protocol == ICMPV6
+            return lambda packet: packet.protocol == (ICMP if name == "icmp" else ICMPV6)
         case [field, *_] if _FIELD.fullmatch(field):
             return _compared(words)
     raise _SyntaxError(f"syntax error in filter expression: {' '.join(words[:2])}")

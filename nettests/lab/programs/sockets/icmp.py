@@ -12,12 +12,10 @@ import struct
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from types import TracebackType
 from typing import Self
 
 from nettests.lab.interfaces import Namespace
-from nettests.lab.programs.sockets.addresses import family
-from nettests.lab.programs.sockets.route import source_towards
+from nettests.lab.programs.sockets.transport import family, source_towards
 
 _ECHO_REPLY, _UNREACHABLE, _ECHO_REQUEST, _EXCEEDED = 0, 3, 8, 11
 _MTU_DISCOVER, _DO, _MTU = 10, 2, 14
@@ -79,12 +77,7 @@ class EchoSocket:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._sock.close()
 
     async def echo(self, sequence: int, payload: bytes, *, limit: float) -> Echo:
@@ -108,7 +101,6 @@ class EchoSocket:
             return Echo(answer=Answer.TOO_LARGE, size=self._path_mtu())
 
     def _path_mtu(self) -> int:
-        """Return the path MTU that the kernel knows."""
         ipv6 = self._family is socket.AF_INET6
         option = (socket.IPPROTO_IPV6, _IPV6_MTU) if ipv6 else (socket.IPPROTO_IP, _MTU)
         with self._namespace.socket(self._family, socket.SOCK_DGRAM) as probe:
@@ -116,7 +108,6 @@ class EchoSocket:
             return probe.getsockopt(*option)
 
     async def _receive(self) -> "_Message":
-        """Wait for the next message of ICMP or ICMPv6."""
         loop = asyncio.get_running_loop()
         if self._family is not socket.AF_INET6:
             return _from_packet(await loop.sock_recv(self._sock, 65535))

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from nettests.lab.interfaces import Process
-from nettests.lab.mounted import CopyError, CopyFailure, Drive, full
-from nettests.lab.programs.terminal import err, out
+from nettests.lab.mounted.files import NO_FILE, NO_PATH, CopyError, Drive, full
+from nettests.lab.programs.terminal import ExitError, drop, err, keeping, out, reading
 from nettests.lab.programs.windows.cmd_line import (
     LONGEST,
     Command,
@@ -22,88 +22,36 @@ from nettests.lab.programs.windows.cmd_line import (
     expands_late,
     words,
 )
-from nettests.lab.programs.windows.cmd_texts import (
+from nettests.lab.programs.windows.small_programs import (
     DENIED,
-    IN_USE,
-    NO_FILE,
-    NO_PATH,
     complain,
+    delete_files,
     message,
+    type_files,
 )
-from nettests.lab.programs.windows.disk import delete_files, type_files
 
 Launch = Callable[[Process, str], Awaitable[int]]
 """Runs the program in a file; its command line is that of the process."""
 
 _PATHEXT = ".COM;.EXE;.BAT;.CMD;.VBS;.VBE;.JS;.JSE;.WSF;.WSH;.MSC"
-_NOT_KNOWN = frozenset(
-    [
-        "assoc",
-        "attrib",
-        "break",
-        "call",
-        "chcp",
-        "cls",
-        "color",
-        "date",
-        "dir",
-        "dpath",
-        "endlocal",
-        "for",
-        "ftype",
-        "goto",
-        "if",
-        "md",
-        "mkdir",
-        "mklink",
-        "move",
-        "path",
-        "pause",
-        "popd",
-        "prompt",
-        "pushd",
-        "rd",
-        "ren",
-        "rename",
-        "rmdir",
-        "setlocal",
-        "shift",
-        "start",
-        "time",
-        "title",
-        "verify",
-        "vol",
-        "(",
-    ]
+_NOT_KNOWN = (
+    "assoc attrib break call chcp cls color date dir dpath endlocal for ftype goto if md mkdir mklink move path pause "
+    "popd prompt pushd rd ren rename rmdir setlocal shift start time title verify vol ("
 )
-_COPIES = {
-    CopyFailure.NO_SOURCE: NO_FILE,
-    CopyFailure.NO_FOLDER: NO_PATH,
-    CopyFailure.IN_USE: IN_USE,
-}
-
-
-class _ExitError(Exception):
-    """``exit``: the rest of the line is not run."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
     """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
     text = commanded(tail, lambda name: find(process, drive, name) is not None)
     if text is None:
-        machine = process.machine
-        await out(process, f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
+        await out(process, _version(process))
         return 0
     if len(text) > LONGEST:
         await complain(process, "too_long")
         return 1
     try:
         return await _line(process, text, drive, launch, late=expands_late(tail))
-    except _ExitError as end:
+    except ExitError as end:
         return end.code
 
 
@@ -129,30 +77,13 @@ async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, la
         command = replace(read, text=now)
         streams = process
         if command.operator == "|":
-            streams = replace(streams, stdin=_reading(piped))
-        into_pipe = following is not None and following.operator == "|"
+            streams = replace(streams, stdin=reading(piped))
         kept = bytearray()
-        if into_pipe:
-            streams = replace(streams, stdout=_keeping(kept))
+        if following is not None and following.operator == "|":
+            streams = replace(streams, stdout=keeping(kept))
         code = await _command(_redirected(streams, command), command, drive, launch)
         piped = bytes(kept)
     return code
-
-
-def _reading(data: bytes) -> Callable[[], Awaitable[bytes]]:
-    chunks = [data]
-
-    async def read() -> bytes:
-        return chunks.pop() if chunks else b""
-
-    return read
-
-
-def _keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
-    async def keep(data: bytes) -> None:
-        kept.extend(data)
-
-    return keep
 
 
 def _redirected(process: Process, command: Command) -> Process:
@@ -161,11 +92,11 @@ def _redirected(process: Process, command: Command) -> Process:
     streams = {1: process.stdout, 2: process.stderr}
     for each in command.redirections:
         if each.handle == 0:
-            process = replace(process, stdin=_reading(b""))
+            process = replace(process, stdin=reading())
         elif each.target in {"&1", "&2"}:
             streams[each.handle] = streams[int(each.target[1])]
         else:
-            streams[each.handle] = _keeping(bytearray())
+            streams[each.handle] = drop
     return replace(process, stdout=streams[1], stderr=streams[2])
 
 
@@ -174,7 +105,7 @@ async def _command(process: Process, command: Command, drive: Drive, launch: Lau
     unknown = [
         each.target for each in command.redirections if each.target not in {"nul", "&1", "&2"}
     ]
-    if name in _NOT_KNOWN or unknown:
+    if name in _NOT_KNOWN.split() or unknown:
         what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
         await err(process, f"The lab's cmd {what}.\n")
         return 1
@@ -228,7 +159,7 @@ async def _echo(process: Process, rest: str, _drive: Drive) -> int:
 async def _exit(_process: Process, rest: str, _drive: Drive) -> int:
     given = [word for word in words(rest) if not word.startswith("/")]
     number = given[0] if given else "0"
-    raise _ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
+    raise ExitError(int(number) if number.lstrip("-").isdecimal() else 0)
 
 
 async def _set(process: Process, rest: str, _drive: Drive) -> int:
@@ -243,21 +174,13 @@ async def _set(process: Process, rest: str, _drive: Drive) -> int:
 
 
 async def _ver(process: Process, _rest: str, _drive: Drive) -> int:
+    await out(process, f"\n{_version(process)}")
+    return 0
+
+
+def _version(process: Process) -> str:
     machine = process.machine
-    await out(process, f"\nMicrosoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n")
-    return 0
-
-
-async def _type(process: Process, rest: str, _drive: Drive) -> int:
-    return await type_files(process, words(rest))
-
-
-async def _del(process: Process, rest: str, _drive: Drive) -> int:
-    return await delete_files(process, words(rest))
-
-
-async def _nothing(_process: Process, _rest: str, _drive: Drive) -> int:
-    return 0
+    return f"Microsoft Windows [Version 10.0.{machine.build}.{machine.patch}]\n"
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
@@ -275,7 +198,7 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
         try:
             drive.copy(paths[0], paths[-1] if len(paths) > 1 else process.working_directory)
         except CopyError as error:
-            problem = _COPIES[error.failure]
+            problem = error.number
         else:
             await process.stdout(message(process, "copied", count=1))
             return 0
@@ -286,15 +209,20 @@ async def _copy(process: Process, rest: str, drive: Drive) -> int:
     return 1
 
 
+async def _rem(_process: Process, _rest: str, _drive: Drive) -> int:
+    return 0
+
+
 _OWN: dict[str, Callable[[Process, str, Drive], Awaitable[int]]] = {
-    "cd": _nothing,
+    "cd": _rem,
     "copy": _copy,
-    "del": _del,
     "echo": _echo,
-    "erase": _del,
     "exit": _exit,
-    "rem": _nothing,
+    "rem": _rem,
     "set": _set,
-    "type": _type,
+    "type": lambda process, rest, _drive: type_files(process, words(rest)),
+    **dict.fromkeys(
+        ("del", "erase"), lambda process, rest, _drive: delete_files(process, words(rest))
+    ),
     "ver": _ver,
 }

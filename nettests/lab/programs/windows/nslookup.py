@@ -5,16 +5,17 @@ and always exits with 0. Some of its words are the machine's language, in the AN
 Not interactive.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 
+import dns.flags
 import dns.message
 import dns.rdatatype
 import dns.reversename
 
-from nettests.lab.dns import records
-from nettests.lab.dns.exchange import NoAnswerError, query_servers
-from nettests.lab.dns.resolution import Failure
-from nettests.lab.interfaces import Process, ResolverConfig
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import Failure, NoAnswerError, query_servers
+from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
 
@@ -22,6 +23,9 @@ _SECONDS = 2
 _TRIES = 2
 _UNKNOWN = "UnKnown"
 _TEXTS = {Failure.NO_SUCH_HOST: "Non-existent domain", Failure.SERVER_FAILURE: "Server failed"}
+
+
+_say = partial(texts.say, "nslookup")
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
@@ -36,7 +40,9 @@ async def run(process: Process, words: Sequence[str]) -> int:
     title = await _server_name(process, server)
     await out(process, f"{_say(process, 'server', title=title)}\nAddress:  {server}\n\n")
     answer: dns.message.Message | None = None
-    for candidate in _candidates(config, names[0]):
+    suffixed = [f"{names[0]}.{suffix.rstrip('.')}." for suffix in config.searches]
+    whole = names[0].endswith(".")
+    for candidate in [names[0]] if whole else [*suffixed, f"{names[0]}."]:
         answer = await _query_server(process, server, candidate, kinds[0] if kinds else "A")
         if answer is None:
             await err(process, f"{_say(process, 'timed_out', title=title)}\n")
@@ -45,26 +51,13 @@ async def run(process: Process, words: Sequence[str]) -> int:
             await _report(process, names[0], answer)
             return 0
     assert answer is not None
-    failure = records.failure(answer)
+    failure = exchange.failure(answer)
     if failure is Failure.NO_DATA:
         await out(process, f"{_say(process, 'name', name=names[0])}\n\n")
     else:
         values = {"title": title, "name": names[0], "why": _TEXTS[failure]}
         await err(process, f"{_say(process, 'not_found', **values)}\n")
     return 0
-
-
-def _say(process: Process, key: str, **values: object) -> str:
-    return texts.of(process.machine.locale).say("nslookup", key, **values)
-
-
-def _candidates(config: ResolverConfig, name: str) -> Iterator[str]:
-    if name.endswith("."):
-        yield name
-        return
-    for suffix in config.searches:
-        yield f"{name}.{suffix.rstrip('.')}."
-    yield f"{name}."
 
 
 async def _server_name(process: Process, server: str) -> str:
@@ -82,7 +75,7 @@ async def _query_server(
     for _ in range(_TRIES):
         try:
             return await query_servers(
-                process.machine.namespace, server, records.question(name, kind), limit=_SECONDS
+                process.machine.namespace, server, exchange.question(name, kind), limit=_SECONDS
             )
         except NoAnswerError:
             await out(process, f"DNS request timed out.\n    timeout was {_SECONDS} seconds.\n")
@@ -90,15 +83,15 @@ async def _query_server(
 
 
 async def _report(process: Process, queried: str, answer: dns.message.Message) -> None:
-    if not records.authoritative(answer):
+    if not answer.flags & dns.flags.AA:
         await err(process, f"{_say(process, 'others')}\n")
-    resolved = records.addresses(answer)
+    resolved = exchange.addresses(answer)
     lines = [_say(process, "name", name=resolved.canonical if resolved else queried)]
     if resolved:
         more = len(resolved.addresses) > 1
         lines.append(f"{'Addresses' if more else 'Address'}:  {resolved.addresses[0]}")
         lines += [f"          {address}" for address in resolved.addresses[1:]]
-    aliases = records.aliases(answer)
+    aliases = exchange.aliases(answer)
     if aliases:
         lines.append(f"Aliases:  {aliases[0][0]}")
     await out(process, "".join(f"{line}\n" for line in [*lines, ""]))

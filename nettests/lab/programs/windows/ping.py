@@ -8,9 +8,10 @@ import asyncio
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from nettests.lab.dns import windows
-from nettests.lab.dns.resolution import ResolutionError
+from nettests.lab.dns import clients
+from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets.icmp import Answer, Echo, EchoSocket
 from nettests.lab.programs.terminal import out
@@ -24,6 +25,9 @@ _SPLIT = (Answer.UNREACHABLE, 4)
 """A router's "fragmentation needed", which Windows prints without saying whose it is."""
 _NUMBERS = ("-n", "-w", "-l")
 _FAMILIES = ("-4", "-6")
+
+
+_say = partial(texts.say, "ping")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +55,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
         await out(process, f"{error}\n")
         return 1
     try:
-        address = (await windows.resolve(process.machine, options.host)).addresses[0]
+        address = (await clients.resolve_on_windows(process.machine, options.host)).addresses[0]
     except ResolutionError:
         await out(process, f"{_say(process, 'no_host', name=options.host)}\n")
         return 1
@@ -103,19 +107,15 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     return 0 if tally.received else 1
 
 
-def _is_lost(process: Process, address: str) -> bool:
-    machine = process.machine
-    own_addresses = {each.partition("/")[0] for each in machine.addresses}
-    itself = address in own_addresses or ipaddress.ip_address(address).is_loopback
-    return itself and broken_tools.PING_ITSELF in machine.troubles.tools
-
-
 async def _send_one(
     process: Process, options: _Options, address: str, sock: EchoSocket, tally: _Tally
 ) -> None:
     tally.sent += 1
     payload = bytes(ord("a") + index % 23 for index in range(options.size))
-    if _is_lost(process, address):
+    machine = process.machine
+    own_addresses = {each.partition("/")[0] for each in machine.addresses}
+    itself = address in own_addresses or ipaddress.ip_address(address).is_loopback
+    if itself and broken_tools.PING_ITSELF in machine.troubles.tools:
         await asyncio.sleep(options.wait)
         echo = Echo(answer=Answer.NOTHING)
     else:
@@ -148,17 +148,10 @@ def _line(process: Process, echo: Echo) -> str:
 def _statistics(process: Process, address: str, tally: _Tally) -> str:
     lost = tally.sent - tally.received
     packets = {"sent": tally.sent, "received": tally.received, "lost": lost}
-    lines = [
-        "",
-        _say(process, "statistics", address=address),
-        _say(process, "packets", share=100 * lost // max(tally.sent, 1), **packets),
-    ]
+    packets["share"] = 100 * lost // max(tally.sent, 1)
+    lines = ["", _say(process, "statistics", address=address), _say(process, "packets", **packets)]
     if tally.times:
         mean = sum(tally.times) // len(tally.times)
         figures = {"least": min(tally.times), "most": max(tally.times), "mean": mean}
         lines += [_say(process, "times"), _say(process, "figures", **figures)]
     return "".join(f"{line}\n" for line in lines)
-
-
-def _say(process: Process, key: str, **values: object) -> str:
-    return texts.of(process.machine.locale).say("ping", key, **values)

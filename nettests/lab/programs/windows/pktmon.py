@@ -1,14 +1,19 @@
 """``pktmon``: filters, a capture that goes on after the command, its log as text. An emulation, with real packets.
 
-What it sees are the ports of the node's virtual switch, and what a rule of the switch drops, which the node's
-network reports. Its log is ``pktmon_log``'s. Words and forms: Microsoft, ``pktmon`` in "Windows Commands"; where
-no document shows an output, it is made up.
+What it sees are the ports of the node's virtual switch, each a component of its log, and what a rule of the switch drops, which the
+node's network reports: that is logged at its extension (VFP), with the reason and location of Packet Monitor's lists that the cause
+comes nearest to; which ones VFP takes, no document says. Of what was dropped the headers alone are known. What was lost otherwise came
+in and did not leave, and no line says so. Words and forms: Microsoft, ``pktmon`` in "Windows Commands",
+"PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a line with ``Drop:``); where no
+document shows an output, it is made up.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from nettests.lab.interfaces import Disk, Dropped, Process
+from nettests.lab.interfaces import DropCause, Dropped, Hns, Process
 from nettests.lab.programs.packets import (
     ETHERNET,
     ICMP,
@@ -17,11 +22,100 @@ from nettests.lab.programs.packets import (
     Heads,
     Sniffer,
     Taken,
+    described,
     heads,
+    hexadecimal,
 )
 from nettests.lab.programs.terminal import err, out
 from nettests.lab.programs.windows import texts
-from nettests.lab.programs.windows.pktmon_log import Logged, log_lines
+
+Logged = Taken | Dropped
+_SWITCH_EXTENSION = 5
+"""The component of VFP, which decides on what passes the switch's ports; those have numbers from 10 on."""
+_REASONS = {
+    DropCause.NO_DESTINATION: ("UnicastNoDestination", 0xE0006063),
+    DropCause.FOREIGN_ADDRESS: ("Ipv4Guard", 0xE0006000),
+    DropCause.NO_FLOW: ("InvalidPacket", 0xE0006058),
+    DropCause.NO_ROOM: ("Resources", 0xE0006000),
+    DropCause.POLICY: ("FailedSecurityPolicy", 0xE0006000),
+    DropCause.UNKNOWN: ("Unknown", 0xE0006000),
+}
+"""PKTMON_DROP_REASON without its prefix, and PKTMON_DROP_LOCATION: VFP's default forwarding without a destination, its unified
+flow that no packet of the kind makes, or its unknown place."""
+
+
+def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str]:
+    """Yield a log's text, of each packet ``size`` bytes (0 for all): each frame at its component, what was dropped, and at the end what the components are."""
+    names = dict.fromkeys(frame.interface for frame in log if isinstance(frame, Taken))
+    numbers = {name: number for number, name in enumerate(names, _SWITCH_EXTENSION + 5)}
+    for group, frame in enumerate(sorted(log, key=lambda each: each.time), 1):
+        yield _head(group, frame, size, numbers)
+        ethernet = not isinstance(frame, Dropped) or frame.ethernet
+        headers = heads(frame.data[ETHERNET:] if ethernet else frame.data)
+        description = described(headers) if headers else ""
+        ends = f"{_dashes(frame.data[6:12])} > {_dashes(frame.data[:6])}"
+        words = f"{ends}, ethertype IPv4 (0x0800), length {_length(frame)}: {description}"
+        yield f"\t{'Drop: ' if isinstance(frame, Dropped) else ''}{words if ethernet else f'ip: {description}'}"
+        yield from hexadecimal(frame.data[: size or len(frame.data)])
+    now = f"{_stamp(time.time())} [Microsoft-Windows-PktMon]"
+    if any(isinstance(frame, Dropped) for frame in log):
+        yield f"{now} Component {_SWITCH_EXTENSION}, Type Filter, Name vfpext.sys, Microsoft Azure VFP Switch Extension"
+    cards = _cards(hns)
+    for name, number in numbers.items():
+        kind, driver, mac = cards(name)
+        yield f"{now} Component {number}, Type {kind}, Name {driver}, {name}"
+        if mac:
+            yield f"{now} Property: Component {number}, MAC Address = {mac}"
+
+
+def _head(group: int, frame: Logged, size: int, numbers: Mapping[str, int]) -> str:
+    logged = min(len(frame.data), size or len(frame.data))
+    begin = f"{_stamp(frame.time)} [Microsoft-Windows-PktMon] "
+    number = f"PktGroupId {group}, PktNumber 1, Appearance"
+    sizes = f"OriginalSize {_length(frame)}, LoggedSize {logged}"
+    if isinstance(frame, Dropped):
+        reason, location = _REASONS[frame.cause]
+        kind = "Ethernet" if frame.ethernet else "IP"
+        where = f"DropReason {reason} , DropLocation 0x{location:08X}"
+        return f"{begin}Drop: {number} 0, Direction Rx , Type {kind} , Component {_SWITCH_EXTENSION}, Filter 1, {where}, {sizes}"
+    way = "Tx" if frame.out else "Rx"
+    return f"{begin}{number} 1, Direction {way} , Type Ethernet , Component {numbers[frame.interface]}, Edge 1, Filter 1, {sizes}"
+
+
+def _length(frame: Logged) -> int:
+    """Return how long a frame was; of what was dropped the headers alone are known, and what they say."""
+    if isinstance(frame, Taken):
+        return len(frame.data)
+    start = ETHERNET if frame.ethernet else 0
+    headers = heads(frame.data[start:])
+    return start + headers.length if headers else len(frame.data)
+
+
+def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
+    """Return a function that gives type, driver and MAC address of a port of the switch."""
+    endpoints = hns.endpoints() if hns is not None else []
+    macs = {str(each.get("IPAddress", "")): str(each.get("MacAddress", "")) for each in endpoints}
+    by_port = {f"pod-{'-'.join(ip.split('.')[2:])}": mac for ip, mac in macs.items() if ip}
+
+    def card(name: str) -> tuple[str, str, str]:
+        if name in by_port:
+            return "Container vNIC", "vmswitch.sys", by_port[name]
+        if name == "host":
+            return "Host vNIC", "vmswitch.sys", ""
+        uplink = name == "uplink"
+        return ("Miniport", "netvsc.sys", "") if uplink else ("Protocol", "vfpext.sys", "")
+
+    return card
+
+
+def _stamp(seconds: float) -> str:
+    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    return f"[00]0004.0300::{whole}.{int(seconds % 1 * 1_000_000_000):09d}"
+
+
+def _dashes(address: bytes) -> str:
+    return address.hex("-").upper()
+
 
 _PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
 _FIRST_BUILD = 17763
@@ -35,6 +129,9 @@ _HEAD = 160
 """Bytes that a log adds to each packet."""
 MONITOR = "pktmon"
 """The key of the monitor among what outlives a command on a node's disk."""
+
+
+_say = partial(texts.say, "pktmon")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +204,14 @@ async def run(process: Process, words: Sequence[str]) -> int:
     """Run one of pktmon's commands; 1 for those that the lab does not have."""
     node = process.machine.node
     if node is None or node.switch is None:
-        await err(
-            process, "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
-        )
+        why = "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
+        await err(process, why)
         return 1
     if process.machine.user.upper() != r"NT AUTHORITY\SYSTEM":
         await err(process, f"{texts.of(process.machine.locale).system(5)}\n")
         return 5
-    monitor = _monitor(node.disk)
+    monitor = node.disk.background.setdefault(MONITOR, Monitor())
+    assert isinstance(monitor, Monitor), "the name is pktmon's own"
     if (process.machine.build or 0) == _FIRST_BUILD:
         words = _translated(words)
     match list(words):
@@ -147,21 +244,13 @@ def _translated(words: Sequence[str]) -> Sequence[str]:
     return words
 
 
-def _monitor(disk: Disk) -> Monitor:
-    monitor = disk.background.setdefault(MONITOR, Monitor())
-    assert isinstance(monitor, Monitor), "the name is pktmon's own"
-    return monitor
-
-
 async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> int:
     match words:
         case ["remove"]:
             monitor.filters.clear()
             await out(process, "Removed all filters.\n")
         case ["list"]:
-            rows = "".join(
-                f" {number} {pattern}\n" for number, pattern in enumerate(monitor.filters, 1)
-            )
+            rows = "".join(f" {at} {pattern}\n" for at, pattern in enumerate(monitor.filters, 1))
             await out(process, _say(process, "filters", rows=rows) if rows else "No filters.\n")
         case ["add", *rest]:
             pattern = _read_filter(rest)
@@ -207,11 +296,8 @@ async def _start(process: Process, monitor: Monitor, words: Sequence[str]) -> in
         return 1
     arguments = dict(zip(words[::2], words[1::2], strict=False))
     node = process.machine.node
-    if (
-        node is None
-        or node.switch is None
-        or arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
-    ):
+    unknown = arguments.keys() - {"--pkt-size", "--file-name", "--file-size"}
+    if node is None or node.switch is None or unknown:
         await err(process, "Unexpected parameter. See pktmon start help.\n")
         return 1
     monitor.size = int(arguments.get("--pkt-size", _USUAL_SIZE))
@@ -238,29 +324,18 @@ async def _stop(process: Process, monitor: Monitor) -> int:
         await monitor.unwatch()
         monitor.unwatch = None
     monitor.logs[monitor.file] = monitor.taken
-    _disk(process).files[monitor.file] = "(binary)\n"
+    process.machine.disk.files[monitor.file] = "(binary)\n"
     await out(process, f"{_say(process, 'stopped')}\n")
     return 0
 
 
 async def _etl2txt(process: Process, monitor: Monitor, log: str, text: str) -> int:
     frames, node = monitor.logs.get(log.lower()), process.machine.node
-    disk = _disk(process)
+    disk = process.machine.disk
     if node is None or frames is None or log.lower() not in disk.files:
-        await err(
-            process,
-            "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n",
-        )
+        why = "Failed to open the log file: 0x2\nThe system cannot find the file specified.\n"
+        await err(process, why)
         return 1
     disk.files[text.lower()] = "\n".join(log_lines(frames, monitor.size, node.hns)) + "\n"
     await out(process, f"Processing...\n\nFormatted file:  {text}\n")
     return 0
-
-
-def _say(process: Process, key: str, **values: object) -> str:
-    return texts.of(process.machine.locale).say("pktmon", key, **values)
-
-
-def _disk(process: Process) -> Disk:
-    node = process.machine.node
-    return node.disk if node is not None else Disk()

@@ -1,8 +1,10 @@
-"""How a Windows node's runtime starts a command: from argv to a command line, and from that to a program's file.
+"""Which programs a Windows container has, and how its node's runtime starts one: argv to a command line, and that to a program's file.
 
-After microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers`` (``replaceWithMountPoint``,
-``getApplicationName``, ``cmd /c``) for HostProcess containers, and ``internal/hcs/system.go`` for the texts of others,
-whose programs are sought as hcsshim says that Windows does. A program that is missing raises with the shim's words;
+Images after kubernetes/kubernetes, ``test/images/agnhost`` and ``test/images/busybox`` (``Dockerfile_windows``): agnhost has no
+``.exe``, BIND's nslookup and PowerShell Core come with the image. A HostProcess container sees the node's own tools, and its image in
+one folder of the node. Starting after microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers``
+(``replaceWithMountPoint``, ``getApplicationName``, ``cmd /c``) for HostProcess containers, and ``internal/hcs/system.go`` for the texts
+of others, whose programs are sought as hcsshim says that Windows does. A program that is missing raises with the shim's words;
 behind ``cmd /c`` it is cmd that misses it, later.
 """
 
@@ -12,8 +14,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.mounted import Drive, full
+from nettests.lab.mounted.files import Drive, full
 from nettests.lab.programs.golang.values import quote
+
+_SYSTEM32 = r"C:\Windows\System32"
+_OF_IMAGE = {
+    "agnhost": "agnhost",
+    "agnhost-2": "agnhost",
+    r"bin\cat.exe": "cat",
+    r"bin\nc.exe": "nc",
+    r"curl\curl.exe": "curl",
+    r"dig\nslookup.exe": "bind-nslookup",
+    r"Program Files\PowerShell\powershell.exe": "powershell",
+    r"Program Files\PowerShell\pwsh.exe": "powershell",
+}
+_OF_BASE = ["cmd", "curl", "hostname", "ipconfig", "ping", "reg", "where", "whoami"]
+_OF_NODE = "cmd curl fsutil hostname ipconfig netsh nslookup ping pktmon reg tasklist where whoami"
+_POWERSHELL = rf"{_SYSTEM32}\WindowsPowerShell\v1.0\powershell.exe"
+_OPTIONAL = frozenset({"ping"})
+"""Programs an ordinary Windows image may lack; ``Machine.capabilities`` says."""
+
+
+def drive_of(machine: Machine, *, with_agnhost: bool = True) -> Drive:
+    """Return the executables of a new Windows container; base images alone hold no agnhost and nothing that came with it."""
+    image = _OF_IMAGE if with_agnhost else {}
+    if machine.host_process:
+        root, tools = machine.shim.root(machine.container_id), _OF_NODE.split()
+    else:
+        root, tools = "C:\\", [t for t in _OF_BASE if t not in _OPTIONAL - machine.capabilities]
+    programs = {ntpath.join(root, path): program for path, program in image.items()}
+    programs |= {rf"{_SYSTEM32}\{tool}.exe": tool for tool in tools}
+    if machine.host_process:
+        programs[_POWERSHELL] = "powershell"
+    plugins = {} if machine.node is None else machine.node.disk.programs
+    return Drive(programs=programs, plugins=plugins, missing=machine.troubles.missing)
+
 
 _SYSTEM = (r"C:\Windows\System32", r"C:\Windows\System", r"C:\Windows")
 _HOST_PATH = (*_SYSTEM, r"C:\Windows\System32\WindowsPowerShell\v1.0", r"C:\Windows\System32\Wbem")
@@ -77,7 +112,9 @@ def start(process: Process, drive: Drive) -> Started:
     replaced = with_mount_point(line, machine.shim.root(machine.container_id))
     if machine.shim.behind_cmd:
         replaced = f"cmd /c {replaced}"
-    folders = (process.working_directory, *_search_path(process), *_SYSTEM)
+    # the shim seeks programs along its own PATH, since 0.10 along the container's
+    path = _path_of(process) if machine.shim.images_in_hpc else _HOST_PATH
+    folders = (process.working_directory, *path, *_SYSTEM)
     application = _application(drive, replaced, folders)
     if application is None:
         raise ProgramNotFoundError(
@@ -112,11 +149,6 @@ def _in_silo(process: Process, drive: Drive, line: str) -> Started:
         why = f"The system cannot find the {'file' if there else 'path'} specified."
         raise ProgramNotFoundError(process_failure(process.machine, process.argv, why))
     return application
-
-
-def _search_path(process: Process) -> tuple[str, ...]:
-    """Return where the shim seeks programs: along its own PATH, since 0.10 along the container's."""
-    return _path_of(process) if process.machine.shim.images_in_hpc else _HOST_PATH
 
 
 def _path_of(process: Process) -> tuple[str, ...]:

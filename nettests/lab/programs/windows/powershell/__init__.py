@@ -4,6 +4,6 @@ Scripts are read by ``grammar`` and carried out by ``evaluation``, with the cmdl
 ``dotnet``: an emulation of what Microsoft's documents say, in which nothing of this machine is executed.
 """
 
-from nettests.lab.programs.windows.powershell.command_line import run
+from nettests.lab.programs.windows.powershell.evaluation import run
 
 __all__ = ["run"]

@@ -5,40 +5,38 @@ from typing import Any
 
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
-from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet
-from nettests.lab.programs.windows.powershell.errors import PSError, not_found, runtime
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet, ready
 from nettests.lab.programs.windows.powershell.expressions import Expressions, appending, nowhere
-from nettests.lab.programs.windows.powershell.modules import ready
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
-from nettests.lab.programs.windows.powershell.values import ScriptBlock
+from nettests.lab.programs.windows.powershell.values import PSError, ScriptBlock, not_found, runtime
 
 _ALIASES = {
-    "%": "foreach-object",
-    "foreach": "foreach-object",
-    "?": "where-object",
-    "where": "where-object",
-    "select": "select-object",
-    "sort": "sort-object",
-    "measure": "measure-object",
-    "echo": "write-output",
-    "gc": "get-content",
-    "cat": "get-content",
-    "type": "get-content",
-    "gci": "get-childitem",
-    "dir": "get-childitem",
-    "ls": "get-childitem",
-    "gi": "get-item",
-    "sleep": "start-sleep",
-    "ft": "format-table",
-    "fl": "format-list",
-    "copy": "copy-item",
-    "cp": "copy-item",
-    "del": "remove-item",
-    "rm": "remove-item",
-    "gcm": "get-command",
-    "curl": "invoke-webrequest",
-    "wget": "invoke-webrequest",
+    alias: cmdlet
+    for cmdlet, aliases in {
+        "foreach-object": "% foreach",
+        "where-object": "? where",
+        "select-object": "select",
+        "sort-object": "sort",
+        "measure-object": "measure",
+        "write-output": "echo",
+        "get-content": "gc cat type",
+        "get-childitem": "gci dir ls",
+        "get-item": "gi",
+        "start-sleep": "sleep",
+        "format-table": "ft",
+        "format-list": "fl",
+        "copy-item": "copy cp",
+        "remove-item": "del rm",
+        "get-command": "gcm",
+        "invoke-webrequest": "curl wget",
+    }.items()
+    for alias in aliases.split()
 }
+_VERBS = (
+    "get set new remove add test invoke start stop restart write read out convertto convertfrom import export select "
+    "where sort measure resolve find"
+)
+"""Common verbs of cmdlets: a word with one of them is no program's name."""
 _DEEPEST = 60
 
 
@@ -83,10 +81,8 @@ class Commands(Expressions):
             return nowhere
 
         async def write(value: Any) -> None:
-            node = self.session.process.machine.node
-            if node is not None:
-                before = node.disk.files.get(path, "")
-                node.disk.files[path] = f"{before}{values.text(value)}\r\n"
+            files = self.session.process.machine.disk.files
+            files[path] = f"{files.get(path, '')}{values.text(value)}\r\n"
 
         return write
 
@@ -146,7 +142,9 @@ class Commands(Expressions):
                 self.session, candidate
             ):
                 return candidate
-        if candidates or module or _ALIASES.get(name) or _is_verb_noun(name):
+        verb, _, noun = name.partition("-")
+        is_verb_noun = noun.isalnum() and verb in _VERBS.split()
+        if candidates or module or _ALIASES.get(name) or is_verb_noun:
             raise not_found(word)
         return None
 
@@ -212,9 +210,7 @@ class Commands(Expressions):
         self.session.scopes[-1].update(inner)
 
 
-def _paired(
-    arguments: Sequence[tuple[str | None, Any]],
-) -> tuple[dict[str, Any], list[Any]]:
+def _paired(arguments: Sequence[tuple[str | None, Any]]) -> tuple[dict[str, Any], list[Any]]:
     """Return a function's arguments: by name, where one stands before its value, and the others."""
     named: dict[str, Any] = {}
     loose: list[Any] = []
@@ -236,53 +232,12 @@ def _words(nodes: Sequence[s.Node], arguments: Sequence[tuple[str | None, Any]])
         node.written if isinstance(node, s.Constant) and node.written else None for node in nodes
     ]
     words: list[str] = []
-    for number, (name, value) in enumerate(arguments):
-        as_written = written[number] if number < len(written) else None
+    for as_written, (name, value) in zip(written, arguments, strict=True):
         if name is not None:
             words.append(f"-{name}" if value is None else f"-{name}:{values.text(value)}")
         elif as_written is not None:
             words.append(as_written)
         else:
-            words += [
-                values.text(each).replace('"', "")
-                for each in values.many(value)
-                if each is not None
-            ]
+            given = (values.text(each) for each in values.many(value) if each is not None)
+            words += [each.replace('"', "") for each in given]
     return words
-
-
-def _is_verb_noun(name: str) -> bool:
-    verb, dash, noun = name.partition("-")
-    return bool(dash) and verb.isalpha() and noun.isalnum() and verb in _VERBS
-
-
-_VERBS = frozenset(
-    {
-        "get",
-        "set",
-        "new",
-        "remove",
-        "add",
-        "test",
-        "invoke",
-        "start",
-        "stop",
-        "restart",
-        "write",
-        "read",
-        "out",
-    }
-    | {
-        "convertto",
-        "convertfrom",
-        "import",
-        "export",
-        "select",
-        "where",
-        "sort",
-        "measure",
-        "resolve",
-        "find",
-    }
-)
-"""Common verbs of cmdlets: a word with one of them is no program's name."""

@@ -9,18 +9,21 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from nettests.lab.programs.terminal import ExitError
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
-from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
-from nettests.lab.programs.windows.powershell.session import ExitError, Session
+from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     Char,
     DotNet,
+    ErrorRecord,
     Hashtable,
     NetError,
+    PSError,
     Thing,
     many,
+    runtime,
     text,
     whole,
 )
@@ -55,12 +58,8 @@ class Type(DotNet):
     def of(cls, value: Any) -> "Type":
         """Return a value's type."""
         kinds = (
-            (bool, "Boolean"),
-            (Char, "Char"),
-            (str, "String"),
-            (int, "Int32"),
-            (float, "Double"),
-            (list, "Object[]"),
+            *((bool, "Boolean"), (Char, "Char"), (str, "String"), (int, "Int32")),
+            *((float, "Double"), (list, "Object[]")),
         )
         name = next((f"System.{name}" for kind, name in kinds if isinstance(value, kind)), "")
         if isinstance(value, Thing | DotNet | NetError):
@@ -99,16 +98,13 @@ class _Writer(DotNet):
         self._write = session.warn if error else session.write
 
     async def write_line(self, value: Any = "", *more: Any) -> object:
-        """Write a line."""
         return await self.write(f"{_composed(value, more)}\n")
 
     async def write(self, value: Any = "", *more: Any) -> object:
-        """Write a text."""
         await self._write(_composed(value, more))
         return VOID
 
     def flush(self) -> object:
-        """Do nothing: what was written is gone already."""
         return VOID
 
 
@@ -125,11 +121,14 @@ class _Reader(DotNet):
         return await self._session.stdin.next(self._session.encoding)
 
     async def read_to_end(self) -> str:
-        """Read all that comes."""
         lines = []
         while (line := await self.read_line()) is not None:
             lines.append(line)
         return "\r\n".join(lines)
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 def _composed(value: Any, more: tuple[Any, ...]) -> str:
@@ -137,12 +136,6 @@ def _composed(value: Any, more: tuple[Any, ...]) -> str:
     for place, each in enumerate(more):
         written = written.replace(f"{{{place}}}", text(each))
     return written
-
-
-def _set_encoding(session: Session, encoding: Encoding) -> None:
-    if NO_CONSOLE in session.process.machine.troubles.tools:
-        raise NetError("System.IO.IOException", "The handle is invalid.")
-    session.encoding = encoding.web_name
 
 
 def _named_encoding(_session: Session, name: Any) -> Encoding:
@@ -163,19 +156,13 @@ def _variable(session: Session, name: Any) -> Any:
     )
 
 
-def _exit(_session: Session, code: Any = 0) -> None:
-    raise ExitError(whole(code))
-
-
 def _identity(session: Session) -> Thing:
     name, sid = account(session.process.machine)
     return Thing({"Name": name, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
 
 
 def _file(session: Session, path: Any) -> str | None:
-    node = session.process.machine.node
-    files = node.disk.files if node is not None else {}
-    wanted = text(path).replace("/", "\\").lower()
+    files, wanted = session.process.machine.disk.files, text(path).replace("/", "\\").lower()
     return next((content for name, content in files.items() if name.lower() == wanted), None)
 
 
@@ -184,10 +171,6 @@ def _read_file(session: Session, path: Any, *_encoding: Any) -> str:
     if content is None:
         raise NetError("System.IO.FileNotFoundException", f"Could not find file '{text(path)}'.")
     return content
-
-
-def _base64(_session: Session, data: Any) -> str:
-    return base64.b64encode(bytes(data)).decode()
 
 
 Member = Callable[..., Any]
@@ -213,7 +196,7 @@ STATICS: dict[str, dict[str, Member]] = {
     "text.utf8encoding": {"new": lambda _session, *_options: Encoding("utf-8")},
     "text.unicodeencoding": {"new": lambda _session, *_options: Encoding("utf-16-le")},
     "convert": {
-        "tobase64string": _base64,
+        "tobase64string": lambda _session, data: base64.b64encode(bytes(data)).decode(),
         "frombase64string": lambda _session, value: list(base64.b64decode(text(value))),
         "toint32": lambda _session, value, base=10: int(text(value), whole(base)),
         "tostring": lambda _session, value: text(value),
@@ -224,7 +207,7 @@ STATICS: dict[str, dict[str, Member]] = {
         "username": lambda session: session.process.machine.user.rpartition("\\")[2],
         "getenvironmentvariable": _variable,
         "exitcode": lambda session: session.exit_code,
-        "exit": _exit,
+        "exit": lambda _session, code=0: _raise(ExitError(whole(code))),
     },
     "io.file": {
         "exists": lambda session, path: _file(session, path) is not None,
@@ -244,24 +227,18 @@ STATICS: dict[str, dict[str, Member]] = {
 }
 _PLAIN = frozenset(
     {
-        "int",
-        "int32",
-        "int64",
-        "long",
-        "bool",
-        "boolean",
-        "double",
-        "char",
-        "byte",
-        "object",
-        "hashtable",
-        "array",
+        *("int", "int32", "int64", "long", "bool", "boolean", "double", "char", "byte", "object"),
+        *("hashtable", "array", "pscustomobject", "psobject", "switch", "uint16", "uint32"),
+        *("exception", "void", "ref"),
     }
-    | {"pscustomobject", "psobject", "switch", "uint16", "uint32", "exception", "void", "ref"}
 )
 _FULL_NAMES = {"int": "System.Int32", "string": "System.String", "console": "System.Console"}
 _SETTERS: dict[tuple[str, str], Callable[[Session, Any], None]] = {
-    ("console", "outputencoding"): _set_encoding,
+    ("console", "outputencoding"): lambda session, encoding: (
+        _raise(NetError("System.IO.IOException", "The handle is invalid."))
+        if NO_CONSOLE in session.process.machine.troubles.tools
+        else setattr(session, "encoding", encoding.web_name)
+    ),
     ("console", "inputencoding"): lambda _session, _encoding: None,
     ("environment", "exitcode"): lambda session, code: setattr(session, "exit_code", whole(code)),
 }

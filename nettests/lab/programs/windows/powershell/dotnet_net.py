@@ -11,23 +11,26 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from nettests.lab.dns import windows
-from nettests.lab.dns.resolution import ResolutionError
-from nettests.lab.programs.sockets import tcp, udp
+from nettests.lab.dns import clients
+from nettests.lab.dns.exchange import ResolutionError
+from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
-from nettests.lab.programs.sockets.texts import error_text, winsock
-from nettests.lab.programs.windows.powershell.session import Lines, Session
+from nettests.lab.programs.sockets.transport import error_text, winsock
+from nettests.lab.programs.terminal import Lines
+from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     DotNet,
     NetError,
     Thing,
     text,
+    thing,
     whole,
 )
 from nettests.lab.topology import OS
 
 _SIZE = 65536
+_SOCKET_EXCEPTION = "System.Net.Sockets.SocketException"
 _SOCKET_ERRORS = {
     errno.ECONNREFUSED: "ConnectionRefused",
     errno.ECONNRESET: "ConnectionReset",
@@ -44,6 +47,7 @@ _STATUSES = {
     Answer.EXCEEDED: "TtlExpired",
     Answer.TOO_LARGE: "PacketTooBig",
 }
+_NO_HOST = "DestinationHostUnreachable"
 _UNREACHABLE = {
     0: "DestinationNetworkUnreachable",
     2: "DestinationProtocolUnreachable",
@@ -80,15 +84,9 @@ def socket_error(session: Session, error: OSError) -> NetError:
     if isinstance(error, TimeoutError) and not error.errno:
         error = OSError(errno.ETIMEDOUT, "")
     message = error_text(OS.WINDOWS, error, session.process.machine.locale)
-    code = winsock(error)
+    codes: dict[str, Any] = dict.fromkeys(("ErrorCode", "NativeErrorCode"), winsock(error))
     name = _SOCKET_ERRORS.get(error.errno or 0, "SocketError")
-    return NetError(
-        "System.Net.Sockets.SocketException",
-        message,
-        SocketErrorCode=name,
-        ErrorCode=code,
-        NativeErrorCode=code,
-    )
+    return NetError(_SOCKET_EXCEPTION, message, SocketErrorCode=name, **codes)
 
 
 def _transport(session: Session, verb: str, error: OSError) -> NetError:
@@ -99,14 +97,10 @@ def _transport(session: Session, verb: str, error: OSError) -> NetError:
 
 async def _addresses(session: Session, name: str) -> list[str]:
     try:
-        return list((await windows.resolve(session.process.machine, name)).addresses)
+        return list((await clients.resolve_on_windows(session.process.machine, name)).addresses)
     except ResolutionError:
-        raise NetError(
-            "System.Net.Sockets.SocketException",
-            "No such host is known",
-            SocketErrorCode="HostNotFound",
-            NativeErrorCode=11001,
-        ) from None
+        codes: dict[str, Any] = {"SocketErrorCode": "HostNotFound", "NativeErrorCode": 11001}
+        raise NetError(_SOCKET_EXCEPTION, "No such host is known", **codes) from None
 
 
 class _Socket(DotNet):
@@ -125,6 +119,11 @@ class _Socket(DotNet):
         waiting = select.poll()
         waiting.register(self.handle, select.POLLIN)
         return bool(waiting.poll(0))
+
+
+def _not_connected() -> NetError:
+    message = "The operation is not allowed on non-connected sockets."
+    return NetError("System.InvalidOperationException", message)
 
 
 class _Task(DotNet):
@@ -146,7 +145,6 @@ class _Task(DotNet):
 
     @property
     def is_completed(self) -> bool:
-        """Whether it has ended."""
         return self._work.done()
 
 
@@ -160,21 +158,18 @@ class _TcpClient(DotNet):
 
     @property
     def connected(self) -> bool:
-        """Whether it was connected."""
         return self.client.handle is not None
 
     async def connect(self, host: Any, port: Any) -> object:
-        """Connect, or raise a SocketException."""
         machine = self._session.process.machine
         address = (await _addresses(self._session, text(host)))[0]
         try:
-            self.client.handle = await tcp.connect(machine, address, whole(port))
+            self.client.handle = await transport.connect(machine, address, whole(port))
         except OSError as error:
             raise socket_error(self._session, error) from error
         return VOID
 
     def connect_async(self, host: Any, port: Any) -> _Task:
-        """Begin to connect."""
 
         async def work() -> None:
             await self.connect(host, port)
@@ -182,14 +177,11 @@ class _TcpClient(DotNet):
         return _Task(asyncio.create_task(work()))
 
     def get_stream(self) -> "_Stream":
-        """Return the stream of the connection."""
         if self.client.handle is None:
-            message = "The operation is not allowed on non-connected sockets."
-            raise NetError("System.InvalidOperationException", message)
+            raise _not_connected()
         return _Stream(self._session, self.client.handle)
 
     def close(self) -> object:
-        """Close the connection."""
         if self.client.handle is not None:
             self.client.handle.close()
         return VOID
@@ -207,7 +199,6 @@ class _Stream(DotNet):
         self.read_timeout = self.write_timeout = 0
 
     async def write(self, data: Any, start: Any = 0, length: Any = None) -> object:
-        """Send bytes."""
         first, count = whole(start), len(data) if length is None else whole(length)
         try:
             await asyncio.get_running_loop().sock_sendall(
@@ -226,11 +217,9 @@ class _Stream(DotNet):
             raise _transport(self._session, "read data from", error) from error
 
     def flush(self) -> object:
-        """Do nothing: what was written was sent."""
         return VOID
 
     def close(self) -> object:
-        """Close the connection."""
         self._sock.close()
         return VOID
 
@@ -246,7 +235,6 @@ class _StreamReader(DotNet):
         return await self._lines.next()
 
     async def read_to_end(self) -> str:
-        """Read all that comes."""
         lines = []
         while (line := await self._lines.next()) is not None:
             lines.append(line)
@@ -259,23 +247,20 @@ class _UdpClient(DotNet):
     def __init__(self, session: Session, *_family: Any) -> None:
         self._session = session
         self.client = _Socket()
-        self._flow: udp.Conversation | None = None
+        self._flow: transport.Conversation | None = None
 
     async def connect(self, host: Any, port: Any) -> object:
-        """Choose the peer."""
         address = (await _addresses(self._session, text(host)))[0]
         try:
-            self._flow = udp.Conversation(self._session.process.machine, address, whole(port))
+            self._flow = transport.Conversation(self._session.process.machine, address, whole(port))
         except OSError as error:
             raise socket_error(self._session, error) from error
         return VOID
 
     async def send(self, data: Any, length: Any = None) -> int:
-        """Send one datagram."""
         payload = bytes(data)[: len(data) if length is None else whole(length)]
         if self._flow is None:
-            message = "The operation is not allowed on non-connected sockets."
-            raise NetError("System.InvalidOperationException", message)
+            raise _not_connected()
         try:
             await self._flow.send(payload)
         except OSError as error:
@@ -283,7 +268,6 @@ class _UdpClient(DotNet):
         return len(payload)
 
     async def receive(self, _peer: Any) -> list[int]:
-        """Wait for a datagram."""
         limit = self.client.receive_timeout
         if self._flow is None:
             raise NetError(
@@ -296,7 +280,6 @@ class _UdpClient(DotNet):
             raise socket_error(self._session, error) from error
 
     def close(self) -> object:
-        """Close the socket."""
         if self._flow is not None:
             self._flow.__exit__(None, None, None)
         return VOID
@@ -323,26 +306,14 @@ class _Ping(DotNet):
             with EchoSocket(machine.namespace, address) as sock:
                 echo = await sock.echo(1, bytes(buffer or bytes(32)), limit=limit)
         except OSError:
-            return Thing(
-                {
-                    "Status": "DestinationHostUnreachable",
-                    "Address": IpAddress(address),
-                    "RoundtripTime": 0,
-                }
-            )
-        status = _STATUSES.get(echo.answer) or _UNREACHABLE.get(
-            echo.code, "DestinationHostUnreachable"
-        )
-        source = IpAddress(echo.source) if echo.source else None
-        options = Thing({"Ttl": echo.ttl}) if status == "Success" else None
-        return Thing(
-            {
-                "Status": status,
-                "Address": source,
-                "RoundtripTime": int(echo.milliseconds),
-                "Options": options,
-            },
+            return thing(Status=_NO_HOST, Address=IpAddress(address), RoundtripTime=0)
+        status = _STATUSES.get(echo.answer) or _UNREACHABLE.get(echo.code, _NO_HOST)
+        return thing(
             "System.Net.NetworkInformation.PingReply",
+            Status=status,
+            Address=IpAddress(echo.source) if echo.source else None,
+            RoundtripTime=int(echo.milliseconds),
+            Options=thing(Ttl=echo.ttl) if status == "Success" else None,
         )
 
     def dispose(self) -> object:

@@ -6,9 +6,8 @@ from typing import Any
 from nettests.lab.programs.windows.powershell import members, operators, values
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell.dotnet import Type
-from nettests.lab.programs.windows.powershell.errors import runtime
 from nettests.lab.programs.windows.powershell.session import Emit, Session
-from nettests.lab.programs.windows.powershell.values import Hashtable, ScriptBlock, Thing
+from nettests.lab.programs.windows.powershell.values import Hashtable, ScriptBlock, Thing, runtime
 
 
 class Expressions:

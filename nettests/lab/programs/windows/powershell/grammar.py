@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable
 
 from nettests.lab.programs.windows.powershell import syntax as s
-from nettests.lab.programs.windows.powershell.operands import Operands
-from nettests.lab.programs.windows.powershell.scanner import (
+from nettests.lab.programs.windows.powershell.operands import (
     ENDS,
     LINES,
     NUMBER,
@@ -18,6 +17,7 @@ from nettests.lab.programs.windows.powershell.scanner import (
     TYPE,
     VARIABLE,
     WORD,
+    Operands,
     name_of,
 )
 

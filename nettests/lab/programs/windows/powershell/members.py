@@ -7,17 +7,19 @@ from typing import Any
 from nettests.lab.programs.windows.powershell import dotnet
 from nettests.lab.programs.windows.powershell.dotnet import Type, unknown_type
 from nettests.lab.programs.windows.powershell.dotnet_net import IpAddress
-from nettests.lab.programs.windows.powershell.errors import ErrorRecord, PSError, runtime
 from nettests.lab.programs.windows.powershell.session import Session
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
     Char,
     DotNet,
+    ErrorRecord,
     Hashtable,
     NetError,
+    PSError,
     Thing,
     many,
     number,
+    runtime,
     text,
     truth,
     whole,
@@ -122,14 +124,6 @@ async def cast(type_name: str, value: Any) -> Any:
     raise unknown_type(type_name)
 
 
-def _custom_object(value: Any) -> Any:
-    return (
-        Thing({text(key): each for key, each in value.items()})
-        if isinstance(value, Hashtable)
-        else value
-    )
-
-
 _CASTS: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(
         ("int", "int32", "int64", "long", "int16", "uint16", "uint32", "uint64", "byte"), whole
@@ -143,7 +137,11 @@ _CASTS: dict[str, Callable[[Any], Any]] = {
     "void": lambda _value: VOID,
     "string": text,
     "char": lambda value: Char(chr(value) if isinstance(value, int) else text(value)[:1]),
-    "pscustomobject": _custom_object,
+    "pscustomobject": lambda value: (
+        Thing({text(key): each for key, each in value.items()})
+        if isinstance(value, Hashtable)
+        else value
+    ),
     "net.ipaddress": lambda value: IpAddress.parsed(text(value)),
 }
 
@@ -213,14 +211,6 @@ async def _guarded(
         ) from None
 
 
-def _substring(value: str, start: int, length: int | None = None) -> str:
-    return (
-        value[whole(start) :]
-        if length is None
-        else value[whole(start) : whole(start) + whole(length)]
-    )
-
-
 _OF_TEXTS: dict[str, Callable[..., Any]] = {
     "replace": lambda value, old, new: value.replace(text(old), text(new)),
     "split": lambda value, *marks: _parts(value, marks),
@@ -235,7 +225,9 @@ _OF_TEXTS: dict[str, Callable[..., Any]] = {
     "toupper": lambda value: value.upper(),
     "tolowerinvariant": lambda value: value.lower(),
     "toupperinvariant": lambda value: value.upper(),
-    "substring": _substring,
+    "substring": lambda value, start, *length: value[whole(start) :][
+        : whole(length[0]) if length else None
+    ],
     "padleft": lambda value, width, *fill: value.rjust(whole(width), *map(text, fill)),
     "padright": lambda value, width, *fill: value.ljust(whole(width), *map(text, fill)),
     "tochararray": lambda value: [Char(character) for character in value],

@@ -2,7 +2,8 @@
 
 The first speak HNS' first schema, the second one its second unless ``-Version 1`` is given (microsoft/SDN, hns.psm1 and
 hns.v2.psm1). All are functions of script modules: an error of HNS is written with Write-Error, which leaves the caller's ``$?``
-true, and ends nothing unless ``-ErrorAction Stop`` stands at the call.
+true, and ends nothing unless ``-ErrorAction Stop`` stands at the call. Objects of the second schema are after microsoft/hcsshim,
+package ``hcn`` (hcnnetwork.go, hcnendpoint.go, hcnloadbalancer.go, hcnpolicy.go).
 """
 
 from collections.abc import Callable, Mapping
@@ -10,21 +11,121 @@ from collections.abc import Callable, Mapping
 from nettests.lab.interfaces import Hns, Json
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.broken_tools import HNS_DENIED, HNS_EMPTY, HNS_OTHER
-from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
-from nettests.lab.programs.windows.powershell.hns_schema2 import CONVERSIONS
-from nettests.lab.programs.windows.powershell.modules import GALLERY, INBOX
+from nettests.lab.programs.windows.powershell.calls import GALLERY, INBOX, Call, cmdlet
 from nettests.lab.programs.windows.powershell.session import Emit
 from nettests.lab.programs.windows.powershell.values import Thing, from_json, text, whole
 
+_VERSION = {"Major": 2, "Minor": 0}
+_REMOTE, _DSR = 1, 1
+_ANYWHERE = "0.0.0.0/0"
+
+
+def _network(row: Json) -> Json:
+    """HostComputeNetwork: subnets below Ipams, gateways as routes, settings of policies apart."""
+    subnets = [
+        {
+            "IpAddressPrefix": each["AddressPrefix"],
+            "Routes": [{"NextHop": each["GatewayAddress"], "DestinationPrefix": _ANYWHERE}],
+            "Policies": [
+                {"Type": "VSID", "Settings": {"IsolationId": policy["VSID"]}}
+                for policy in each.get("Policies", ())
+            ],
+        }
+        for each in row.get("Subnets", ())
+    ]
+    return {
+        "ID": row["ID"],
+        "Name": row["Name"],
+        "Type": row["Type"],
+        "Policies": [
+            {"Type": policy["Type"], "Settings": _settings(policy)}
+            for policy in row.get("Policies", ())
+        ],
+        "Ipams": [{"Type": "Static", "Subnets": subnets}],
+        "MacPool": {"Ranges": []},
+        "Dns": {},
+        "Flags": 0,
+        "Health": {"Data": None, "Extra": {}},
+        "SchemaVersion": _VERSION,
+    }
+
+
+def _endpoint(row: Json) -> Json:
+    """HostComputeEndpoint: addresses, gateway and DNS in objects of their own, remote as a flag."""
+    addresses = [{"IpAddress": row["IPAddress"], "PrefixLength": row["PrefixLength"]}]
+    if row.get("IPv6Address"):
+        addresses.append({"IpAddress": row["IPv6Address"], "PrefixLength": 64})
+    suffixes = [text for text in row.get("DNSSuffix", "").split(",") if text]
+    dns: Json = {"ServerList": [text for text in row.get("DNSServerList", "").split(",") if text]}
+    if suffixes:
+        dns |= {"Domain": suffixes[0], "Search": suffixes}
+    gateway = row.get("GatewayAddress")
+    return {
+        "ID": row["ID"],
+        "Name": row["Name"],
+        "HostComputeNetwork": row["VirtualNetwork"],
+        "Policies": [_endpoint_policy(policy) for policy in row.get("Policies", ())],
+        "IpConfigurations": addresses,
+        "Dns": dns,
+        "Routes": [{"NextHop": gateway, "DestinationPrefix": _ANYWHERE}] if gateway else [],
+        "MacAddress": row["MacAddress"],
+        "Flags": _REMOTE if row.get("IsRemoteEndpoint") else 0,
+        "Health": {"Data": None, "Extra": {}},
+        "SchemaVersion": _VERSION,
+    }
+
+
+def _load_balancer(row: Json) -> Json:
+    """HostComputeLoadBalancer: ports in mappings, DSR as a flag, endpoints by their ids."""
+    policies = [policy for policy in row.get("Policies", ()) if policy.get("Type") == "ELB"]
+    return {
+        "ID": row["ID"],
+        "HostComputeEndpoints": [
+            each.removeprefix("/endpoints/") for each in row.get("References", ())
+        ],
+        "SourceVIP": next((policy["SourceVIP"] for policy in policies), ""),
+        "FrontendVIPs": [address for policy in policies for address in policy["VIPs"]],
+        "PortMappings": [
+            {
+                "Protocol": policy["Protocol"],
+                "InternalPort": policy["InternalPort"],
+                "ExternalPort": policy["ExternalPort"],
+                "DistributionType": 0,
+                "Flags": 0,
+            }
+            for policy in policies
+        ],
+        "Flags": _DSR if any(policy["IsDSR"] for policy in policies) else 0,
+        "Health": {"Data": None, "Extra": {}},
+        "SchemaVersion": _VERSION,
+    }
+
+
+def _endpoint_policy(policy: Json) -> Json:
+    settings, kind = _settings(policy), policy["Type"]
+    if kind == "OutBoundNAT" and "ExceptionList" in settings:
+        settings["Exceptions"] = settings.pop("ExceptionList")
+    if kind == "PA":
+        return {"Type": "ProviderAddress", "Settings": {"ProviderAddress": settings["PA"]}}
+    return {"Type": "SDNRoute" if kind == "ROUTE" else kind, "Settings": settings}
+
+
+def _settings(policy: Json) -> Json:
+    return {key: value for key, value in policy.items() if key != "Type"}
+
+
+_KINDS: Mapping[str, tuple[Callable[[Hns], list[Json]], Callable[[Json], Json]]] = {
+    "get-hnsnetwork": (lambda hns: hns.networks(), _network),
+    "get-hnsendpoint": (lambda hns: hns.endpoints(), _endpoint),
+    "get-hnspolicylist": (lambda hns: hns.policy_lists(), _load_balancer),
+    "get-hnsloadbalancer": (lambda hns: hns.policy_lists(), _load_balancer),
+    "get-hnsnamespace": (lambda _hns: [], lambda row: row),
+}
+"""What each cmdlet reads, and its second schema."""
+
+
 _CALLS = "hns-calls"
 _SYSTEM = "nt authority\\system"
-_KINDS: Mapping[str, tuple[str, Callable[[Hns], list[Json]]]] = {
-    "get-hnsnetwork": ("networks", lambda hns: hns.networks()),
-    "get-hnsendpoint": ("endpoints", lambda hns: hns.endpoints()),
-    "get-hnspolicylist": ("policylists", lambda hns: hns.policy_lists()),
-    "get-hnsloadbalancer": ("policylists", lambda hns: hns.policy_lists()),
-    "get-hnsnamespace": ("namespaces", lambda _hns: []),
-}
 
 
 @cmdlet("Get-HnsNetwork", "Id! Version Detailed?", module=GALLERY, of_module=True, core=False)
@@ -40,8 +141,7 @@ async def of_gallery(call: Call, emit: Emit) -> None:
 @cmdlet("Get-HnsEndpoint", "Id!", module=INBOX, of_module=True, core=False)
 @cmdlet("Get-HnsNamespace", "Id!", module=INBOX, of_module=True, core=False)
 @cmdlet("Get-HnsPolicyList", "Id!", module=INBOX, of_module=True, core=False)
-async def of_windows(call: Call, emit: Emit) -> None:
-    """Emit objects of HNS in its first schema."""
+async def _of_windows(call: Call, emit: Emit) -> None:
     await _query(call, emit, second=HNS_OTHER in call.session.process.machine.troubles.tools)
 
 
@@ -53,22 +153,16 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
     answered = machine.windows.hns_accounts == "all" or machine.user.lower() == _SYSTEM
     if HNS_DENIED in machine.troubles.tools or not answered:
         denied = texts.of(machine.locale).system(5)
-        record = call.record(
-            f"@{{Error={denied} ; ErrorCode=2147942405; Success=False}}",
-            "Microsoft.PowerShell.Commands.WriteErrorException",
-            "NotSpecified",
-            kind="Microsoft.PowerShell.Commands.WriteErrorException",
-        )
-        record.activity, record.error_id = (
-            "Invoke-HnsRequest",
-            f"{record.exception.kind},Invoke-HnsRequest",
-        )
+        kind = "Microsoft.PowerShell.Commands.WriteErrorException"
+        message = f"@{{Error={denied} ; ErrorCode=2147942405; Success=False}}"
+        record = call.record(message, kind, "NotSpecified", kind=kind)
+        record.activity, record.error_id = "Invoke-HnsRequest", f"{kind},Invoke-HnsRequest"
         await call.error(record)
         return
-    kind, read = _KINDS[call.cmdlet.name.lower()]
+    read, converted = _KINDS[call.cmdlet.name.lower()]
     language = texts.of(machine.locale)
     for row in read(node.hns):
-        shown = from_json(CONVERSIONS[kind](row) if second else _localised(row, language))
+        shown = from_json(converted(row) if second else _localised(row, language))
         wanted = call.text("id").lower()
         if not wanted or wanted == text(shown.properties.get("ID")).lower():
             await emit(Thing(shown.properties))

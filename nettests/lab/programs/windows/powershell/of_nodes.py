@@ -1,18 +1,23 @@
-"""Cmdlets about the node itself: processes, services, the firewall, ports, and names.
+"""Cmdlets about the node itself: processes, services, the firewall, ports, names, and its files, and programs in a container.
 
 Resolve-DnsName is of the module DnsClient, which images of PowerShell 6 lack (kubernetes/kubernetes, test/e2e/windows/dns.go).
+Files are what components left and what scripts wrote.
 """
+
+import fnmatch
+import ntpath
+from collections.abc import MutableMapping
+from typing import Any
 
 import dns.message
 import dns.rdatatype
 
-from nettests.lab.dns import records, windows
-from nettests.lab.dns.resolution import Failure, ResolutionError
-from nettests.lab.interfaces import Disk, Process
+from nettests.lab.dns import clients, exchange
+from nettests.lab.dns.exchange import Failure, ResolutionError
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
 from nettests.lab.programs.windows.powershell.session import Emit
-from nettests.lab.programs.windows.powershell.values import Thing, text
+from nettests.lab.programs.windows.powershell.values import Thing, many, text, thing, whole
 
 _PROFILES = ("Domain", "Private", "Public")
 _FIRST_PROCESS = 2804
@@ -26,125 +31,78 @@ _ERRORS = {
 _DATA = {"A": "IPAddress", "AAAA": "IPAddress", "CNAME": "NameHost", "PTR": "NameHost"}
 
 
-def _disk(process: Process) -> Disk:
-    return process.machine.node.disk if process.machine.node is not None else Disk()
-
-
 @cmdlet("Get-CimInstance", "ClassName! Filter Namespace Property", module="CimCmdlets", core=False)
 @cmdlet("Get-WmiObject", "Class! Filter Namespace Property", core=False)
 async def get_instances(call: Call, emit: Emit) -> None:
     """Emit instances of Win32_Process or Win32_OperatingSystem; the command line is shown of processes that have one here."""
-    disk, machine = _disk(call.session.process), call.session.process.machine
+    machine = call.session.process.machine
     name = (call.text("classname") or call.text("class")).lower()
     wanted = call.text("filter").lower().replace(" ", "").removeprefix("name=").strip("'\"")
     if name == "win32_process":
-        for number, process in enumerate(sorted(disk.processes)):
-            image, line = f"{process}.exe", disk.command_lines.get(process)
+        for number, process in enumerate(sorted(machine.disk.processes)):
+            image, line = f"{process}.exe", machine.disk.command_lines.get(process)
             if wanted in {"", image}:
-                await emit(
-                    Thing(
-                        {
-                            "ProcessId": _FIRST_PROCESS + 4 * number,
-                            "Name": image,
-                            "CommandLine": line,
-                        },
-                        "Win32_Process",
-                    )
-                )
+                identity = _FIRST_PROCESS + 4 * number
+                await emit(thing("Win32_Process", ProcessId=identity, Name=image, CommandLine=line))
     elif name == "win32_operatingsystem":
-        version = f"10.0.{machine.build}"
-        await emit(
-            Thing(
-                {
-                    "Version": version,
-                    "BuildNumber": str(machine.build),
-                    "OSLanguage": machine.locale,
-                },
-                "Win32_OperatingSystem",
-            )
-        )
+        build = {"Version": f"10.0.{machine.build}", "BuildNumber": str(machine.build)}
+        await emit(thing("Win32_OperatingSystem", **build, OSLanguage=machine.locale))
     else:
         kind = "Microsoft.Management.Infrastructure.CimException"
-        await call.error(
-            call.record("Invalid class ", "HRESULT 0x80041010", "MetadataError", name, kind)
-        )
+        await call.fail("Invalid class ", "HRESULT 0x80041010", "MetadataError", name, kind)
 
 
 @cmdlet("Get-Process", "Name! Id")
-async def get_process(call: Call, emit: Emit) -> None:
-    """Emit processes."""
+async def _get_process(call: Call, emit: Emit) -> None:
     wanted = [text(each).lower() for each in call.list("name")]
-    present = sorted(_disk(call.session.process).processes)
+    present = sorted(call.session.process.machine.disk.processes)
     for name in (each for each in wanted if each not in present):
         message = f'Cannot find a process with the name "{name}". Verify the process name and call the cmdlet again.'
         kind = "Microsoft.PowerShell.Commands.ProcessCommandException"
-        await call.error(
-            call.record(message, "NoProcessFoundForGivenName", "ObjectNotFound", name, kind)
-        )
+        await call.fail(message, "NoProcessFoundForGivenName", "ObjectNotFound", name, kind)
     for number, name in enumerate(present):
         if not wanted or name in wanted:
-            await emit(
-                Thing(
-                    {"Id": _FIRST_PROCESS + 4 * number, "ProcessName": name},
-                    "System.Diagnostics.Process",
-                )
-            )
+            identity = _FIRST_PROCESS + 4 * number
+            await emit(thing("System.Diagnostics.Process", Id=identity, ProcessName=name))
 
 
 @cmdlet("Get-Service", "Name! DisplayName")
-async def get_service(call: Call, emit: Emit) -> None:
-    """Emit services, which the registry has."""
-    disk = _disk(call.session.process)
-    names = {
-        key.removeprefix(_SERVICES).lower(): key.removeprefix(_SERVICES)
-        for key in disk.registry
-        if key.startswith(_SERVICES) and "\\" not in key.removeprefix(_SERVICES)
-    }
-    wanted = [text(each).lower() for each in call.list("name")] or list(names)
-    for name in wanted:
-        if name not in names:
-            message = f"Cannot find any service with service name '{name}'."
-            kind = "Microsoft.PowerShell.Commands.ServiceCommandException"
-            await call.error(
-                call.record(message, "NoServiceFoundForGivenName", "ObjectNotFound", name, kind)
-            )
+async def _get_service(call: Call, emit: Emit) -> None:
+    services = (
+        key.removeprefix(_SERVICES)
+        for key in call.session.process.machine.disk.registry
+        if key.startswith(_SERVICES)
+    )
+    names = {name.lower(): name for name in services if "\\" not in name}
+    for wanted in [text(each).lower() for each in call.list("name")] or list(names):
+        if name := names.get(wanted):
+            state = {"Status": "Running", "Name": name, "DisplayName": name}
+            await emit(thing("System.ServiceProcess.ServiceController", **state))
         else:
-            await emit(
-                Thing(
-                    {"Status": "Running", "Name": names[name], "DisplayName": names[name]},
-                    "System.ServiceProcess.ServiceController",
-                )
-            )
+            message = f"Cannot find any service with service name '{wanted}'."
+            kind = "Microsoft.PowerShell.Commands.ServiceCommandException"
+            await call.fail(message, "NoServiceFoundForGivenName", "ObjectNotFound", wanted, kind)
 
 
 @cmdlet("Get-NetFirewallProfile", "Name! PolicyStore All?", module="NetSecurity", core=False)
 async def get_firewall(call: Call, emit: Emit) -> None:
     """Emit the firewall's profiles; ``Enabled`` is a GpoBoolean, which is a number in JSON (posted output)."""
-    on = int(_disk(call.session.process).firewall)
+    on = int(call.session.process.machine.disk.firewall)
+    wanted = {text(each).lower() for each in call.list("name")}
     for name in _PROFILES:
-        if not call.has("name") or name.lower() in {
-            text(each).lower() for each in call.list("name")
-        }:
-            await emit(Thing({"Name": name, "Enabled": on}, "MSFT_NetFirewallProfile"))
+        if not call.has("name") or name.lower() in wanted:
+            await emit(thing("MSFT_NetFirewallProfile", Name=name, Enabled=on))
 
 
 @cmdlet("Get-NetTCPSetting", "SettingName!", module="NetTCPIP", core=False)
 @cmdlet("Get-NetUDPSetting", "", module="NetTCPIP", core=False)
-async def get_ports(call: Call, emit: Emit) -> None:
-    """Emit the range of dynamic ports."""
+async def _get_ports(call: Call, emit: Emit) -> None:
     node = call.session.process.machine.node
     if node is not None and node.hns is not None:
-        ports = node.hns.dynamic_ports()
-        numbers = {
-            "DynamicPortRangeStartPort": ports.start,
-            "DynamicPortRangeNumberOfPorts": len(ports),
-        }
-        await emit(
-            Thing(
-                {"SettingName": call.text("settingname", "Internet"), **numbers},
-                "MSFT_NetTCPSetting",
-            )
-        )
+        ports, name = node.hns.dynamic_ports(), call.text("settingname", "Internet")
+        start, size = "DynamicPortRangeStartPort", "DynamicPortRangeNumberOfPorts"
+        numbers = {start: ports.start, size: len(ports)}
+        await emit(thing("MSFT_NetTCPSetting", SettingName=name, **numbers))
 
 
 @cmdlet(
@@ -158,9 +116,9 @@ async def resolve_name(call: Call, emit: Emit) -> None:
     machine, name = call.session.process.machine, call.text("name")
     kind, failure = call.text("type", "A").upper(), Failure.NO_SUCH_HOST
     try:
-        for candidate in windows.candidates(machine.resolver, name):
-            answer = await windows.query(machine, candidate, kind)
-            failure = records.failure(answer)
+        for candidate in clients.windows_candidates(machine.resolver, name):
+            answer = await clients.query(machine, candidate, kind)
+            failure = exchange.failure(answer)
             if answer.answer or failure is Failure.NO_DATA:
                 for row in _rows(answer):
                     await emit(row)
@@ -177,23 +135,140 @@ async def resolve_name(call: Call, emit: Emit) -> None:
 
 
 def _rows(answer: dns.message.Message) -> list[Thing]:
-    sections = (("Answer", answer.answer), ("Authority", answer.authority))
     rows = []
-    for section, rrsets in sections:
+    for section, rrsets in (("Answer", answer.answer), ("Authority", answer.authority)):
         for rrset in rrsets:
             kind = dns.rdatatype.to_text(rrset.rdtype)
-            title = _DATA.get(kind, "Data")
+            name = rrset.name.to_text(omit_final_dot=True)
+            row = {"Name": name, "Type": kind, "TTL": rrset.ttl, "Section": section}
             for record in rrset:
-                row = {
-                    "Name": rrset.name.to_text(omit_final_dot=True),
-                    "Type": kind,
-                    "TTL": rrset.ttl,
-                    "Section": section,
-                }
-                rows.append(
-                    Thing(
-                        {**row, title: record.to_text().rstrip(".")},
-                        "Microsoft.DnsClient.Commands.DnsRecord",
-                    )
-                )
+                data = {_DATA.get(kind, "Data"): record.to_text().rstrip(".")}
+                rows.append(thing("Microsoft.DnsClient.Commands.DnsRecord", **row, **data))
     return rows
+
+
+_PATHS = "Path! LiteralPath"
+_MISSING = "System.Management.Automation.ItemNotFoundException"
+
+
+def _files(call: Call) -> MutableMapping[str, str]:
+    return call.session.process.machine.disk.files
+
+
+def _paths(call: Call) -> list[tuple[str, bool]]:
+    """Return the paths that are meant, and whether wildcards in them count; files come by the pipeline too."""
+    literal = [(text(each), False) for each in call.list("literalpath")]
+    given = [(text(each), True) for each in call.list("path")]
+    piped = [
+        (text(each.properties.get("FullName") if isinstance(each, Thing) else each), False)
+        for each in call.input or ()
+    ]
+    return literal + given or piped
+
+
+def _matching(call: Call, path: str, *, wildcards: bool) -> list[str]:
+    wanted = path.replace("/", "\\").lower()
+    return [
+        name
+        for name in _files(call)
+        if (fnmatch.fnmatchcase(name.lower(), wanted) if wildcards else name.lower() == wanted)
+    ]
+
+
+def _is_folder(call: Call, path: str) -> bool:
+    below = path.replace("/", "\\").rstrip("\\").lower() + "\\"
+    everywhere = below in {"c:\\", "c:\\windows\\"}
+    return everywhere or any(name.lower().startswith(below) for name in _files(call))
+
+
+async def _missing(call: Call, path: str) -> None:
+    message = f"Cannot find path '{path}' because it does not exist."
+    await call.fail(message, "PathNotFound", "ObjectNotFound", path, _MISSING)
+
+
+def _item(name: str, content: str) -> Thing:
+    folder, _, short = name.rpartition("\\")
+    names = {"Name": short, "FullName": name, "Extension": ntpath.splitext(short)[1]}
+    size = {"Mode": "-a----", "Length": len(content)}
+    return thing("System.IO.FileInfo", **size, **names, DirectoryName=folder, CreationTime=0)
+
+
+@cmdlet("Test-Path", f"{_PATHS} PathType")
+async def _test_path(call: Call, emit: Emit) -> None:
+    kind = call.text("pathtype").lower()
+    for path, wildcards in _paths(call):
+        is_file = bool(_matching(call, path, wildcards=wildcards))
+        is_folder = _is_folder(call, path)
+        await emit({"leaf": is_file, "container": is_folder}.get(kind, is_file or is_folder))
+
+
+@cmdlet("Get-Item", f"{_PATHS} Force?")
+@cmdlet("Get-ChildItem", f"{_PATHS} Filter Include Recurse? Force? File? Directory? Name?")
+async def get_items(call: Call, emit: Emit) -> None:
+    """Emit files; those in a folder, where a folder is listed."""
+    for path, wildcards in _paths(call) or [("C:\\", True)]:
+        names = _matching(call, path, wildcards=wildcards)
+        lists = call.cmdlet.name == "Get-ChildItem"
+        if not names and lists and _is_folder(call, path):
+            folder = path.replace("/", "\\").rstrip("\\")
+            names = [
+                name
+                for name in _matching(call, f"{folder}\\{call.text('filter', '*')}", wildcards=True)
+                if call.has("recurse") or ntpath.dirname(name).lower() == folder.lower()
+            ]
+        elif not names and not _is_folder(call, path) and not (wildcards and set(path) & set("*?")):
+            await _missing(call, path)
+        for name in names:
+            await emit(_item(name, _files(call)[name]))
+
+
+@cmdlet("Get-Content", f"{_PATHS} Tail TotalCount Encoding ReadCount Raw?")
+async def _get_content(call: Call, emit: Emit) -> None:
+    for path, wildcards in _paths(call):
+        names = _matching(call, path, wildcards=wildcards)
+        if not names and not (wildcards and set(path) & set("*?")):
+            await _missing(call, path)
+        for name in names:
+            content = _files(call)[name]
+            lines = content.splitlines()
+            if call.has("tail"):
+                lines = lines[-whole(call.given["tail"]) :]
+            for line in [content] if call.has("raw") else lines:
+                await emit(line)
+
+
+@cmdlet("Set-Content", f"{_PATHS} Value! Encoding Force? NoNewline?")
+@cmdlet("Add-Content", f"{_PATHS} Value! Encoding Force?")
+@cmdlet("Out-File", "FilePath! Encoding InputObject Append? Force?")
+async def _set_content(call: Call, _emit: Emit) -> None:
+    values = list(call.input) if call.input is not None else many(call.given.get("value", ""))
+    written = "".join(f"{text(each)}\r\n" for each in values)
+    for path in (
+        text(each) for name in ("path", "literalpath", "filepath") for each in call.list(name)
+    ):
+        keeps = call.cmdlet.name == "Add-Content" or call.has("append")
+        _files(call)[path] = (_files(call).get(path, "") if keeps else "") + written
+
+
+@cmdlet("Remove-Item", f"{_PATHS} Force? Recurse?")
+async def _remove_item(call: Call, _emit: Emit) -> None:
+    for path, wildcards in _paths(call):
+        names = _matching(call, path, wildcards=wildcards)
+        if not names:
+            await _missing(call, path)
+        for name in names:
+            del _files(call)[name]
+
+
+@cmdlet("Copy-Item", "Path! Destination! LiteralPath Force? Recurse? PassThru?")
+async def _copy_item(call: Call, _emit: Emit) -> None:
+    target: Any = call.text("destination")
+    for path, wildcards in _paths(call):
+        names = _matching(call, path, wildcards=wildcards)
+        for name in names:
+            _files(call)[target] = _files(call)[name]
+        drive = call.session.process.machine.drive
+        if not names and drive is not None and drive.program(path) is not None:
+            drive.copy(path, target)
+        elif not names:
+            await _missing(call, path)

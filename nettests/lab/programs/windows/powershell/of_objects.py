@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 from nettests.lab.programs.windows.broken_tools import JSON_CUT, JSON_WRAPPED
-from nettests.lab.programs.windows.powershell import dotnet, json_text, operators, shown
-from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet
-from nettests.lab.programs.windows.powershell.errors import not_found
-from nettests.lab.programs.windows.powershell.modules import ready
+from nettests.lab.programs.windows.powershell import dotnet, operators, shown
+from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, cmdlet, ready
 from nettests.lab.programs.windows.powershell.session import Emit, Shown
 from nettests.lab.programs.windows.powershell.values import (
     VOID,
@@ -20,10 +18,12 @@ from nettests.lab.programs.windows.powershell.values import (
     Wrapped,
     from_json,
     many,
+    not_found,
     number,
     one,
     order,
     text,
+    thing,
     truth,
     whole,
 )
@@ -34,13 +34,9 @@ _COMPARING = "eq ne gt ge lt le like notlike match notmatch contains in notin"
 
 def _given(call: Call, name: str = "inputobject") -> list[Any]:
     """Return the objects that came by the pipeline, or as a parameter."""
-    return (
-        list(call.input)
-        if call.input is not None
-        else many(call.given[name])
-        if name in call.given
-        else []
-    )
+    if call.input is not None:
+        return list(call.input)
+    return many(call.given[name]) if name in call.given else []
 
 
 def _property(item: Any, name: str) -> Any:
@@ -52,22 +48,19 @@ def _property(item: Any, name: str) -> Any:
 
 
 @cmdlet("Write-Output", "InputObject! NoEnumerate?")
-async def write_output(call: Call, emit: Emit) -> None:
-    """Emit what was given."""
+async def _write_output(call: Call, emit: Emit) -> None:
     for each in _given(call):
         await emit(each)
 
 
 @cmdlet("Write-Host", "Object! NoNewline? ForegroundColor Separator")
-async def write_host(call: Call, _emit: Emit) -> None:
-    """Write to the console, past the pipeline."""
+async def _write_host(call: Call, _emit: Emit) -> None:
     written = " ".join(text(each) for each in _given(call, "object"))
     await call.session.write(written + ("" if call.has("nonewline") else "\n"))
 
 
 @cmdlet("Write-Error", "Message! ErrorId Category TargetObject")
-async def write_error(call: Call, _emit: Emit) -> None:
-    """Report an error that ends nothing."""
+async def _write_error(call: Call, _emit: Emit) -> None:
     kind = "Microsoft.PowerShell.Commands.WriteErrorException"
     record = call.record(call.text("message"), kind, "NotSpecified", kind=kind)
     record.error_id = kind if not call.has("errorid") else f"{call.text('errorid')},{kind}"
@@ -82,8 +75,7 @@ async def write_warning(call: Call, _emit: Emit) -> None:
 
 
 @cmdlet("Write-Progress", "Activity! Status! Id PercentComplete Completed?")
-async def write_progress(call: Call, _emit: Emit) -> None:
-    """Show progress, where standard error is CLIXML."""
+async def _write_progress(call: Call, _emit: Emit) -> None:
     if call.session.xml is not None:
         call.session.xml.progress(call.text("activity"))
 
@@ -94,20 +86,17 @@ async def out_null(_call: Call, _emit: Emit) -> None:
 
 
 @cmdlet("Out-String", "InputObject Width Stream?")
-async def out_string(call: Call, emit: Emit) -> None:
-    """Emit one text of what would have been shown."""
+async def _out_string(call: Call, emit: Emit) -> None:
     await emit(_laid_out(_given(call), ""))
 
 
 @cmdlet("Format-Table", "Property! AutoSize? HideTableHeaders? Wrap? InputObject")
-async def format_table(call: Call, emit: Emit) -> None:
-    """Show objects as a table."""
+async def _format_table(call: Call, emit: Emit) -> None:
     await emit(Shown(_laid_out(await _selected(call, _given(call)), "table")))
 
 
 @cmdlet("Format-List", "Property! InputObject")
-async def format_list(call: Call, emit: Emit) -> None:
-    """Show objects as a list."""
+async def _format_list(call: Call, emit: Emit) -> None:
     await emit(Shown(_laid_out(await _selected(call, _given(call)), "list")))
 
 
@@ -121,8 +110,7 @@ def _laid_out(items: list[Any], view: str) -> str:
     "Select-Object",
     "Property! First Last Skip Index ExpandProperty ExcludeProperty InputObject Unique?",
 )
-async def select_object(call: Call, emit: Emit) -> None:
-    """Emit some of the objects, or some of their properties."""
+async def _select_object(call: Call, emit: Emit) -> None:
     items = _given(call)[whole(call.given.get("skip")) :]
     if call.has("first"):
         items = items[: whole(call.given["first"])]
@@ -185,8 +173,7 @@ async def where_object(call: Call, emit: Emit) -> None:
 
 
 @cmdlet("ForEach-Object", "Process! Begin End MemberName InputObject")
-async def for_each_object(call: Call, emit: Emit) -> None:
-    """Run a block for each object, or emit a property of each."""
+async def _for_each_object(call: Call, emit: Emit) -> None:
     work = call.given.get("process", call.given.get("membername"))
     for stage in ("begin", "", "end"):
         block = call.given.get(stage)
@@ -204,21 +191,14 @@ async def for_each_object(call: Call, emit: Emit) -> None:
 
 
 @cmdlet("Sort-Object", "Property! InputObject Descending? Unique?")
-async def sort_object(call: Call, emit: Emit) -> None:
-    """Emit objects in order."""
+async def _sort_object(call: Call, emit: Emit) -> None:
     names = [text(each) for each in call.list("property")]
 
     def compare(left: Any, right: Any) -> int:
         if not names:
             return order(left, right)
-        return next(
-            (
-                result
-                for name in names
-                if (result := order(_property(left, name), _property(right, name)))
-            ),
-            0,
-        )
+        results = (order(_property(left, name), _property(right, name)) for name in names)
+        return next(filter(None, results), 0)
 
     items = sorted(_given(call), key=functools.cmp_to_key(compare), reverse=call.has("descending"))
     for position, item in enumerate(items):
@@ -227,8 +207,7 @@ async def sort_object(call: Call, emit: Emit) -> None:
 
 
 @cmdlet("Measure-Object", "Property! InputObject Sum? Average? Maximum? Minimum? Line? Character?")
-async def measure_object(call: Call, emit: Emit) -> None:
-    """Emit how many objects there are, and sums of them."""
+async def _measure_object(call: Call, emit: Emit) -> None:
     items = _given(call)
     numbers = [
         number(_property(item, call.text("property")) if call.has("property") else item)
@@ -236,18 +215,8 @@ async def measure_object(call: Call, emit: Emit) -> None:
         if call.has("sum")
     ]
     total = sum(numbers) if call.has("sum") else None
-    await emit(
-        Thing(
-            {
-                "Count": len(items),
-                "Average": None,
-                "Sum": total,
-                "Maximum": None,
-                "Minimum": None,
-                "Property": None,
-            }
-        )
-    )
+    nothing: dict[str, Any] = dict.fromkeys(("Maximum", "Minimum", "Property"))
+    await emit(thing(Count=len(items), Average=None, Sum=total, **nothing))
 
 
 @cmdlet("ConvertTo-Json", "InputObject! Depth Compress? EnumsAsStrings?")
@@ -266,7 +235,7 @@ async def convert_to_json(call: Call, emit: Emit) -> None:
     depth = whole(call.given["depth"]) if call.has("depth") else _DEPTH
     depth = 1 if JSON_CUT in faults else depth
     await emit(
-        json_text.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
+        shown.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
     )
 
 
@@ -277,31 +246,21 @@ async def convert_from_json(call: Call, emit: Emit) -> None:
     try:
         value = from_json(json.loads(written))
     except json.JSONDecodeError:
-        kind = "System.ArgumentException"
-        record = call.record(
-            f"Invalid JSON primitive: {written[:20]}.", kind, "InvalidArgument", kind=kind
-        )
-        await call.error(record)
+        message, kind = f"Invalid JSON primitive: {written[:20]}.", "System.ArgumentException"
+        await call.fail(message, kind, "InvalidArgument", "", kind)
         return
     await emit(Wrapped(value) if isinstance(value, list) and call.session.desktop else value)
 
 
 @cmdlet("New-Object", "TypeName! ArgumentList! Property ComObject")
-async def new_object(call: Call, emit: Emit) -> None:
-    """Emit a new object of a type of .NET."""
+async def _new_object(call: Call, emit: Emit) -> None:
     name = call.text("typename")
+    arguments = many(call.given["argumentlist"]) if call.has("argumentlist") else []
     try:
-        made_object = dotnet.new(
-            call.session, name, many(call.given["argumentlist"]) if call.has("argumentlist") else []
-        )
+        made_object = dotnet.new(call.session, name, arguments)
     except NetError as error:
-        await call.error(
-            call.record(
-                f'Exception calling ".ctor": "{error.message}"',
-                "ConstructorInvokedThrowException",
-                "InvalidOperation",
-            )
-        )
+        message = f'Exception calling ".ctor": "{error.message}"'
+        await call.fail(message, "ConstructorInvokedThrowException", "InvalidOperation")
         return
     properties = call.given.get("property")
     if isinstance(made_object, Thing) and isinstance(properties, Hashtable):
@@ -311,36 +270,27 @@ async def new_object(call: Call, emit: Emit) -> None:
 
 
 @cmdlet("Get-Command", "Name! Module CommandType All?")
-async def get_command(call: Call, emit: Emit) -> None:
-    """Emit what a name stands for."""
+async def _get_command(call: Call, emit: Emit) -> None:
     for name in call.list("name"):
         candidates = CMDLETS.get(text(name).lower().rpartition("\\")[2], ())
         present = [each for each in candidates if await ready(call.session, each)]
         if not present:
             error = not_found(text(name)).record
-            error.activity, error.error_id = (
-                "Get-Command",
-                f"CommandNotFoundException,{call.cmdlet.class_name}",
-            )
+            error.activity = "Get-Command"
+            error.error_id = f"CommandNotFoundException,{call.cmdlet.class_name}"
             error.start, error.end = call.start, call.end
             await call.error(error)
         for each in present:
             kind = "Function" if each.of_module else "Cmdlet"
             source = each.module or "Microsoft.PowerShell.Core"
-            await emit(
-                Thing(
-                    {"CommandType": kind, "Name": each.name, "Version": "1.0.0.0", "Source": source}
-                )
-            )
+            command = {"CommandType": kind, "Name": each.name, "Version": "1.0.0.0"}
+            await emit(thing(**command, Source=source))
 
 
 @cmdlet("Start-Sleep", "Seconds! Milliseconds")
-async def start_sleep(call: Call, _emit: Emit) -> None:
-    """Wait."""
-    seconds = (
-        number(call.given.get("seconds", 0)) + number(call.given.get("milliseconds", 0)) / 1000
-    )
-    await asyncio.sleep(seconds)
+async def _start_sleep(call: Call, _emit: Emit) -> None:
+    seconds, milliseconds = (number(call.given.get(n, 0)) for n in ("seconds", "milliseconds"))
+    await asyncio.sleep(seconds + milliseconds / 1000)
 
 
 @cmdlet("Import-Module", "Name! Force? DisableNameChecking? Global? PassThru?")
@@ -351,6 +301,5 @@ async def accept(_call: Call, _emit: Emit) -> None:
 
 
 @cmdlet("Join-Path", "Path! ChildPath!")
-async def join_path(call: Call, emit: Emit) -> None:
-    """Emit a path of two."""
+async def _join_path(call: Call, emit: Emit) -> None:
     await emit(f"{call.text('path').rstrip(chr(92))}\\{call.text('childpath').lstrip(chr(92))}")

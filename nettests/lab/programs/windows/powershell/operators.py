@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.lab.programs.windows.powershell.errors import runtime
 from nettests.lab.programs.windows.powershell.values import (
     Char,
     Hashtable,
@@ -14,6 +13,7 @@ from nettests.lab.programs.windows.powershell.values import (
     many,
     number,
     order,
+    runtime,
     text,
     truth,
     whole,

@@ -5,24 +5,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nettests.lab.interfaces import Process, ProgramNotFoundError
-from nettests.lab.programs.terminal import encode
+from nettests.lab.programs.terminal import Lines, drop, encode, keeping, reading
 from nettests.lab.programs.windows import broken_tools, texts
 from nettests.lab.programs.windows.powershell import shown
-from nettests.lab.programs.windows.powershell.errors import CliXml, ErrorRecord, not_found
-from nettests.lab.programs.windows.powershell.values import Thing, text
+from nettests.lab.programs.windows.powershell.values import (
+    CliXml,
+    ErrorRecord,
+    Thing,
+    not_found,
+    text,
+)
 
 Emit = Callable[[Any], Awaitable[None]]
 Run = Callable[[Process], Awaitable[int]]
 MODULES = "powershell-modules"
 """The key on a node's disk of what PowerShell remembers of its modules."""
-
-
-class ExitError(Exception):
-    """``exit`` with its code."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 class ReturnedError(Exception):
@@ -33,26 +30,6 @@ class Shown(str):
     """Text that is written as it is: what Format-Table makes."""
 
     __slots__ = ()
-
-
-@dataclass(slots=True)
-class Lines:
-    """The lines of a stream, one at a time; ``left`` is what was read beyond the last one."""
-
-    read: Callable[[], Awaitable[bytes]]
-    left: bytes = b""
-    ended: bool = False
-
-    async def next(self, encoding: str = "utf-8") -> str | None:
-        """Return the next line without its end, ``None`` at the end of the stream."""
-        while b"\n" not in self.left and not self.ended:
-            data = await self.read()
-            self.ended = not data
-            self.left += data
-        if not self.left:
-            return None
-        line, _, self.left = self.left.partition(b"\n")
-        return line.decode(encoding, errors="replace").removesuffix("\r")
 
 
 @dataclass(slots=True)
@@ -111,7 +88,11 @@ class Session:
         if value is None:
             return
         if not shown.is_plain(value):
-            if self.rows and _kind(self.rows[-1]) != _kind(value):
+            before, after = (
+                tuple(row.properties) if isinstance(row, Thing) else type(row)
+                for row in (self.rows[-1] if self.rows else value, value)
+            )
+            if before != after:
                 await self._flush()
             self.rows.append(value)
             return
@@ -144,21 +125,16 @@ class Session:
         """Run a program; what it prints is lines of the output, or goes straight to the console."""
         captured, to_console = bytearray(), emit == self.show and not self.errors_to
         await self._flush()
-
-        async def keep(data: bytes) -> None:
-            captured.extend(data)
-
-        chunks = [f"{text(each)}\n".encode() for each in given or ()]
-
-        async def feed() -> bytes:
-            return chunks.pop(0) if chunks else b""
-
+        errors = self.process.stderr
+        if self.errors_to:
+            errors = drop if self.errors_to[-1] is None else keeping(captured)
+        chunks = (f"{text(each)}\n".encode() for each in given or ())
         child = replace(
             self.process,
             argv=list(argv),
-            stdout=self.process.stdout if to_console else keep,
-            stderr=self._native_errors(captured),
-            stdin=self.process.stdin if given is None else feed,
+            stdout=self.process.stdout if to_console else keeping(captured),
+            stderr=errors,
+            stdin=self.process.stdin if given is None else reading(*chunks),
         )
         try:
             self.last_exit = await self.run(child)
@@ -168,18 +144,6 @@ class Session:
         for line in captured.decode(self.encoding, errors="replace").splitlines():
             await emit(line)
 
-    def _native_errors(self, captured: bytearray) -> Callable[[bytes], Awaitable[None]]:
-        merged = bool(self.errors_to) and self.errors_to[-1] is not None
-        dropped = bool(self.errors_to) and self.errors_to[-1] is None
-
-        async def write(data: bytes) -> None:
-            if merged:
-                captured.extend(data)
-            elif not dropped:
-                await self.process.stderr(data)
-
-        return write
-
     async def _flush(self) -> None:
         if self.rows:
             rows, self.rows = self.rows, []
@@ -187,7 +151,3 @@ class Session:
 
     def _encoded(self, written: str) -> bytes:
         return encode(replace(self.process, encoding=self.encoding), written)
-
-
-def _kind(value: Any) -> object:
-    return tuple(value.properties) if isinstance(value, Thing) else type(value)

@@ -37,8 +37,7 @@ Pipeline = NamedTuple("Pipeline", [("elements", Nodes), ("redirections", Nodes)]
 Assign = NamedTuple("Assign", [("target", Node), ("operator", str), ("value", Node)])
 If = NamedTuple("If", [("cases", tuple[tuple[Node, Nodes], ...]), ("otherwise", Nodes)])
 Loop = NamedTuple(
-    "Loop",
-    [("kind", str), ("body", Nodes), ("condition", Node), ("first", Node), ("then", Node)],
+    "Loop", [("kind", str), ("body", Nodes), ("condition", Node), ("first", Node), ("then", Node)]
 )
 Try = NamedTuple(
     "Try",

@@ -12,6 +12,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from nettests.lab.interfaces import Process
+
 
 @dataclass(frozen=True, slots=True)
 class Texts:
@@ -43,6 +45,11 @@ def of(locale: str) -> Texts:
     }
     pages = chosen["code_pages"]
     return Texts(pages["oem"], pages["ansi"], groups, tuple(chosen["inferred"]))
+
+
+def say(group: str, process: Process, key: str, **values: object) -> str:
+    """Return a text of a program, in the language of its machine."""
+    return of(process.machine.locale).say(group, key, **values)
 
 
 @functools.cache

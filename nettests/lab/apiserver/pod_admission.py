@@ -1,0 +1,161 @@
+"""What happens to a pod on its way into the store: gated fields, defaults, admission plugins, validation.
+
+Fields that this version of the API server does not know, or has switched off, are dropped after
+``dropDisabledFields`` of ``k8s.io/kubernetes/pkg/api/pod`` and the defaults in ``pkg/features/kube_features.go``:
+``fields.json`` is that of the newest version, and what a release lacks, or has behind a gate that is off by default,
+is not stored and so not validated either. The plugin RuntimeClass follows ``plugin/pkg/admission/runtimeclass`` of
+Kubernetes 1.36. The functions change the pod that they are given; they may read the store and never write to it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nettests.lab.apiserver import (
+    defaults,
+    pod_security,
+    pod_validation,
+    quota,
+    resources,
+    windows,
+)
+from nettests.lab.apiserver.resources import Resource
+from nettests.lab.apiserver.settings import ApiSettings
+from nettests.lab.apiserver.status import ApiError, FieldError, forbidden
+from nettests.lab.apiserver.store import Store
+
+Json = dict[str, Any]
+
+# (the release, 1.x, from which the gate is on by default; the field of the pod's spec)
+_POD = (
+    (22, "securityContext.windowsOptions.hostProcess"),  # WindowsHostProcessContainers: new in 1.22
+    (23, "ephemeralContainers"),  # EphemeralContainers: alpha in 1.16
+    (24, "os"),  # IdentifyPodOS: alpha in 1.23
+    (30, "securityContext.appArmorProfile"),  # AppArmorFields: new in 1.30
+    (33, "securityContext.supplementalGroupsPolicy"),  # SupplementalGroupsPolicy: alpha in 1.31
+    (33, "securityContext.seLinuxChangePolicy"),  # SELinuxChangePolicy: alpha in 1.32
+    (33, "hostUsers"),  # UserNamespacesSupport: alpha in 1.25, beta and off in 1.30
+    (34, "resources"),  # PodLevelResources: alpha in 1.32
+)
+_CONTAINER = (
+    (22, "securityContext.windowsOptions.hostProcess"),
+    (30, "securityContext.appArmorProfile"),
+    (33, "securityContext.procMount"),  # ProcMountType: alpha in 1.12, beta and off in 1.31
+)
+_SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What rules may look at besides the object."""
+
+    store: Store
+    settings: ApiSettings
+
+    def body(self, resource: Resource, namespace: str, name: str) -> Json | None:
+        """Return a stored object, if there is one."""
+        record = self.store.get(resource.key, namespace, name)
+        return record.body if record else None
+
+
+def drop_gated(spec: Json, minor: int) -> None:
+    """Remove from a pod's spec what Kubernetes 1.``minor`` does not take with default gates."""
+    holders = [(spec, _POD), *((each, _CONTAINER) for _, each in windows.containers(spec))]
+    for holder, fields in holders:
+        for since, path in fields:
+            *parents, name = path.split(".")
+            owner: Json | None = holder
+            for parent in parents:
+                owner = (owner or {}).get(parent)
+            if minor < since and owner:
+                owner.pop(name, None)
+
+
+def admit_new(pod: Json, context: Context) -> list[FieldError]:
+    """Complete a new pod; return what is wrong with it, or raise 403 if a plugin or a webhook refuses it."""
+    drop_gated(pod.setdefault("spec", {}), context.settings.version.minor)
+    defaults.fill_pod(pod)
+    _admit(pod, context)
+    faults, meta = context.settings.faults, pod["metadata"]
+    if faults.mutating is not None:  # what a webhook changed is given defaults again
+        pod["spec"] = faults.mutating(pod)["spec"]
+        defaults.fill_pod(pod)
+    ranges = [record.body for record in context.store.records("limitranges", meta["namespace"])]
+    quota.fill_limits(pod, ranges)
+    errors = [
+        *pod_validation.pod_spec(pod["spec"], allow_privileged=faults.allow_privileged),
+        *pod_validation.pod_create(pod["spec"]),
+    ]
+    wrong = [error for error in errors if _in_force(error, context.settings)]
+    if not wrong:  # validating admission comes after validation: LimitRanger, PodSecurity, webhooks
+        namespace = context.body(resources.NAMESPACES, "", meta["namespace"])
+        labels = (namespace["metadata"].get("labels") or {}) if namespace else {}
+        settings = context.settings
+        why = quota.limits_refusal(pod, ranges) or pod_security.refusal(
+            pod, labels, settings.version.minor, windows_exempt=settings.windows_pod_security
+        )
+        _refuse_if(pod, why)
+        if faults.validating is not None and (why := faults.validating(pod)):
+            raise ApiError(403, "Forbidden", why)
+    return wrong
+
+
+def _refuse_if(pod: Json, why: str) -> None:
+    if why:
+        raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+
+
+def _in_force(error: FieldError, settings: ApiSettings) -> bool:
+    """Whether the rule that ``error`` comes from is in force: those about Windows can be switched off."""
+    if windows.is_about_host_process(error):
+        return settings.host_process_rules
+    if not windows.is_about_windows(error):
+        return True
+    of_container = "ontainers[" in error.field  # containers, initContainers, ephemeralContainers
+    return settings.windows_container_rules if of_container else settings.windows_pod_rules
+
+
+def _admit(pod: Json, context: Context) -> None:
+    spec, namespace = pod["spec"], pod["metadata"]["namespace"]
+    name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
+    account = context.body(resources.SERVICE_ACCOUNTS, namespace, name)
+    if account is None:
+        why = f'error looking up service account {namespace}/{name}: serviceaccount "{name}" not found'
+        raise forbidden(resources.PODS, pod["metadata"]["name"], why)
+    if spec.get("runtimeClassName") and context.settings.runtime_classes:
+        stored = context.body(resources.RUNTIME_CLASSES, "", spec["runtimeClassName"])
+        _refuse_if(pod, runtime_class_refusal(pod, stored))
+    priority, preemption = 0, "PreemptLowerPriority"
+    if class_name := spec.get("priorityClassName"):
+        found_class = context.body(resources.PRIORITY_CLASSES, "", class_name)
+        if class_name in _SYSTEM_PRIORITIES:
+            priority = _SYSTEM_PRIORITIES[class_name]
+        elif found_class is None:
+            _refuse_if(pod, f"no PriorityClass with name {class_name} was found")
+        else:
+            priority = int(found_class.get("value", 0))
+            preemption = str(found_class.get("preemptionPolicy", preemption))
+    defaults.admit(pod, account, priority, preemption)
+
+
+def runtime_class_refusal(pod: Json, runtime_class: Json | None) -> str:
+    """Merge what the class says into the Pod that names it; return why the Pod is refused, or nothing."""
+    spec = pod["spec"]
+    if runtime_class is None:
+        return f'pod rejected: RuntimeClass "{spec["runtimeClassName"]}" not found'
+    scheduling = runtime_class.get("scheduling") or {}
+    wanted, node_selector = scheduling.get("nodeSelector") or {}, spec.get("nodeSelector") or {}
+    for key in sorted(wanted.keys() & node_selector.keys()):
+        if wanted[key] != node_selector[key]:
+            return (
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {wanted[key]}; "
+                f"pod.spec.nodeSelector[{key}] = {node_selector[key]}"
+            )
+    if wanted:
+        spec["nodeSelector"] = {**node_selector, **wanted}
+    tolerations = spec.get("tolerations") or []
+    added = [each for each in scheduling.get("tolerations") or () if each not in tolerations]
+    if added:
+        spec["tolerations"] = [*tolerations, *added]
+    if overhead := (runtime_class.get("overhead") or {}).get("podFixed"):
+        spec["overhead"] = overhead
+    return ""

@@ -1,0 +1,189 @@
+"""Name resolution by clients: Go's own resolver and glibc on Linux, and the Windows DNS client (``getaddrinfo``, ``Resolve-DnsName``).
+
+On Linux: hosts file, search list, ``ndots``; used by every program but ``nslookup``, which walks the list itself. Timing follows Go's
+defaults (``net/dnsconfig_unix.go``): five seconds a question, two attempts, A and AAAA side by side.
+
+The documented difference on Windows: a name that contains a dot is taken as fully qualified and never gets a suffix; only a dot-less
+name walks the suffix list (Kubernetes documentation, "DNS for Services and Pods", section "DNS resolution on Windows nodes"). A silent
+server is queried again at 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
+"""
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+import dns.message
+
+from nettests.lab.dns import exchange
+from nettests.lab.dns.exchange import (
+    PORT,
+    Failure,
+    NoAnswerError,
+    ResolutionError,
+    Resolved,
+    Silence,
+    from_hosts,
+    from_literal,
+    query_servers,
+)
+from nettests.lab.interfaces import Machine, ResolverConfig
+
+ATTEMPTS = 2
+SECONDS = 5.0
+_DEFAULT_SERVER = "127.0.0.1"
+
+
+def linux_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
+    """Yield the absolute names tried for ``name``, in order (resolv.conf(5), ``ndots``)."""
+    if name.endswith("."):
+        yield name
+        return
+    absolute = f"{name}."
+    enough_dots = name.count(".") >= config.ndots
+    if enough_dots:
+        yield absolute
+    for suffix in config.searches:
+        yield f"{name}.{suffix.rstrip('.')}."
+    if not enough_dots:
+        yield absolute
+
+
+async def resolve_on_linux(machine: Machine, name: str) -> Resolved:
+    """Return the addresses of ``name``, IPv4 before IPv6; ``ResolutionError`` when it has none."""
+    config = machine.resolver
+    resolved = from_literal(name) or from_hosts(config, name)
+    if resolved:
+        return resolved
+    last: ResolutionError | None = None
+    for candidate in linux_candidates(config, name):
+        both = await asyncio.gather(
+            _one_name(machine, candidate, "A"),
+            _one_name(machine, candidate, "AAAA"),
+            return_exceptions=True,
+        )
+        answers = [result for result in both if isinstance(result, Resolved)]
+        if answers:
+            return Resolved(
+                canonical=answers[0].canonical,
+                addresses=tuple(address for result in answers for address in result.addresses),
+                ttl=answers[0].ttl,
+            )
+        last = _remember(both, last, is_original=candidate == f"{name}.")
+    assert last is not None
+    raise ResolutionError(last.failure, name, server=last.server, cause=last.cause)
+
+
+def _remember(
+    both: Sequence[Resolved | BaseException], last: ResolutionError | None, *, is_original: bool
+) -> ResolutionError | None:
+    """Keep the error to report: the first one, replaced by later ones except the bare name's own."""
+    for result in both:
+        if isinstance(result, ResolutionError):
+            if last is None or not is_original:
+                last = result
+        elif isinstance(result, BaseException):
+            raise result
+    return last
+
+
+async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
+    servers = machine.resolver.servers or (_DEFAULT_SERVER,)
+    last: ResolutionError | None = None
+    for server in servers * ATTEMPTS:
+        try:
+            answer = await query_servers(
+                machine.namespace, server, exchange.question(name, kind), limit=SECONDS
+            )
+        except NoAnswerError as silence:
+            timed_out = silence.silence is Silence.TIMED_OUT
+            failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
+            last = ResolutionError(failure, name, server=silence.ends.server, cause=silence)
+            continue
+        if resolved := exchange.addresses(answer, kind):
+            return resolved
+        last = ResolutionError(exchange.failure(answer), name, server=f"{server}:{PORT}")
+        if last.failure is not Failure.SERVER_FAILURE:
+            raise last
+    assert last is not None
+    raise last
+
+
+WAITS = (1.0, 1.0, 2.0, 4.0, 2.0)
+"""Seconds waited for each of the five questions to a server that stays silent."""
+
+_LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
+
+
+def windows_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
+    """Yield the absolute names that ``name`` may stand for, in the order in which they are queried."""
+    if "." in name:
+        yield name if name.endswith(".") else f"{name}."
+        if name.endswith(".") or not config.dotted_suffixes:
+            return
+    for suffix in config.searches:
+        yield f"{name}.{suffix.rstrip('.')}."
+    if not config.searches:
+        yield f"{name}."
+
+
+async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
+    """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` when it has none."""
+    resolved = from_literal(name) or from_hosts(machine.resolver, name)
+    if resolved:
+        return resolved
+    if name.rstrip(".").lower() == "localhost":
+        return _LOOPBACK
+    last: ResolutionError | None = None
+    for candidate in windows_candidates(machine.resolver, name):
+        try:
+            answer = await query(machine, candidate)
+        except ResolutionError as error:
+            raise ResolutionError(
+                error.failure, name, server=error.server, cause=error.cause
+            ) from error
+        ipv4 = exchange.addresses(answer)
+        ipv6 = None
+        if any(":" in address for address in machine.addresses):  # silence is no answer
+            with contextlib.suppress(ResolutionError):
+                newer = await query(machine, candidate, "AAAA")
+                ipv6 = exchange.addresses(newer, "AAAA")
+        if ipv4 or ipv6:
+            both = [result for result in (ipv4, ipv6) if result]
+            addresses = tuple(address for result in both for address in result.addresses)
+            return dataclasses.replace(both[0], addresses=addresses)
+        last = ResolutionError(exchange.failure(answer), name)
+    assert last is not None
+    raise last
+
+
+async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Message:
+    """Query the configured servers for the absolute ``name``, querying again a silent one.
+
+    ``ResolutionError`` with ``TIMED_OUT`` when none answered in time. A refusing port is queried again
+    too: the DNS client does not take ICMP for an answer.
+    """
+    servers = machine.resolver.servers
+    for attempt, wait in enumerate(WAITS):
+        if not servers:
+            break
+        server = servers[attempt % len(servers)]
+        try:
+            return await _request_and_wait(machine, server, exchange.question(name, kind), wait)
+        except NoAnswerError as silence:
+            last = silence
+    else:
+        raise ResolutionError(Failure.TIMED_OUT, name, server=f"{server}:{PORT}", cause=last)
+    raise ResolutionError(Failure.NO_SERVER, name)
+
+
+async def _request_and_wait(
+    machine: Machine, server: str, message: dns.message.Message, wait: float
+) -> dns.message.Message:
+    try:
+        return await query_servers(machine.namespace, server, message, limit=wait)
+    except NoAnswerError as silence:
+        if silence.silence is Silence.REFUSED:
+            # The port may open meanwhile; the next question waits its turn as for any silence.
+            await asyncio.sleep(wait)
+        raise

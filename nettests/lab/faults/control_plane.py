@@ -1,0 +1,281 @@
+"""Faults of the API server, of what goes through it to nodes, of admission, of objects, and of controllers."""
+
+import asyncio
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from nettests.lab.apiserver import ApiError as Refusal
+from nettests.lab.apiserver import ChannelRequest, Ending, Request, webhooks
+from nettests.lab.apiserver.troubles import Trouble, expired_tokens, from_user, resets, throttling
+from nettests.lab.client import MERGE, STRATEGIC, ApiError, Client, Json
+from nettests.lab.client.informer import Informer
+from nettests.lab.controllers.workloads import HASH_OF_REVISION, is_ready, owned_by, template_hash
+from nettests.lab.errors import LabError
+from nettests.lab.faults.targets import (
+    Targets,
+    added,
+    changed,
+    count,
+    fault,
+    number,
+    only_one,
+    silenced,
+    text,
+)
+
+GRACE_SECONDS = 40.0
+"""How long a kubelet may be silent: ``--node-monitor-grace-period`` (50 s from 1.32 on)."""
+_OF_KUBELETS = frozenset({"exec", "attach", "portforward", "log", "node-proxy"})
+"""What the API requires of a kubelet; it proxies to Pods and Services past the kubelet."""
+_CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
+"""What goes through a node to a container; logs stay readable, as they do when a runtime hangs."""
+CONTROLLERS: Mapping[str, str] = {
+    name: f"{name}s"
+    for name in ("cronjob", "daemonset", "deployment", "job", "replicaset", "statefulset")
+}
+"""The controllers by kube-controller-manager's names, with the objects of each."""
+_KINDS = {
+    "node": "/api/v1/nodes/{}",
+    "node-status": "/api/v1/nodes/{}/status",
+    "configmap": "/api/v1/namespaces/{}/configmaps/{}",
+    "daemonset": "/apis/apps/v1/namespaces/{}/daemonsets/{}",
+}
+_ROLLOUT_SECONDS = 30
+
+
+def _struck(options: Json, default: float) -> Callable[[], bool]:
+    """Return what says whether a fault strikes this time: a share of them, the same ones for a seed."""
+    dice, rate = random.Random(count(options, "seed", 0)), number(options, "rate", default)  # noqa: S311  # no secret
+    return lambda: dice.random() < rate
+
+
+def _exec_ends(name: str, ending: Ending) -> None:
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        node, struck = targets.node(options), _struck(options, 1)
+        only_one(targets.api, "exec_ending", "exec")
+
+        def ends(channel: ChannelRequest) -> Ending:
+            return ending if node in {None, channel.node} and struck() else Ending.TOLD
+
+        with changed([targets.api], exec_ending=ends):
+            yield
+
+
+_exec_ends("exec-hangs", Ending.NEVER)
+_exec_ends("exit-code-lost", Ending.UNTOLD)
+
+
+@fault("attach-silent")
+async def _attach_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
+    node = targets.node(options)
+    only_one(targets.api, "attach_mute", "attach")
+    with changed([targets.api], attach_mute=lambda channel: node in {None, channel.node}):
+        yield
+
+
+@fault("channel-down")
+async def _channel_down(targets: Targets, options: Json) -> AsyncIterator[None]:
+    node = targets.node(options)
+    with _refused(
+        targets, lambda channel: channel.kind in _CHANNELS and node in {None, channel.node}
+    ):
+        yield
+
+
+@fault("kubelet-silent")
+async def _kubelet_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
+    """Stop a kubelet; after the grace period the node controller marks its node NotReady."""
+    node, seconds = str(targets.node(options)), number(options, "seconds", GRACE_SECONDS)
+    with _refused(targets, lambda channel: channel.kind in _OF_KUBELETS and channel.node == node):
+        async with silenced(targets, node, seconds):
+            yield
+
+
+@contextmanager
+def _refused(targets: Targets, concerned: Callable[[ChannelRequest], bool]) -> Iterator[None]:
+    """Refuse connections from the API server to nodes for the time of the block, and cut open ones."""
+    addresses = {node.name: node.address for node in targets.profile.nodes}
+
+    async def broken(channel: ChannelRequest) -> str | None:
+        address = addresses.get(channel.node, "0.0.0.0")  # noqa: S104  # words of an error, nothing is bound
+        why = f"dial tcp {address}:10250: connect: connection refused"
+        return why if concerned(channel) else None
+
+    only_one(targets.api, "channel_down", "channels")
+    with changed([targets.api], channel_down=broken):
+        targets.api.cut(concerned)
+        yield
+
+
+@fault("privileged-refused")
+async def _privileged_refused(targets: Targets, _options: Json) -> AsyncIterator[None]:
+    """Refuse new and changed Pods from now on; existing Pods are left alone."""
+    with changed([targets.api], allow_privileged=False):
+        yield
+
+
+def _before_requests(name: str, rate: float, strike: Callable[[Json], Awaitable[None]]) -> None:
+    """Declare a fault that strikes a share of users' requests before they are handled."""
+
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        struck = _struck(options, rate)
+
+        async def hook(_request: Request) -> None:
+            if from_user.get() and struck():
+                await strike(options)
+
+        only_one(targets.api, "before_request", "the API server")
+        with changed([targets.api], before_request=hook):
+            yield
+
+
+async def _fail(_options: Json) -> None:
+    raise Refusal(500, "InternalError", "etcdserver: request timed out", {})
+
+
+_before_requests("api-errors", 0.2, _fail)
+_before_requests("slow-api", 1.0, lambda options: asyncio.sleep(number(options, "seconds", 1.0)))
+
+
+def _in_front(name: str, trouble: Callable[[Targets, float, int], Trouble]) -> None:
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        rate, seed = number(options, "rate", 0.2), count(options, "seed", 0)
+        end = targets.troubles.add(trouble(targets, rate, seed))
+        yield
+        end()
+
+
+_in_front("api-throttling", lambda _targets, rate, seed: throttling(rate, seed))
+_in_front("api-resets", lambda _targets, rate, seed: resets(rate, seed))
+_in_front("expired-tokens", lambda targets, rate, seed: expired_tokens(rate, seed, targets.access))
+
+
+@fault("pods-changed")
+async def _pods_changed(targets: Targets, options: Json) -> AsyncIterator[None]:
+    only_one(targets.api, "mutating", "webhooks")
+    match = json_object(options, "match") if "match" in options else {}
+    webhook = webhooks.mutating(json_object(options, "patch"), match)
+    with changed([targets.api], mutating=webhook):
+        yield
+
+
+@fault("pods-refused")
+async def _pods_refused(targets: Targets, options: Json) -> AsyncIterator[None]:
+    only_one(targets.api, "validating", "webhooks")
+    with changed([targets.api], validating=webhooks.validating(json_object(options, "match"))):
+        yield
+
+
+@fault("controller-stopped")
+async def _controller_stopped(targets: Targets, options: Json) -> AsyncIterator[None]:
+    """Stop a controller, as if left out of ``--controllers``; its objects stay, and it catches up afterwards."""
+    name = text(options, "controller")
+    if name not in CONTROLLERS:
+        raise LabError(
+            f'There is no controller "{name}".', hint=f"Controllers: {', '.join(CONTROLLERS)}."
+        )
+    if CONTROLLERS[name] in targets.stopped:
+        raise LabError(
+            f"The controller {name} is stopped already.", hint="nettests lab fault clear"
+        )
+    with added([targets.stopped], CONTROLLERS[name]):
+        yield
+
+
+@fault("object-edited")
+async def _object_edited(targets: Targets, options: Json) -> AsyncIterator[None]:
+    """Edit an object through the API, as an administrator does, and edit it back when the fault is cleared."""
+    path, patch = _path_of(text(options, "object")), json_object(options, "patch")
+    rolls = "/daemonsets/" in path
+    async with targets.client("faults") as client:
+        try:
+            before = await client.get(path.removesuffix("/status"))
+            await client.patch(path, patch, kind=STRATEGIC if rolls else MERGE)
+        except ApiError as error:
+            raise LabError(f"The object was not edited: {error.message}") from error
+        if rolls:
+            await _rolled_out(client, path)
+    yield
+    async with targets.client("faults") as client:
+        await client.patch(path, _inverse(patch, before))
+        if rolls:
+            await _rolled_out(client, path)
+
+
+def _path_of(named: str) -> str:
+    """Return the path of ``kind/name`` or ``kind/namespace/name``; ``LabError`` for what is none."""
+    kind, *words = named.split("/")
+    form = _KINDS.get(kind, "")
+    if not form or len(words) != form.count("{}") or not all(words):
+        raise LabError(
+            f'"{named}" names no object that can be edited.',
+            hint="node/NAME, node-status/NAME, configmap/NAMESPACE/NAME or daemonset/NAMESPACE/NAME",
+        )
+    return form.format(*words)
+
+
+def _inverse(patch: Json, before: Json) -> Json:
+    """Return the merge patch that takes another back (RFC 7396)."""
+    back: Json = {}
+    for key, value in patch.items():
+        old = before.get(key)
+        both = isinstance(value, dict) and isinstance(old, dict)
+        back[key] = _inverse(value, old or {}) if both else old
+    return back
+
+
+def json_object(options: Json, name: str) -> Json:
+    """Return an option that is a JSON object; ``LabError`` for what is none."""
+    try:
+        read = json.loads(text(options, name))
+    except ValueError as error:
+        raise LabError(f"--{name} is no JSON: {error}") from error
+    if not isinstance(read, dict):
+        example = '{"spec": {"replicas": 2}}'
+        raise LabError(f"--{name} is no JSON object.", hint=f"--{name} '{example}'")
+    return read
+
+
+async def _rolled_out(client: Client, path: str) -> None:
+    """Wait until the rollout of an edited DaemonSet is done or stuck; ``LabError`` after half a minute."""
+    daemon = await client.get(path)
+    pods = Informer(client, f"/api/v1/namespaces/{daemon['metadata']['namespace']}/pods")
+    changes = asyncio.Event()
+    pods.subscribe(lambda _key, _old, _new: changes.set())
+    following = asyncio.create_task(pods.run())
+    try:
+        async with asyncio.timeout(_ROLLOUT_SECONDS):
+            while not settled(daemon, pods.objects.values()):
+                await changes.wait()
+                changes.clear()
+    except TimeoutError as error:
+        raise LabError(f"DaemonSet {daemon['metadata']['name']} was not rolled out.") from error
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
+
+
+def settled(daemon: Json, pods: Iterable[Json]) -> bool:
+    """Whether all Pods of a DaemonSet are new and Ready, or one of the new ones has failed.
+
+    A rollout stops at the first Pod that does not become Ready, because the controller replaces one Pod at a time.
+    """
+    daemon_pods = owned_by(daemon, pods)
+    digest = template_hash(daemon["spec"]["template"])
+    new = [
+        pod
+        for pod in daemon_pods
+        if pod["metadata"].get("labels", {}).get(HASH_OF_REVISION) == digest
+    ]
+    wanted = daemon.get("status", {}).get("desiredNumberScheduled", 0)
+    if len(new) == len(daemon_pods) == wanted and all(map(is_ready, new)):
+        return True
+    containers = [
+        each for pod in new for each in pod.get("status", {}).get("containerStatuses", ())
+    ]
+    return any("terminated" in each["state"] or each.get("restartCount") for each in containers)

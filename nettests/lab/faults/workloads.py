@@ -1,0 +1,245 @@
+"""Faults of nodes and Pods: images that are gone, sandboxes, processes that are killed, and how programs start and end.
+
+The latter break assumptions of whoever runs commands in containers, one by one (``ProgramTroubles``). A run creates its
+Pods after a fault was injected: those that a pattern names are followed through the API, and affected once they run.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from fnmatch import fnmatchcase
+
+from nettests.lab.client import Json
+from nettests.lab.client.informer import Informer
+from nettests.lab.errors import LabError
+from nettests.lab.faults.targets import (
+    Targets,
+    Undo,
+    added,
+    changed,
+    count,
+    fault,
+    number,
+    packets,
+    text,
+)
+from nettests.lab.interfaces import Namespace
+from nettests.lab.node.agent import NodeKubelet
+from nettests.lab.programs.windows.broken_tools import broken_tools
+
+_LOG = logging.getLogger(__name__)
+
+_NO_ENDPOINT = (
+    'plugin type="sdnbridge" name="l2bridge" failed (add): error creating endpoint hcnCreateEndpoint failed in Win32: IP address is '
+    'either invalid or not part of any configured subnet(s). (0x803b001e) {"Success":false,"Error":"IP address is either invalid or '
+    'not part of any configured subnet(s). ","ErrorCode":2151350302}'
+)
+"""hcsshim's text of an error of HNS (hcn/hcnerrors.go), in the words that a plugin puts around it, as users post it."""
+_CROWDED = 10.0
+"""Pods that start within so many seconds count as simultaneous."""
+_OTHER_TEXT = "0x8007: wird nicht erkannt / n'est pas reconnu / 認識されていません"
+"""Words of three languages at once, which no table holds."""
+
+Strike = Callable[[Json], Awaitable[Undo | None]]
+"""Injects a fault at one pod; returns its undo, or ``None`` if there is nothing to undo."""
+
+
+class _Following:
+    """Strikes each running pod whose name matches a pattern, now and later."""
+
+    def __init__(self, name: str, strike: Strike) -> None:
+        self._name = name
+        self._strike = strike
+        self._struck: dict[str, Undo | None] = {}
+        self._waiting: asyncio.Queue[Json] = asyncio.Queue()
+
+    async def watch(self, targets: Targets, ready: asyncio.Event) -> None:
+        async with targets.client("faults") as client:
+            pods = Informer(client, "/api/v1/pods")
+            pods.subscribe(self._pod_changed)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(pods.run())
+                group.create_task(self._work())
+                await pods.synced.wait()
+                await self._waiting.join()
+                ready.set()
+
+    def _pod_changed(self, _key: str, _old: Json | None, pod: Json | None) -> None:
+        if pod is None or pod.get("status", {}).get("phase") != "Running":
+            return
+        uid = str(pod["metadata"]["uid"])
+        if uid not in self._struck and fnmatchcase(pod["metadata"]["name"], self._name):
+            self._struck[uid] = None
+            self._waiting.put_nowait(pod)
+
+    async def _work(self) -> None:
+        while True:
+            pod = await self._waiting.get()
+            try:
+                self._struck[str(pod["metadata"]["uid"])] = await self._strike(pod)
+            except (LabError, OSError) as error:  # the pod may have gone meanwhile
+                _LOG.info("fault at pod %s: %s", pod["metadata"]["name"], error)
+            finally:
+                self._waiting.task_done()
+
+    async def end(self) -> None:
+        for undo in self._struck.values():
+            if undo is not None:
+                await undo()
+
+
+@asynccontextmanager
+async def _followed(targets: Targets, options: Json, strike: Strike) -> AsyncIterator[None]:
+    """Strike the pods that ``--pod`` names for the time of the block; those that run already are struck at its start."""
+    following, ready = _Following(text(options, "pod"), strike), asyncio.Event()
+    task = asyncio.create_task(following.watch(targets, ready))
+    synced = asyncio.create_task(ready.wait())
+    await asyncio.wait({task, synced}, return_when=asyncio.FIRST_COMPLETED)
+    synced.cancel()
+    if task.done():
+        await task  # it has failed, and says why
+    yield
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
+    await following.end()
+
+
+@fault("pod-silent")
+async def _pod_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
+    chosen, rate = packets(options), number(options, "rate", 1)
+
+    async def strike(pod: Json) -> Undo | None:
+        namespaces = targets.fabric.nodes[pod["spec"]["nodeName"]].pod_namespaces()
+        namespace = namespaces.get(pod["metadata"]["uid"])
+        if namespace is None:  # on its node's network, or gone again
+            return None
+        return await targets.fabric.node_faults.lose_entering(namespace, chosen, rate)
+
+    async with _followed(targets, options, strike):
+        yield
+
+
+def _some_time_after_start(
+    name: str, seconds: float, act: Callable[[NodeKubelet, str, str], object]
+) -> None:
+    """Declare a fault of new pods of a name, so long after they started."""
+
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        delay, waiting = number(options, "seconds", seconds), set[asyncio.TimerHandle]()
+
+        async def strike(pod: Json) -> None:
+            metadata, kubelet = pod["metadata"], targets.kubelets[pod["spec"]["nodeName"]]
+            place = kubelet, metadata["namespace"], metadata["name"]
+            waiting.add(asyncio.get_running_loop().call_later(delay, act, *place))
+
+        async with _followed(targets, options, strike):
+            yield
+        for timer in waiting:
+            timer.cancel()
+
+
+_some_time_after_start(
+    "container-killed", 20.0, lambda kubelet, ns, pod: kubelet.kill(namespace=ns, pod=pod)
+)
+_some_time_after_start(
+    "server-dead", 5.0, lambda kubelet, ns, pod: kubelet.stop_serving(namespace=ns, pod=pod)
+)
+
+
+@fault("late-pod-network")
+async def _late_pod_network(targets: Targets, options: Json) -> AsyncIterator[None]:
+    node = targets.fabric.nodes[str(targets.node(options))]
+    seconds, beyond = number(options, "seconds", 6.0), count(options, "beyond", 0)
+    hearing: set[asyncio.Task[None]] = set()
+    arrivals: list[float] = []
+
+    async def strike(namespace: Namespace) -> None:
+        now = asyncio.get_running_loop().time()
+        arrivals[:] = [*(moment for moment in arrivals if moment > now - _CROWDED), now]
+        if len(arrivals) <= beyond:
+            return
+        mend = await targets.fabric.node_faults.deafen(namespace)
+
+        async def later() -> None:
+            try:
+                await asyncio.sleep(seconds)
+            finally:
+                await mend()
+
+        task = asyncio.create_task(later())
+        hearing.add(task)
+        task.add_done_callback(hearing.discard)
+
+    with changed([node], newcomer=strike):
+        yield
+    for task in (waiting := tuple(hearing)):
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@fault("no-sandbox")
+async def _no_sandbox(targets: Targets, options: Json) -> AsyncIterator[None]:
+    disks, pattern = targets.disks(options), text(options, "pod")
+    for disk in disks:
+        disk.no_sandbox[pattern] = text(options, "text") or _NO_ENDPOINT
+    yield
+    for disk in disks:
+        disk.no_sandbox.pop(pattern, None)
+
+
+@fault("slow-pull")
+async def _slow_pull(targets: Targets, options: Json) -> AsyncIterator[None]:
+    disks = targets.disks(options)
+    for disk in disks:  # each container start pulls its image again
+        disk.images.clear()
+    with changed(disks, pull_seconds=number(options, "seconds", 5.0)):
+        yield
+
+
+@fault("registry-down")
+async def _registry_down(targets: Targets, options: Json) -> AsyncIterator[None]:
+    disks = targets.disks(options)
+    for disk in disks:
+        disk.images.clear()
+    with changed(disks, registry_down=True):
+        yield
+
+
+def _troubled(name: str, trouble: str, value: Callable[[Json], object] = lambda _: True) -> None:
+    """Declare a fault that is one value on each node that is named, or on all."""
+
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        troubles = [disk.troubles for disk in targets.disks(options)]
+        with changed(troubles, **{trouble: value(options)}):
+            yield
+
+
+_troubled("wrong-exit-codes", "exit_code", lambda options: count(options, "code", 0))
+_troubled("exec-refused", "refused")
+_troubled("output-truncated", "output_limit", lambda options: count(options, "bytes", 1000))
+_troubled("output-lost", "loses_output")
+_troubled("other-cmd-text", "cmd_text", lambda _: _OTHER_TEXT)
+_troubled("copy-refused", "copy_refused")
+_troubled("slow-copy", "copy_seconds", lambda options: number(options, "seconds", 5.0))
+
+
+def _broken_tool(name: str) -> None:
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        with added([disk.troubles.tools for disk in targets.disks(options)], name):
+            yield
+
+
+for _name in broken_tools():
+    _broken_tool(_name)
+
+
+@fault("program-missing")
+async def _program_missing(targets: Targets, options: Json) -> AsyncIterator[None]:
+    program = text(options, "program").lower().removesuffix(".exe")
+    with added([disk.troubles.missing for disk in targets.disks(options)], program):
+        yield

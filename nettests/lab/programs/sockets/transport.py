@@ -1,0 +1,252 @@
+"""Sockets of a program: TCP connections with the manners of its operating system, UDP flows, listeners, addresses and errors as texts.
+
+Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second (Microsoft KB 175523),
+for about two seconds before the program learns of it (curl/curl#14144; ``windows.refusalSeconds`` of a profile); ICMP "unreachable"
+does not end an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial has a fresh source port. Connected UDP
+sockets see errors of closed ports. Linux texts are the C library's, lower-cased as Go prints them. Windows texts are Winsock's
+(Microsoft, "Windows Sockets Error Codes"), which Go prints as they are: in English where the system has English messages, else in its
+own language (golang/go, ``syscall_windows.go``, ``Errno.Error``).
+"""
+
+import asyncio
+import errno
+import ipaddress
+import math
+import os
+import socket
+from enum import StrEnum
+from typing import Self
+
+from nettests.lab.interfaces import Machine, Namespace
+from nettests.lab.programs.windows import texts
+from nettests.lab.programs.windows.broken_tools import NO_REFUSAL
+from nettests.lab.topology import OS
+from nettests.lab.topology.windows_settings import ENGLISH
+
+
+class Call(StrEnum):
+    """A socket operation, to be named in the OS's way."""
+
+    CONNECT = "connect"
+    READ = "read"
+    WRITE = "write"
+    BIND = "bind"
+
+
+_WINDOWS_CALLS = {Call.CONNECT: "connectex", Call.READ: "wsarecv", Call.WRITE: "wsasend"}
+
+_WINSOCK = {
+    errno.EACCES: 10013,
+    errno.EADDRINUSE: 10048,
+    errno.EADDRNOTAVAIL: 10049,
+    errno.ECONNABORTED: 10053,
+    errno.ECONNREFUSED: 10061,
+    errno.ECONNRESET: 10054,
+    errno.EMSGSIZE: 10040,
+    errno.EHOSTUNREACH: 10065,
+    errno.ENETUNREACH: 10051,
+    errno.ETIMEDOUT: 10060,
+}
+
+
+def winsock(error: OSError) -> int:
+    """Return Winsock's number of an error, 10022 (WSAEINVAL) for one that has no counterpart here."""
+    return _WINSOCK.get(error.errno or 0, 10022)
+
+
+def error_text(system: OS, error: OSError, locale: str = ENGLISH) -> str:
+    """Return the system's text for ``error``: ``connection refused``, on Windows a sentence."""
+    sentence = texts.of(locale).system(winsock(error)) if system is OS.WINDOWS else None
+    if sentence is not None:
+        return sentence
+    text = os.strerror(error.errno or errno.EINVAL)
+    return text[:1].lower() + text[1:]
+
+
+def call_text(system: OS, call: Call, error: OSError, locale: str = ENGLISH) -> str:
+    """Return ``connect: connection refused`` or ``connectex: No connection could be made …``."""
+    verb = _WINDOWS_CALLS.get(call, call.value) if system is OS.WINDOWS else call.value
+    return f"{verb}: {error_text(system, error, locale)}"
+
+
+def datagram_error(system: OS, error: OSError) -> OSError:
+    """Return the error a UDP read sees: Winsock reports a closed port as a reset (WSAECONNRESET)."""
+    if system is OS.WINDOWS and error.errno == errno.ECONNREFUSED:
+        return OSError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+    return error
+
+
+Peer = tuple[str, int]
+
+
+def family(address: str) -> socket.AddressFamily:
+    """Return the address family of a literal address."""
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def join(host: str, port: int | str) -> str:
+    """Return ``host:port``, with brackets around IPv6 (Go's ``net.JoinHostPort``)."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def peer(name: tuple[str, int] | tuple[str, int, int, int]) -> Peer:
+    """Return address and port of a socket name; an IPv4-mapped address becomes the IPv4 one."""
+    address = ipaddress.ip_address(name[0].partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return str(address.ipv4_mapped), name[1]
+    return str(address), name[1]
+
+
+def text(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
+    """Return a socket name as ``address:port``."""
+    return join(*peer(name))
+
+
+def source_towards(namespace: Namespace, address: str) -> str:
+    """Return the local address used towards ``address``; ``OSError`` when there is no route."""
+    with namespace.socket(family(address), socket.SOCK_DGRAM) as probe:
+        probe.connect((address, 1))
+        return str(probe.getsockname()[0])
+
+
+WINDOWS_SYN_INTERVAL = 0.5
+WINDOWS_CONNECT_SECONDS = 21.0
+_BACKLOG = 128
+
+_SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
+"""What does not end Winsock's attempt: a reset, a router's error, no answer."""
+
+
+async def connect(machine: Machine, address: str, port: int, *, own_port: int = 0) -> socket.socket:
+    """Return a connected socket; ``OSError`` with the kernel's number when it fails.
+
+    ``own_port`` is the source port to use, a fresh one for 0.
+    The caller bounds the wait with its own client's timeout.
+    """
+    if machine.os is OS.WINDOWS:
+        resends = machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL
+        if NO_REFUSAL in machine.troubles.tools:
+            resends = math.inf
+        return await _connect_windows(machine.namespace, address, port, own_port, resends)
+    return await _connect_once(machine.namespace, address, port, own_port)
+
+
+async def _connect_once(
+    namespace: Namespace, address: str, port: int, own_port: int = 0
+) -> socket.socket:
+    sock = namespace.socket(family(address), socket.SOCK_STREAM)
+    try:
+        if own_port:
+            sock.bind(("", own_port))
+        await asyncio.get_running_loop().sock_connect(sock, (address, port))
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+async def _connect_windows(
+    namespace: Namespace, address: str, port: int, wanted: int, resends: float
+) -> socket.socket:
+    loop = asyncio.get_running_loop()
+    refused = own_port = 0
+    source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
+    try:
+        async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
+            while True:
+                started = loop.time()
+                own_port = wanted or own_port or _free_port(namespace, address)
+                try:
+                    return await _connect_once(namespace, address, port, own_port)
+                except OSError as error:
+                    # the port was taken meanwhile: no SYN has been sent
+                    if error.errno == errno.EADDRINUSE and not wanted:
+                        own_port = 0
+                        continue
+                    refused += error.errno == errno.ECONNREFUSED
+                    if refused > resends or error.errno not in _SENT_AGAIN:
+                        raise
+                await asyncio.sleep(max(0.0, started + WINDOWS_SYN_INTERVAL - loop.time()))
+    except TimeoutError as error:
+        if error.errno:
+            raise
+        raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from error
+
+
+def _free_port(namespace: Namespace, address: str) -> int:
+    """Return a source port that is kept when a SYN is sent again: it chooses the same backend."""
+    with namespace.socket(family(address), socket.SOCK_STREAM) as sock:
+        sock.bind(("", 0))
+        return int(sock.getsockname()[1])
+
+
+def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:
+    """Return a listening socket; without ``address`` for both families, as Go's ``:port``."""
+    return _bound(namespace, socket.SOCK_STREAM, port, address)
+
+
+class Conversation:
+    """A connected UDP socket to one peer; ``local`` and ``remote`` are ``address:port`` texts."""
+
+    def __init__(self, machine: Machine, address: str, port: int) -> None:
+        self._machine = machine
+        self._sock = machine.namespace.socket(family(address), socket.SOCK_DGRAM)
+        try:
+            self._sock.connect((address, port))
+        except OSError:
+            self._sock.close()
+            raise
+        self.local = text(self._sock.getsockname())
+        self.remote = join(address, port)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._sock.close()
+
+    async def send(self, data: bytes) -> None:
+        """Send one datagram; ``OSError`` in the manner of the program's OS."""
+        try:
+            await asyncio.get_running_loop().sock_sendall(self._sock, data)
+        except OSError as error:
+            raise datagram_error(self._machine.os, error) from error
+
+    async def receive(self, size: int) -> bytes:
+        """Wait for one datagram from the peer; the caller bounds the wait."""
+        try:
+            return await asyncio.get_running_loop().sock_recv(self._sock, size)
+        except OSError as error:
+            raise datagram_error(self._machine.os, error) from error
+
+
+def bind(namespace: Namespace, port: int, address: str = "") -> socket.socket:
+    """Return a bound socket for datagrams, likewise."""
+    return _bound(namespace, socket.SOCK_DGRAM, port, address)
+
+
+def _bound(namespace: Namespace, kind: int, port: int, address: str) -> socket.socket:
+    if address:
+        return _bound_to(namespace, family(address), kind, (address, port))
+    try:
+        return _bound_to(namespace, socket.AF_INET6, kind, ("::", port))
+    except OSError as error:
+        if error.errno not in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+            raise
+        return _bound_to(namespace, socket.AF_INET, kind, ("", port))
+
+
+def _bound_to(namespace: Namespace, family: int, kind: int, name: tuple[str, int]) -> socket.socket:
+    sock = namespace.socket(family, kind)
+    try:
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(name[0] != "::"))
+        if kind == socket.SOCK_STREAM:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(name)
+        if kind == socket.SOCK_STREAM:
+            sock.listen(_BACKLOG)
+    except OSError:
+        sock.close()
+        raise
+    return sock
