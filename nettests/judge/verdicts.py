@@ -368,10 +368,9 @@ def _proven(observation: Observation) -> _Ruling | None:
 
 
 def _failed(check: Check, observation: Observation) -> _Ruling:
-    if not observation.outcome.positive and needs_controls(observation):
-        why = why_vantage_fails(observation)
-        if why:
-            return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
+    unproven = not observation.outcome.positive and needs_controls(observation)
+    if unproven and (why := why_vantage_fails(observation)):
+        return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
     existing, why = check.target.existing, _why_failed(observation)
     if existing is not None and not existing.own and failed_target(observation) is not None:
         return _Ruling(Verdict.RECORDED, f"{why}: its owner may admit nobody from elsewhere")
