@@ -119,6 +119,7 @@ CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "external
 class Wanted:
     """A load balancer that a Service port needs on one node, in one family."""
 
+    service: str
     front: Frontend
     family: int
     kind: str
@@ -200,6 +201,7 @@ class _Port:
     ) -> None:
         self._spec = service["spec"]
         self._port = port
+        self._name = name_of(service)
         self._address = address
         self._node = node
         self._family = ipaddress.ip_address(address).version
@@ -250,6 +252,7 @@ class _Port:
             fronts.append((INGRESS, address, number, narrow, direct, True))
         for kind, address, front, backends, direct, settled in fronts:
             yield Wanted(
+                service=self._name,
                 front=(address, front, protocol),
                 family=self._family,
                 kind=kind,
