@@ -31,7 +31,7 @@ from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.redaction import register
 from nettests.resources import manifests_path
 
@@ -64,14 +64,8 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
     if path is None:
         return ClusterProfile()
     path = profile_path(path)
-    try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the cluster profile {path} cannot be read: {reason}",
-            hint=f"pass a file with {option}, or leave the option out",
-        ) from error
+    hint = f"pass a file with {option}, or leave the option out"
+    text = text_of(path, "cluster profile", hint)
     return parse_profile(text, str(path))
 
 
@@ -100,6 +94,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_udp_proxy=_udp_proxy_address(data.get("externalUDPProxy"), vantage),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
+        existing_services=data.get("existingServices", True),
         pools=_pools(data),
         fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
         scale=_named(Scale, data.get("scale", {})),

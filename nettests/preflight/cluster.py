@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
-from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
+from nettests.plan.privileged import SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 from nettests.rules.support import WITHOUT_AGENT
