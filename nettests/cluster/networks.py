@@ -2,21 +2,107 @@
 
 Pure. kubeadm's ConfigMap, the network plugin's own, the Corefile of the cluster's DNS and its Service are read;
 what none of them says is unknown with the reason, or stated in the cluster profile.
+
+Read a Corefile: the zones of CoreDNS's kubernetes plugin, and whether it serves records of Pods. Source: CoreDNS
+manual, "Configuration" and plugin kubernetes: zones stand behind the plugin's name, those of the server block count
+where there is none, and networks and reverse zones among them are no names. Comments begin with ``#``.
 """
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from nettests.cluster.corefile import Corefile
-from nettests.cluster.references import containers_of, data_of
+from nettests.cluster.shapes import containers_of, data_of
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import STATED, Address, Fact, Network, known, unknown
+from nettests.model.facts import STATED, Address, ExistingService, Fact, Network, known, unknown
 from nettests.model.flags import flags_in_arguments
+from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves
+from nettests.rules.balancing import OTHER_PROXY_LABEL, service_of
+
+KEY = "Corefile"
+PLUGIN = "kubernetes"
+_REVERSE = (".in-addr.arpa", ".ip6.arpa")
+_PODS = "pods"
+DISABLED = "disabled"
+"""``pods`` where the plugin does not name it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KubernetesPlugin:
+    """One configuration of the plugin: its domains, and its mode of records of Pods."""
+
+    domains: tuple[str, ...]
+    pods: str
+
+
+@dataclass(frozen=True, slots=True)
+class Corefile:
+    """What a Corefile configures of the plugin, and where it was read or why there is none."""
+
+    plugins: tuple[KubernetesPlugin, ...]
+    origin: str
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The domains of all its configurations, each once."""
+        return tuple(dict.fromkeys(domain for item in self.plugins for domain in item.domains))
+
+
+def corefile_of(config_maps: Mapping[str, dict[str, Any]]) -> Corefile:
+    """Return the first Corefile of a ConfigMap that configures the plugin."""
+    for name, item in config_maps.items():
+        plugins = plugins_of(data_of(item).get(KEY, ""))
+        if plugins:
+            return Corefile(plugins, f"ConfigMap {name}")
+    return Corefile((), f"no {KEY} that may be read configures the plugin {PLUGIN}")
+
+
+def plugins_of(text: str) -> tuple[KubernetesPlugin, ...]:
+    """Return each configuration of the plugin in a Corefile, in its order."""
+    # samples: .:53 {                        cluster.local:53 {
+    #              kubernetes cluster.local in-addr.arpa ip6.arpa {      kubernetes
+    #                  pods insecure         }
+    plugins: list[KubernetesPlugin] = []
+    depth, zones, open_plugin = 0, [], False
+    for words in _lines(text):
+        opens = words[-1] == "{"
+        if depth == 0 and opens:
+            zones = words[:-1]
+        elif depth == 1 and words[0] == PLUGIN:
+            named = [word for word in words[1:] if word != "{"]
+            domains = tuple(dict.fromkeys(_domains(named) or _domains(zones)))
+            plugins.append(KubernetesPlugin(domains, DISABLED))
+            open_plugin = opens
+        elif depth == 2 and open_plugin and words[0] == _PODS and len(words) > 1:
+            plugins[-1] = KubernetesPlugin(plugins[-1].domains, words[1])
+        depth += words.count("{") - words.count("}")
+        open_plugin = open_plugin and depth > 1
+    return tuple(plugins)
+
+
+def _lines(text: str) -> Iterator[list[str]]:
+    for line in text.splitlines():
+        words = re.sub(r"(?:^|\s)#.*", "", line).replace(",", " ").split()
+        if words:
+            yield words
+
+
+def _domains(zones: list[str]) -> list[str]:
+    """Return the zones that are domains: no reverse zones, no networks, not the root."""
+    # samples: cluster.local, cluster.local:53, dns://cluster.local., in-addr.arpa, 10.0.0.0/24, .:53
+    names = [re.sub(r"^\w+://|:\d+$", "", zone).rstrip(".").lower() for zone in zones]
+    return [
+        name
+        for name in names
+        if re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name) and not f".{name}".endswith(_REVERSE)
+    ]
+
 
 Object = dict[str, Any]
 
@@ -160,6 +246,73 @@ def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
     if address is None:
         return unknown(reason or "Service default/kubernetes has no address")
     return known(address, "Service default/kubernetes")
+
+
+OTHERS = 4
+"""So many Services of others are dialled from every node."""
+
+
+def existing_services(
+    *,
+    of_cluster: Iterable[Object],
+    others: Iterable[Object],
+    slices: Iterable[Object],
+    of_windows: Collection[Address],
+    family: int,
+) -> Fact[tuple[ExistingService, ...]]:
+    """Return the cluster's own Services, and a few of others that every node has to reach alike.
+
+    Left out are those of runs, those without ready endpoints, of another proxy or with a traffic policy, and those with an
+    endpoint on a Windows node's own network, which no Pod beside it reaches (kubernetes/kubernetes#126795).
+    """
+    dialled = {each.name: replace(each, own=True) for each in _with_address(of_cluster, family)}
+    serving: dict[str, set[object]] = {}
+    for item in slices:
+        for endpoint in item.get("endpoints") or ():
+            if (endpoint.get("conditions") or {}).get("ready") is not False:
+                serving.setdefault(service_of(item), set()).update(
+                    map(address_of, endpoint.get("addresses") or ())
+                )
+    usual = (
+        service
+        for service in others
+        if not {RUN_LABEL, OTHER_PROXY_LABEL} & (service["metadata"].get("labels") or {}).keys()
+        and (service.get("spec") or {}).get("internalTrafficPolicy") != "Local"
+        and not service["metadata"].get("deletionTimestamp")
+    )
+    usable = [
+        each
+        for each in sorted(_with_address(usual, family), key=lambda each: each.name)
+        if each.name not in dialled
+        and serving.get(each.name)
+        and not serving[each.name] & {*of_windows}
+    ]
+    listed = (*dialled.values(), *usable[:OTHERS])
+    return (
+        known(listed, "Services and EndpointSlices")
+        if listed
+        else unknown("no Service with a TCP port could be read")
+    )
+
+
+def _with_address(services: Iterable[Object], family: int) -> Iterator[ExistingService]:
+    """Yield Services with their ClusterIP of a family and their first port of TCP."""
+    for service in services:
+        spec, metadata = service.get("spec") or {}, service["metadata"]
+        addresses = map(address_of, spec.get("clusterIPs") or [spec.get("clusterIP")])
+        address = next((each for each in addresses if each and each.version == family), None)
+        tcp = (
+            port.get("port")
+            for port in spec.get("ports") or ()
+            if port.get("protocol", "TCP") == "TCP"
+        )
+        if (
+            address
+            and (port := next(filter(None, tcp), None))
+            and spec.get("type") != "ExternalName"
+        ):
+            name = f"{metadata.get('namespace', '')}/{metadata['name']}"
+            yield ExistingService(name=name, address=address, port=port)
 
 
 def families(

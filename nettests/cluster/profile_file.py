@@ -94,6 +94,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_udp_proxy=_udp_proxy_address(data.get("externalUDPProxy"), vantage),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
+        existing_services=data.get("existingServices", True),
         pools=_pools(data),
         fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
         scale=_named(Scale, data.get("scale", {})),

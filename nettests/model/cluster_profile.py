@@ -234,6 +234,8 @@ class ClusterProfile:
     """The range from which Services get ``externalIPs``; no host may have an address in it."""
     network_policy: bool = True
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
+    existing_services: bool = True
+    """Whether every node connects to a few Services that the cluster has already."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
     """Which nodes are tested: ``all``, ``sample`` (two of each node pool) names or a selector."""

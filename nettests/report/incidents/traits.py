@@ -12,15 +12,7 @@ from typing import assert_never
 
 from nettests.model.check import FIRST_PACKETS, Check
 from nettests.model.target_kinds import Location, Naming, Proxy
-from nettests.model.words import (
-    OS,
-    Family,
-    Placement,
-    Protocol,
-    Question,
-    TargetKind,
-    VantageKind,
-)
+from nettests.model.words import OS, Family, Placement, Protocol, Question, TargetKind, VantageKind
 from nettests.report.incidents.much import much_of
 
 
@@ -323,7 +315,7 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
                 yield Kind.PROXY_NODE, source.node or ""
         case proxy:
             assert_never(proxy)
-    yield Kind.SERVICE, target.service or ""
+    yield Kind.SERVICE, target.service or (target.existing.name if target.existing else "")
     if check.action.question.changes_services:
         yield Kind.CHANGED, "Services"
     if len(target.backends) == 1:
