@@ -4,13 +4,12 @@ Help, reference and the validation of options read this table; ``targets.FAULTS`
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
 from ruamel.yaml import YAML
 
-from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.programs.windows.broken_tools import broken_tools
 
@@ -53,7 +52,7 @@ KINDS = tuple(_read())
 """All kinds: the network first, then Services, names, nodes, and the API."""
 
 
-def checked(name: str, options: Json) -> Kind:
+def checked(name: str, options: Collection[str]) -> Kind:
     """Return the kind of that name; ``LabError`` where there is none, or where options do not fit."""
     kinds = {kind.name: kind for kind in KINDS}
     if name not in kinds:
