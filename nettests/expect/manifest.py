@@ -118,7 +118,8 @@ class Limitation:
 
     ``facts`` are documented facts that it covers besides the one of its own id. For ``unspecified`` entries
     ``settled_by`` says what would decide them, and ``when_present`` what is observed with the bug that leaves
-    the outcome open; both are empty otherwise.
+    the outcome open; both are empty otherwise. ``among`` are the outcomes that the documents allow for where they
+    leave open which of them it is; empty if it may be any.
 
     An entry with several conditions becomes one of these for each of them: ``part`` is the position in ``also``,
     and 0 for the entry's own condition. They share one id, and differ in where they hold.
@@ -141,6 +142,7 @@ class Limitation:
     only_cancels: bool = False
     settled_by: str = ""
     when_present: Deviation | None = None
+    among: tuple[Outcome, ...] = ()
     facts: tuple[str, ...] = ()
     reason: str = ""
     review_by: date | None = None

@@ -83,6 +83,7 @@ def _parts(document: Document, layer: Layer, index: int, entry: Any) -> Iterator
             cases=tuple(place.get("cases", ())),
             overrides=tuple(place.get("overrides", ())),
             when_present=shown or whole.when_present,
+            among=tuple(Outcome(word) for word in place.get("among", ())),
             line=document.line(path),
             part=number + 1,
         )
@@ -113,6 +114,7 @@ def _limitation(document: Document, layer: Layer, index: int, entry: Any) -> Lim
         only_cancels=expected is None,
         settled_by=" ".join(entry.get("settled_by", "").split()),
         when_present=_deviation(document, (*path, "when_present"), entry.get("when_present")),
+        among=tuple(Outcome(word) for word in entry.get("among", ())),
         facts=tuple(entry.get("facts", ())),
         reason=entry.get("reason", ""),
         review_by=_date(document, path, entry.get("review_by")),

@@ -17,6 +17,7 @@ from nettests.expect.references import mistakes
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.facts import ClusterFacts
+from nettests.model.words import Outcome
 
 T = TypeVar("T")
 
@@ -80,6 +81,7 @@ def expectation(
         undecided=_why_undecided(first) if first else None,
         entries=_distinct(c.limitation.id for c in covering if c.truth is Truth.YES),
         known_bugs=() if first else _distinct(_known_bugs(applying, check.claim)),
+        among=() if first or expected else _among(applying, covering, check.claim),
     )
 
 
@@ -185,6 +187,30 @@ def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[Know
         shows = _beyond_healthy(entry.when_present.applied(claim), claim)
         if shows is not None:
             yield KnownBug(id=entry.id, summary=entry.summary, shows=shows)
+
+
+def _among(
+    applying: Sequence[Candidate], covering: Sequence[Candidate], claim: Expected
+) -> tuple[Outcome, ...]:
+    """Return the outcomes that the documents allow for where they leave it open; none if it may be any.
+
+    Where bugs alone leave it open these are the claim's, theirs, and those of the entries that they override.
+    """
+    allowed: list[Outcome] = []
+    for entry in (candidate.limitation for candidate in applying):
+        others = [
+            outcome(candidate.limitation, claim)
+            for candidate in covering
+            if candidate.limitation.id in entry.overrides and candidate.truth is not Truth.NO
+        ]
+        if entry.among:
+            allowed += entry.among
+        elif entry.when_present is None or None in others:
+            return ()
+        else:
+            for expected in (claim, entry.when_present.applied(claim), *filter(None, others)):
+                allowed += expected.outcomes
+    return _distinct(allowed)
 
 
 def _beyond_healthy(shows: Expected, claim: Expected) -> Expected | None:

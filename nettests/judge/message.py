@@ -4,7 +4,7 @@ Used by ``verdicts``. One line each, enough to act on without the evidence.
 """
 
 from nettests.model.check import Check
-from nettests.model.expectation import Expectation
+from nettests.model.expectation import AppliedLimitation, Expectation
 from nettests.model.observation import Observation
 
 UNSPECIFIED = "unspecified"
@@ -66,3 +66,11 @@ def _runs(words: list[str]) -> list[str]:
         else:
             runs.append((word, 1))
     return [word if count == 1 else f"{word} ×{count}" for word, count in runs]
+
+
+def documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
+    """Return the entry and its sources, or that the documents leave the outcome open."""
+    if limitation is None:
+        return "the documents leave it open"
+    sources = "; ".join(str(source) for source in limitation.sources)
+    return f"{how} {limitation.id} ({sources})"

@@ -5,14 +5,15 @@ the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import assert_never
 
 from nettests.judge import advice
-from nettests.judge.known_bugs import showing
+from nettests.judge.known_bugs import is_allowed, showing
 from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
+    documented,
     expected_text,
     last_detail,
     observed_text,
@@ -27,7 +28,7 @@ from nettests.judge.proof import (
 )
 from nettests.judge.upstream import kept_from_the_suffixes, read_as_denied
 from nettests.model.check import Check
-from nettests.model.expectation import AppliedLimitation, Expectation, Expected
+from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation, unusable
 from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
@@ -179,18 +180,20 @@ def _contradicted(observation: Observation) -> _Ruling | None:
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what the documents leave open; if a bug is the reason, say whether it shows."""
+    """Record what the documents leave open; if a bug is the reason, say whether it shows. What they do not allow for fails."""
     if expectation.expected is not None:
         return None
-    if not expectation.known_bugs:
-        return _Ruling(Verdict.RECORDED, _documented(expectation.limitation, "left open by"))
     shown = showing(expectation, observation)
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
-    if not shown:
-        return _Ruling(Verdict.RECORDED, f"left open by a known bug that does not show: {names}")
+    if not shown and is_allowed(expectation, observation):
+        why = documented(expectation.limitation, "left open by")
+        unseen = f"left open by a known bug that does not show: {names}"
+        return _Ruling(Verdict.RECORDED, unseen if names else why)
     ruling = _failed(check, observation)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
+    if not shown:
+        return replace(ruling, why=f"the documents leave it open, but not for this; {ruling.why}")
     why = f"a known bug shows: {names} ({shown[0].summary})"
     return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
 
@@ -336,7 +339,7 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
         return _proven(observation) or _Ruling(Verdict.PASS)
     if _matches(expectation.expected, observation):
         return _proven(observation) or (
-            _Ruling(Verdict.LIMITED, _documented(limitation))
+            _Ruling(Verdict.LIMITED, documented(limitation))
             if limitation
             else _Ruling(Verdict.PASS)
         )
@@ -391,10 +394,3 @@ def _matches(expected: Expected | None, observation: Observation) -> bool:
         and expected.source_seen in {None, observation.source_seen}
         and expected.distribution in {None, observation.distribution}
     )
-
-
-def _documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
-    if limitation is None:
-        return "the documents leave it open"
-    sources = "; ".join(str(source) for source in limitation.sources)
-    return f"{how} {limitation.id} ({sources})"

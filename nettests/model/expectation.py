@@ -91,3 +91,5 @@ class Expectation:
     known_bugs: tuple[KnownBug, ...] = ()
     """Where the outcome is open: the known bugs among the reasons, each with its symptom.
     Empty where it is open because documents differ, are silent, or leave it to a setting."""
+    among: tuple[Outcome, ...] = ()
+    """Where the outcome is open: those that the documents allow for; empty if it may be any."""

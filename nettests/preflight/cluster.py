@@ -6,7 +6,7 @@ from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
 from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
-from nettests.preflight.evidence import Evidence
+from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 from nettests.rules.support import WITHOUT_AGENT
 
@@ -87,6 +87,33 @@ def address_families(evidence: Evidence) -> Finding:
 
 def _has_ipv4(node: NodeFacts) -> bool:
     return any(address.version == 4 for address in node.addresses)
+
+
+def components(evidence: Evidence) -> Finding:
+    """Say whether what a run's results rest on is Ready: the cluster's DNS, Service proxies and network plugins.
+
+    Other people's Pods are mentioned: where none of a Windows node's is Ready, their probes may not reach them.
+    """
+    lacking = list(evidence.lacking_agents)
+    if not evidence.facts.dns_pods.value:
+        lacking.append("no Pod of the cluster's DNS is known to be Ready")
+    windows = {node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS}
+    details = tuple(
+        f"{name}: none of {counted(number, 'Pod')} of others in the pod network is Ready"
+        for name, number in sorted(evidence.unready.items())
+        if name in windows
+    )
+    level = Level.WARNING if lacking else Level.NOTE if details else Level.OK
+    quiet = (
+        "others' Pods are not Ready" if details else "DNS, Service proxies and plugins are Ready"
+    )
+    return Finding(
+        topic="components",
+        level=level,
+        summary="; ".join(lacking) or quiet,
+        details=details,
+        next_step="see their Pods and logs (kubectl get pods -A -o wide)" if lacking else "",
+    )
 
 
 def skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:

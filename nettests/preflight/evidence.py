@@ -68,6 +68,10 @@ class Evidence:
     """Why leftovers could not be looked for; empty when they were."""
     ports: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """Ports of nodes that pods hold: by node, by port, whose they are."""
+    lacking_agents: tuple[str, ...] = ()
+    """Service proxies and network plugins that are not Ready on all of their nodes, in words."""
+    unready: Mapping[str, int] = field(default_factory=dict)
+    """Nodes on which other people's Pods run in the pod network and none is Ready, with their number."""
 
     @property
     def usable(self) -> tuple[NodeFacts, ...]:

@@ -2,6 +2,7 @@
 
 from nettests.preflight.cluster import (
     address_families,
+    components,
     network_plugin,
     reachability,
     versions,
@@ -25,6 +26,7 @@ TOPICS = (
     images,
     host_process,
     node_vantages,
+    components,
     quota,
     leftovers,
     exposure,

@@ -34,6 +34,9 @@ def nodes(evidence: Evidence) -> Finding:
         level, summary = Level.BLOCKER, "no node is Ready and schedulable"
     elif not windows:
         level, summary = Level.WARNING, "no Windows node is usable: only Linux is tested"
+    elif unready := [n.name for n in evidence.facts.nodes if not n.ready and n.schedulable]:
+        summary = f"{', '.join(unready)} not Ready and not cordoned: nothing is tested there"
+        level = Level.WARNING
     else:
         level, summary = Level.OK, f"{counted(len(usable), 'node')} can hold probes"
     step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair what is out"

@@ -140,8 +140,6 @@ class _Port:
         local = every & self._node.local
         number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
         ports = frozenset(endpoint.port for endpoint in self._endpoints)
-        if isinstance(self._port.get("targetPort"), int):
-            ports |= {self._port["targetPort"]}  # dialled up to 1.33
         few = len(every) <= MOST_BACKENDS
         # a local Pod that HNS lists as remote: whether kube-proxy finds it depends on what it created first
         borrowed = any(

@@ -25,8 +25,9 @@ FIELDS: Kept = {
         "name": KEEP,
         "labels": dict.fromkeys((WINDOWS_BUILD_LABEL, *CONTROL_PLANE_ROLES), KEEP),
     },
-    "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}},
+    "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}, "unschedulable": KEEP},
     "status": {
+        "conditions": {"type": KEEP, "status": KEEP},
         "nodeInfo": {
             "kernelVersion": KEEP,
             "kubeletVersion": KEEP,

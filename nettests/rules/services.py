@@ -34,7 +34,6 @@ SERVICE: Kept = {
             "port": KEEP,
             "protocol": KEEP,
             "nodePort": KEEP,
-            "targetPort": KEEP,
         },
     },
     "status": {"loadBalancer": {"ingress": {"ip": KEEP, "ipMode": KEEP}}},

@@ -14,6 +14,7 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
 from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
+from nettests.cluster.nodes import of_own_network
 from nettests.cluster.permissions import denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
@@ -33,6 +34,7 @@ from nettests.model.permission import (
 )
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.parse.serving import serves
 from nettests.plan import Flow, build
 from nettests.plan.images import probe_image, why_not_served
 from nettests.preflight import Evidence, Finding, findings, unreachable
@@ -41,6 +43,7 @@ from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
+from nettests.rules.readiness import lacking_agents
 from nettests.session.cleanup import ownership
 from nettests.session.cluster_under_test import facts_of, profile_of
 from nettests.session.prepare import blank_of
@@ -114,8 +117,14 @@ def _collect(
     )
     evidence = _with_namespace(connection, evidence, profile)
     evidence = _with_remains(connection, evidence)
-    held = {name: dict(_held_ports(connection, name)) for name in sorted(evidence.vantages)}
-    return Preflight(findings=findings(replace(evidence, ports=held)), missing=missing)
+    of_others = {name: _others(connection, name) for name in sorted(evidence.vantages)}
+    evidence = replace(
+        evidence,
+        ports={name: dict(_held_ports(pods)) for name, pods in of_others.items()},
+        unready={name: number for name, pods in of_others.items() if (number := _unready(pods))},
+        lacking_agents=tuple(lacking_agents(_listed(connection, "/apis/apps/v1/daemonsets"))),
+    )
+    return Preflight(findings=findings(evidence), missing=missing)
 
 
 def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
@@ -214,16 +223,30 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
     return replace(evidence, remains=remains)
 
 
-def _held_ports(connection: Connection, node: str) -> Iterator[tuple[int, str]]:
-    """Yield the ports of ours that other pods hold on a node, as far as pods may be listed."""
+def _listed(connection: Connection, path: str, **query: str) -> list[Object]:
+    """Return what is listed; nothing where that is denied."""
     try:
-        items = connection.items("/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
+        return connection.items(path, **query)
     except ApiError:
-        return
-    for item in items:
+        return []
+
+
+def _others(connection: Connection, node: str) -> list[Object]:
+    """Return the Pods of a node that are no run's, as far as they may be listed."""
+    listed = _listed(connection, "/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
+    return [pod for pod in listed if RUN_LABEL not in (pod["metadata"].get("labels") or {})]
+
+
+def _unready(pods: Sequence[Object]) -> int:
+    """Return how many Pods are in the pod network, or 0 if one of them is Ready."""
+    of_network = [pod for pod in pods if any(of_own_network([pod]))]
+    return 0 if any(map(serves, of_network)) else len(of_network)
+
+
+def _held_ports(pods: Sequence[Object]) -> Iterator[tuple[int, str]]:
+    """Yield the ports of ours that Pods hold on their node."""
+    for item in pods:
         metadata, spec = item["metadata"], item["spec"]
-        if RUN_LABEL in (metadata.get("labels") or {}):
-            continue
         for port in _ports(spec):
             if port in NODE_PORTS:
                 yield port, f"pod {metadata['namespace']}/{metadata['name']}"

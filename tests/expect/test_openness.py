@@ -101,3 +101,27 @@ def test_what_a_flow_claims_shows_no_bug() -> None:
     assert expectation_of(seen, ("bug", "\nwhen_present: {source: client-node}")) == (
         "entry-0: connected, source = client-node",
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "category", "among"),
+    [
+        ("", "platform", ()),
+        ("\namong: [connected]", "platform", (Outcome.CONNECTED,)),
+        (
+            "\nwhen_present: {outcome: timed_out}",
+            "bug",
+            (Outcome.CONNECTED, Outcome.TIMED_OUT),
+        ),
+    ],
+)
+def test_an_open_entry_says_among_which_outcomes(
+    body: str, category: str, among: tuple[Outcome, ...]
+) -> None:
+    """Any outcome, the listed ones, or of a bug the claim's and its own."""
+    whole = text(one=OPEN.format("a test") + body)
+    whole = whole.replace("category: platform", f"category: {category}")
+    (told,) = resolve(
+        [check()], cluster_facts("win2019-l2bridge"), [read_manifest(whole, "base.yaml")]
+    ).values()
+    assert told.among == among

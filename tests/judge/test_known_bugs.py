@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
 from nettests.judge import judge
-from nettests.model.expectation import Expected
+from nettests.model.expectation import Expected, KnownBug
 from nettests.model.words import Outcome, SourceSeen, Verdict
 from tests.judge.cases import BUG, check, control, expects, observed
 
@@ -25,6 +27,23 @@ def test_a_bug_that_does_not_show_is_recorded() -> None:
         told = judge(check(), OPEN, observed(outcome, outcome))
         assert told.verdict is Verdict.RECORDED
         assert "left open by a known bug that does not show: dsr-hairpin-bug" in told.message
+
+
+@pytest.mark.parametrize("bugs", [(), (BUG,)])
+@pytest.mark.parametrize(
+    ("outcome", "due"),
+    [(Outcome.CONNECTED, Verdict.RECORDED), (Outcome.REFUSED, Verdict.FAIL)],
+)
+def test_an_open_outcome_is_one_of_those_that_documents_leave_open(
+    outcome: Outcome, due: Verdict, bugs: tuple[KnownBug, ...]
+) -> None:
+    """Where documents differ about something else, an outage is no open question; an unproven one stays unknown."""
+    open_ = replace(expects(None, bugs=bugs), among=(Outcome.CONNECTED, Outcome.TIMED_OUT))
+    told = judge(check(), open_, observed(outcome, outcome))
+    assert told.verdict is due
+    assert ("leave it open, but not for this" in told.message) is (due is Verdict.FAIL)
+    unproven = observed(Outcome.REFUSED, controls=())
+    assert judge(check(), open_, unproven).verdict is Verdict.UNKNOWN
 
 
 def test_documents_that_differ_are_no_bug() -> None:

@@ -42,6 +42,11 @@ def test_connections_that_ran_out_are_recorded_where_documents_leave_it_open() -
     judged = judge(check(), expects(None), seen)
     assert judged.verdict is Verdict.RECORDED
     assert "from about number 1,001 on, of 2,000" in judged.message
+    none = replace(ENDED, tried=60, connected=0, before=0, ran_out=False)
+    assert (
+        judge(check(), expects(None), observed(Outcome.TIMED_OUT, flows=none)).verdict
+        is Verdict.FAIL
+    )
 
 
 def test_an_end_that_documents_demand_is_limited() -> None:

@@ -32,6 +32,11 @@ def with_nodes(facts: ClusterFacts, **changes: object) -> ClusterFacts:
     return replace(facts, nodes=tuple(replace(one, **changes) for one in facts.nodes))  # type: ignore[arg-type]
 
 
+def one_unready(facts: ClusterFacts) -> ClusterFacts:
+    """Return the facts with the last node, a Windows one, not Ready."""
+    return replace(facts, nodes=(*facts.nodes[:-1], replace(facts.nodes[-1], ready=False)))
+
+
 def no_host_process() -> ClusterFacts:
     """Return a cluster of Windows nodes alone that have no HostProcess containers."""
     return cluster(
@@ -156,6 +161,33 @@ CASES: tuple[Case, ...] = (
         lambda: evidence(without(mixed(), "windows-1")),
         Level.WARNING,
         "no Windows node is usable",
+    ),
+    (
+        "nodes",
+        lambda: evidence(one_unready(mixed())),
+        Level.WARNING,
+        "-x7 not Ready and not cordoned: nothing is tested there",
+    ),
+    ("components", lambda: HEALTHY, Level.OK, "are Ready"),
+    (
+        "components",
+        lambda: replace(
+            HEALTHY, lacking_agents=("kube-system/kube-proxy is Ready on 1 of 2 nodes",)
+        ),
+        Level.WARNING,
+        "kube-system/kube-proxy is Ready on 1 of 2 nodes",
+    ),
+    (
+        "components",
+        lambda: evidence(replace(mixed(), dns_pods=Fact(None, "none is Ready"))),
+        Level.WARNING,
+        "no Pod of the cluster's DNS",
+    ),
+    (
+        "components",
+        lambda: replace(HEALTHY, unready={mixed().nodes[-1].name: 4}),
+        Level.NOTE,
+        "others' Pods are not Ready",
     ),
     ("taints", lambda: HEALTHY, Level.OK, "no usable node is tainted"),
     (
@@ -292,12 +324,13 @@ def test_what_is_said(topic: str, made: Callable[[], Evidence], level: Level, sa
 
 
 def test_every_topic_is_shown_with_and_without_a_blocker() -> None:
-    """All topics but two have a case that blocks and one that does not."""
+    """All topics but three have a case that blocks and one that does not."""
     levels: dict[str, set[Level]] = {}
     for topic, _, level, _ in CASES:
         levels.setdefault(topic, set()).add(level)
-    # Without an answer there is no evidence (below), and what a run exposes is a user's to decide.
-    topics = {one.topic for one in findings(HEALTHY)} - {"reachability", "exposure"}
+    # Without an answer there is no evidence (below), what a run exposes is a user's to decide, and of components that
+    # are not Ready a run shows what that does.
+    topics = {one.topic for one in findings(HEALTHY)} - {"reachability", "exposure", "components"}
     for topic in topics:
         assert Level.BLOCKER in levels[topic], topic
         assert levels[topic] - {Level.BLOCKER}, topic

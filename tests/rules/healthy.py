@@ -45,12 +45,16 @@ _NODE: Object = {
             "containerRuntimeVersion": "containerd://1.7.20",
         },
         "addresses": [{"type": "InternalIP", "address": "172.30.0.13"}],
+        "conditions": [{"type": "Ready", "status": "True"}],
     },
 }
 _CONTROL_PLANE: Object = {
     "metadata": {"name": "linux-1", "labels": {"node-role.kubernetes.io/control-plane": ""}},
     "spec": {},
-    "status": {"nodeInfo": {"operatingSystem": "linux"}},
+    "status": {
+        "nodeInfo": {"operatingSystem": "linux"},
+        "conditions": [{"type": "Ready", "status": "True"}],
+    },
 }
 _PROXY = _pod(
     "kube-proxy-windows-x2x4z",
@@ -229,6 +233,12 @@ HEALTHY = {
     "flannel-log": "F I1121 1 x.go:1] Waiting to get ManagementIP from HNSNetwork cbr0\n"
     "F I1121 1 x.go:2] Wrote subnet file to /run/flannel/subnet.env\n",
     "node": json.dumps(_NODE),
+    "daemon-sets": _items(
+        {
+            "metadata": {"name": "kube-proxy-windows", "namespace": "kube-system"},
+            "status": {"desiredNumberScheduled": 1, "numberReady": 1},
+        }
+    ),
     "nodes": _items(_NODE, _CONTROL_PLANE),
     "node-pods": _PODS,
     "node-pods-after": _PODS,

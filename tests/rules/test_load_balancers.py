@@ -337,3 +337,17 @@ def test_a_node_without_load_balancers_shows_no_source_vip() -> None:
     """Nothing to look at is no success."""
     with pytest.raises(UnreadableError, match="no load balancer"):
         found("empty-source-vip", {"hns-policies": "[]"})
+
+
+def test_a_target_port_that_no_endpoint_has_is_dialled_in_vain() -> None:
+    """kubernetes/kubernetes#132646: without a selector the slice's port counts, and kube-proxy before 1.34 dials the Service's."""
+    by_hand = {
+        "metadata": {"name": "by-hand", "namespace": "demo"},
+        "spec": {"clusterIP": "10.96.7.9", "ports": [{"port": 80, "targetPort": 80}]},
+    }
+    balancer = policy(80, 6, "10.96.7.9")
+    assert found("load-balancer-backends", balanced([balancer], [by_hand])).conforms
+    balancer["Policies"][0]["InternalPort"] = 80
+    finding = found("load-balancer-backends", balanced([balancer], [by_hand]))
+    assert not finding.conforms
+    assert "10.96.7.9:80/TCP dials port 80" in finding.detail

@@ -34,6 +34,54 @@ def test_the_taint_of_the_convention(taints: list[dict[str, str]], conforms: boo
     assert found("windows-taint", {"node": json.dumps(node(taints=taints))}).conforms is conforms
 
 
+@pytest.mark.parametrize(
+    ("status", "cordoned", "conforms"),
+    [
+        ("True", False, True),
+        ("False", False, False),
+        ("Unknown", False, False),
+        ("False", True, True),
+    ],
+)
+def test_a_node_that_is_not_ready_has_to_be_cordoned(
+    status: str, cordoned: bool, conforms: bool
+) -> None:
+    """Nothing is probed on a node that is not Ready: it is red itself, and named, unless it was taken out."""
+    healthy, other = node(), node()
+    for each, state in ((healthy, "True"), (other, status)):
+        each["status"]["conditions"] = [{"type": "Ready", "status": state}]
+    other["metadata"]["name"] = "win-2"
+    other["spec"]["unschedulable"] = cordoned
+    finding = found("nodes-ready", {"nodes": json.dumps({"items": [healthy, other]})})
+    assert finding.conforms is conforms
+    assert ("win-2 not Ready" in finding.detail) is not conforms
+
+
+@pytest.mark.parametrize(
+    ("name", "ready", "conforms"),
+    [
+        ("kube-proxy-windows", 2, True),
+        ("kube-proxy-windows", 1, False),
+        ("calico-node-windows", 1, False),
+        ("azure-cns-win", 0, False),
+        ("aws-node-termination-handler", 1, True),
+        ("node-exporter", 1, True),
+    ],
+)
+def test_agents_run_on_all_of_their_nodes(name: str, ready: int, conforms: bool) -> None:
+    """A Service proxy or a plugin that is missing on a node is found; other people's DaemonSets are their own business."""
+    sets = [
+        {
+            "metadata": {"name": each, "namespace": "kube-system"},
+            "status": {"desiredNumberScheduled": 2, "numberReady": count},
+        }
+        for each, count in (("kube-flannel-ds", 2), (name, ready))
+    ]
+    finding = found("agents-ready", {"daemon-sets": json.dumps({"items": sets})})
+    assert finding.conforms is conforms
+    assert conforms or f"kube-system/{name} is Ready on {ready} of 2 nodes" in finding.detail
+
+
 @pytest.mark.parametrize(("system", "conforms"), [("linux", True), ("windows", False)])
 def test_the_control_plane_is_on_linux(system: str, conforms: bool) -> None:
     """A Windows node with the role of a control plane is against the documents."""

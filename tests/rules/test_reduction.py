@@ -67,6 +67,7 @@ OBJECTS = {
     "calico-ip-pools": {"items": [{"metadata": META, "spec": {"cidr": "10.244.0.0/16"}}]},
     "node": NODE,
     "nodes": {"items": [NODE]},
+    "daemon-sets": {"items": [{"metadata": META, "spec": {}, "status": {"numberReady": 1}}]},
     "node-pods": PODS,
     "node-pods-after": PODS,
     "services": SERVICES,

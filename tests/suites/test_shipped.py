@@ -13,6 +13,7 @@ MODULES = sorted(suites_path().glob("*.py"))
 DUE = {
     *("daemon-set-pod", "deployment-rollout", "job-completion", "cron-job-schedule"),
     *("pod-anti-affinity", "pod-attach"),
+    "cluster-readiness",
     "service-during-changes",
     "nodeport-at-empty-node",
     "udp-flow-after-change",

@@ -1,0 +1,84 @@
+"""Rules about what has to run before networking is tested: nodes, and the agents of Service proxy and network plugin.
+
+A run puts no probe on a node that is not Ready, so no check of its network can turn red there. Source: Kubernetes
+documentation, "Nodes" and "DaemonSet".
+"""
+
+import re
+
+from nettests.model.permission import LIST_DAEMON_SETS
+from nettests.rules import kept
+from nettests.rules.evidence import Evidence, Finding, Object, finding, name_of
+from nettests.rules.kept import KEEP, NAMED
+from nettests.rules.node import NODES
+from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.rule import rule
+from nettests.rules.subjects import WINDOWS
+
+AGENT = re.compile(
+    r"kube-proxy|flannel|canal|calico-node|antrea-agent|ovnkube-node|hybrid-overlay|aws-node(?!-)|azure-cn[is]|cilium(?!-)"
+)
+"""In names of DaemonSets whose Pods give their nodes Services or a Pod network."""
+DAEMON_SETS = ApiObjects(
+    name="daemon-sets",
+    request=lambda _facts, _node: Request(path="/apis/apps/v1/daemonsets"),
+    permission=LIST_DAEMON_SETS,
+    keep=kept.items(
+        {"metadata": NAMED, "status": {"desiredNumberScheduled": KEEP, "numberReady": KEEP}}
+    ),
+)
+
+
+@rule(
+    "nodes-ready",
+    about=(WINDOWS,),
+    reads=(NODES,),
+    remedy="see why the node is not Ready (kubectl describe node), or cordon it: nothing is tested there until then",
+)
+def nodes_ready(evidence: Evidence) -> Finding:
+    """Every node that may take Pods is Ready."""
+    nodes = [
+        node for node in evidence.items(NODES) if not node.get("spec", {}).get("unschedulable")
+    ]
+    unready = sorted(node["metadata"]["name"] for node in nodes if not _is_ready(node))
+    return finding(
+        not unready,
+        f"{', '.join(unready)} not Ready" if unready else f"{len(nodes)} nodes, all Ready",
+        "that every node which is not cordoned is Ready",
+        of=len(nodes),
+    )
+
+
+@rule(
+    "agents-ready",
+    about=(WINDOWS,),
+    reads=(DAEMON_SETS,),
+    remedy="see which Pods of the DaemonSet are missing or not Ready (kubectl get pods -o wide) and read their logs: without "
+    "them their nodes keep the Services and networks that they had, and learn of no new ones",
+)
+def agents_ready(evidence: Evidence) -> Finding:
+    """Service proxy and network plugin run on every node that their DaemonSets are for."""
+    agents = [item for item in evidence.items(DAEMON_SETS) if AGENT.search(name_of(item))]
+    lacking = lacking_agents(agents)
+    return finding(
+        not lacking,
+        "; ".join(lacking) or f"{len(agents)} DaemonSets with all their Pods",
+        "a Ready Pod of the Service proxy and of the network plugin on every node that their DaemonSets select",
+        of=len(agents),
+    )
+
+
+def lacking_agents(daemon_sets: list[Object]) -> list[str]:
+    """Return the agents that are not Ready on all of their nodes, in words."""
+    lacking = []
+    for item in daemon_sets:
+        status = item.get("status") or {}
+        wanted, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
+        if AGENT.search(item["metadata"]["name"]) and ready < wanted:
+            lacking.append(f"{name_of(item)} is Ready on {ready} of {wanted} nodes")
+    return lacking
+
+
+def _is_ready(node: Object) -> bool:
+    conditions = (node.get("status") or {}).get("conditions") or []
+    return {"type": "Ready", "status": "True"} in conditions
