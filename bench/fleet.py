@@ -3,11 +3,10 @@
     python bench/fleet.py [--nodes 4,20,60,200] [--suite FILE]… [--lab-only] [--limit SECONDS] [--json]
 
 For each number of nodes a lab is made of a quarter Linux nodes and Windows nodes of two builds. Printed are
-the seconds until every node is Ready, the seconds of a run of the suites that are named and how they fall to its
+the seconds until every node is Ready, the seconds of a run of all suites, or of those that are named, and how they fall to its
 stages, the API requests that it sent (handshakes of streams included), processor time and peak memory of lab and
 harness, and what is left when the lab is down; then, as ratios to the smallest fleet, how each grew. A row is printed as soon as its fleet is down; a run
-that has not ended after ``--limit`` is stopped, and its row says so. The budget on two cores: 200 nodes Ready in 30 s,
-and the sweep over them in 3 minutes.
+that has not ended after ``--limit`` is stopped, and its row says so. The budget on two cores: 200 nodes Ready in 30 s.
 """
 
 import argparse
@@ -27,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 NODES = (4, 20, 60, 200)
-SUITES = ("test_fleet.py",)
-"""What is run unless suites are named: the sweep over every node."""
+SUITES = ("",)
+"""What is run unless suites are named: all of ``suites``, as ``nettests run`` does."""
 BUILDS = ((17763, 5329), (20348, 3207))
 RUNTIME = "containerd://1.7.28"
 REACHED = re.compile(r"^probe \S+ is reached over ")

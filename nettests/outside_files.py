@@ -1,13 +1,15 @@
 """Open files that come from outside: results, journals, bundles, baselines, captures and users' YAML.
 
 One opener for all of them: regular files only, so that no pipe or device holds or floods the reader, and at most as
-many bytes as the reader names. It raises ``OSError``; the reader says what the file was to be, and the next step.
+many bytes as the reader names. It raises ``OSError``; the reader says what the file was to be, and the next step, or
+has ``text_of`` say it.
 """
 
 import os
 import stat
 from pathlib import Path
 
+from nettests.errors import ManifestError, NettestsError
 from nettests.model import limits
 from nettests.model.limits import spelled
 
@@ -45,3 +47,19 @@ def read_bytes(path: Path, most: int = limits.JSON_BYTES) -> bytes:
 def read_text(path: Path, most: int = limits.YAML_BYTES) -> str:
     """Return a regular file's text in UTF-8; ``OSError`` or ``UnicodeDecodeError`` otherwise."""
     return read_bytes(path, most).decode("utf-8")
+
+
+def text_of(
+    path: Path,
+    what: str,
+    hint: str,
+    *,
+    refusal: type[NettestsError] = ManifestError,
+    most: int = limits.YAML_BYTES,
+) -> str:
+    """Return the text of a file that a user named; ``refusal`` says what it was to be, why it is not read, and the next step."""
+    try:
+        return read_text(path, most)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise refusal(f"the {what} {path} cannot be read: {reason}", hint=hint) from error

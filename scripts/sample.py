@@ -13,13 +13,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from nettests.conformance.assessment import assess
 from nettests.conformance.conformance_report import ConformanceReport
 from nettests.conformance.report_page import NAME
 from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
-from nettests.session.judged_anew import basis_of
-from nettests.session.published import publish
+from nettests.session.conformance_run import publish, report_of
 from nettests.session.vendor_files import read_vendor_files
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,9 +65,7 @@ def render() -> None:
 
 def report() -> ConformanceReport:
     """Return what the sample says of the claims."""
-    files = read_vendor_files(PROFILE)
-    basis = basis_of(SAMPLE, files)
-    return assess(files.profile, basis.run, basis.digests)
+    return report_of(SAMPLE, read_vendor_files(PROFILE))
 
 
 def neutral(line: str) -> str:

@@ -2,7 +2,7 @@
 
 from nettests.model.dns_names import SERVICE_FQDN
 from nettests.model.expectation import Source
-from nettests.model.words import Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import Matrix, NameForm, flow
 
 NETWORKING = Source(
@@ -35,6 +35,23 @@ EXPLICIT = (Resolver.NSLOOKUP, Resolver.RESOLVE_DNSNAME)
 )
 def test_pod_to_service_clusterip() -> None:
     """A pod reaches a Service by ClusterIP, wherever its backend runs."""
+
+
+@flow(
+    "pod-to-existing-service",
+    source=VantageKind.POD,
+    target=TargetKind.EXISTING_SERVICE,
+    matrix=Matrix.EACH,
+    protocols=(Protocol.TCP,),
+    facts=("flow-pod-clusterip", "cni-transparent-model"),
+    sources=(NETWORKING,),
+)
+def test_pod_to_existing_service() -> None:
+    """A pod of every node connects to the Services that the cluster has already, and sends nothing.
+
+    They are the API server's, that of the cluster's DNS, and a few others that have endpoints; of these, one that no node
+    reaches is recorded: whom a Service of others admits is its owner's matter.
+    """
 
 
 @flow(

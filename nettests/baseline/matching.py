@@ -8,7 +8,7 @@ from enum import StrEnum
 from nettests.baseline.accepting import accepted_on, covers, deviating_checks, fact_of, held
 from nettests.baseline.entries import SEEN, Baseline, Entry, short
 from nettests.compare.changes import NOT_JUDGED
-from nettests.compare.former_ids import is_former, successors
+from nettests.compare.reading import is_former, successors
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict

@@ -8,6 +8,7 @@ from nettests.bounds.amounts import Bounds
 from nettests.bounds.slots import (
     Slots,
     ahead,
+    for_batches,
     for_checks,
     for_processes,
     for_questions,
@@ -22,6 +23,7 @@ __all__ = [
     "Bounds",
     "Slots",
     "ahead",
+    "for_batches",
     "for_checks",
     "for_processes",
     "for_questions",

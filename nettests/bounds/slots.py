@@ -195,6 +195,11 @@ def for_processes(at_once: int, bounds: Bounds) -> Slots:
     )
 
 
+def for_batches(bounds: Bounds) -> Slots:
+    """Return the turns of one Pod's processes of several commands: what comes meanwhile is in the next one."""
+    return Slots(at_once=1, patience=bounds.process_patience, ceiling=bounds.silent_processes)
+
+
 def room_for_questions(bounds: Bounds) -> threading.Semaphore:
     """Return the room that the HTTP channels of all probes share."""
     return threading.Semaphore(bounds.questions_open)

@@ -21,7 +21,7 @@ from nettests.baseline.accepting import (
     of_incident,
 )
 from nettests.baseline.entries import Baseline, Entry, read_baseline, render_baseline
-from nettests.baseline.matching import STALE, Fit, Fitting, elsewhere, fittings
+from nettests.baseline.matching import STALE, Fit, elsewhere, fittings
 from nettests.cli import completion
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
@@ -124,7 +124,14 @@ def accept(
         raise click.UsageError("--check, --incident, --flow and --node exclude each other")
     read = sorted((recorded_run(run, report_dir) for run in runs), key=lambda run: run.run.started)
     if incident is not None:
-        patterns, node = _of_incident(read[-1], incident)
+        if incident > len(read[-1].incidents):
+            incidents = plural(len(read[-1].incidents), "incident")
+            raise PathError(
+                f"run {read[-1].run.run_id} has {incidents}, not {incident}",
+                hint="its page and summary count them",
+            )
+        checks, node = of_incident(read[-1], incident)
+        patterns = () if node else checks
     if flow or node:
         entry = Entry(
             node=node or "",
@@ -162,17 +169,6 @@ def accept(
         terminal.line(f"note: the file was {note}; it is for both from now on")
     written = "1 entry" if flow or node else plural(len(acceptances), "check")
     terminal.line(f"{written} written to {file}")
-
-
-def _of_incident(run: RecordedRun, number: int) -> tuple[tuple[str, ...], str | None]:
-    """Return the checks of an incident, or the node that is its cause."""
-    if number > len(run.incidents):
-        raise PathError(
-            f"run {run.run.run_id} has {plural(len(run.incidents), 'incident')}, not {number}",
-            hint="its page and summary count them",
-        )
-    checks, node = of_incident(run, number)
-    return ((), node) if node else (checks, None)
 
 
 def _require_covered(entry: Entry, run: RecordedRun) -> None:
@@ -215,9 +211,18 @@ def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:
     other = elsewhere(of, held)
     old = [fitting for fitting in fitted if fitting.fit in STALE]
     if as_json:
-        terminal.document(
-            {"elsewhere": other, "entries": [_as_data(fitting) for fitting in fitted]}
-        )
+        entries = [
+            {
+                "check": fitting.entry.subject,
+                "fit": fitting.fit.value,
+                "stale": fitting.fit in STALE,
+                "why": fitting.why,
+                "reason": fitting.entry.reason,
+                "expires": fitting.entry.expires.isoformat(),
+            }
+            for fitting in fitted
+        ]
+        terminal.document({"elsewhere": other, "entries": entries})
     else:
         if other:
             terminal.line(f"note: {other}")
@@ -244,14 +249,3 @@ def accepted_lines(acceptance: Accepted) -> Iterator[str]:
             f" on facts like those of {acceptance.showing[-1]}"
         )
     yield f"  holds on {facts or 'any facts'} ({counts})"
-
-
-def _as_data(fitting: Fitting) -> dict[str, object]:
-    return {
-        "check": fitting.entry.subject,
-        "fit": fitting.fit.value,
-        "stale": fitting.fit in STALE,
-        "why": fitting.why,
-        "reason": fitting.entry.reason,
-        "expires": fitting.entry.expires.isoformat(),
-    }

@@ -15,7 +15,6 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import report_dir_option
 from nettests.cli.output_options import json_option
-from nettests.conformance.assessment import assess
 from nettests.conformance.conformance_report import ConformanceReport, Result
 from nettests.conformance.report_page import NAME, PAGE, document
 from nettests.conformance.report_text import (
@@ -33,8 +32,7 @@ from nettests.conformance.verification import Mismatch, profile_in
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
 from nettests.report.text import plural
-from nettests.session.judged_anew import basis_of
-from nettests.session.published import compared, publish, published
+from nettests.session.conformance_run import compared, publish, published, report_of
 from nettests.session.recorded_runs import folder_of
 from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
 
@@ -89,7 +87,7 @@ def conformance(
     if vendor_profile is None:
         raise click.UsageError(f"say what is claimed: {VENDOR_PROFILE} FILE")
     directory = folder_of(run, report_dir)
-    report = _report(directory, read_vendor_files(vendor_profile))
+    report = report_of(directory, read_vendor_files(vendor_profile))
     folder = publish(report, to or directory / NAME)
     if as_json:
         terminal.document(document(report))
@@ -128,10 +126,18 @@ def verify(
 
     Exit code: 0 no difference; 1 differences; 4 wrong input.
     """
-    recomputed = _recomputed(folder_of(run, report_dir), _files(report, vendor_profile))
+    directory, files = folder_of(run, report_dir), _files(report, vendor_profile)
+    try:
+        recomputed = report_of(directory, files)
+    except (ManifestError, PathError, PlanError):
+        raise
+    except NettestsError as error:  # a journal that cannot be judged is wrong input here
+        message = f"the run {directory} cannot be judged: {error.message}"
+        raise PathError(message, hint=error.hint) from error
     mismatches = compared(report, recomputed)
     if as_json:
-        terminal.document(_as_data(mismatches))
+        differences = [asdict(mismatch) for mismatch in mismatches]
+        terminal.document({"verified": not mismatches, "differences": differences})
     else:
         for line in _differences(mismatches, recomputed):
             terminal.line(line)
@@ -149,31 +155,12 @@ def _files(report: Path, vendor_profile: Path | None) -> VendorFiles:
     return carried(profile_in(stated, str(report)), str(file or ""))
 
 
-def _report(directory: Path, files: VendorFiles) -> ConformanceReport:
-    basis = basis_of(directory, files)
-    return assess(files.profile, basis.run, basis.digests)
-
-
-def _recomputed(directory: Path, files: VendorFiles) -> ConformanceReport:
-    """Return the report of a run; a journal that cannot be judged is wrong input here."""
-    try:
-        return _report(directory, files)
-    except (ManifestError, PathError, PlanError):
-        raise
-    except NettestsError as error:
-        raise PathError(
-            f"the run {directory} cannot be judged: {error.message}", hint=error.hint
-        ) from error
-
-
 def _exit_code(report: ConformanceReport) -> ExitCode:
     match report.result:
         case Result.FAILURE:
             return ExitCode.TESTS_FAILED
-        case Result.PARTIAL if not report.judged:
-            return ExitCode.NOTHING_JUDGED
         case Result.PARTIAL:
-            return ExitCode.UNKNOWN
+            return ExitCode.UNKNOWN if report.judged else ExitCode.NOTHING_JUDGED
         case Result.SUCCESS:
             return ExitCode.OK
         case _:
@@ -189,18 +176,15 @@ def _report_lines(report: ConformanceReport) -> Iterator[str]:
         yield level_line(level)
         for feature in level.features:
             yield f"  {SYMBOL[feature.result]} {feature.result.value:8}{feature.name}: {counted(feature.statistics)}"
-            yield from (f"      {line}" for line in _bounded([*feature_lines(feature)]))
+            lines = [*feature_lines(feature)]
+            yield from (f"      {line}" for line in lines[:SHOWN])
+            if len(lines) > SHOWN:
+                yield f"      … and {len(lines) - SHOWN} more; the report has all"
     for other in report.unsupported:
         yield f"not supported: {other.name} ({WORKS[other.works]}): {other.reason}"
     rest = report.unclaimed
     yield f"not claimed: {plural(len(rest.flows), 'flow')}: {counted(rest.statistics)}"
     yield headline(report)
-
-
-def _bounded(lines: Sequence[str]) -> Iterator[str]:
-    yield from lines[:SHOWN]
-    if len(lines) > SHOWN:
-        yield f"… and {len(lines) - SHOWN} more; the report has all"
 
 
 def _differences(mismatches: Sequence[Mismatch], recomputed: ConformanceReport) -> Iterator[str]:
@@ -212,10 +196,3 @@ def _differences(mismatches: Sequence[Mismatch], recomputed: ConformanceReport) 
         yield f"{plural(len(mismatches), 'difference')}: this report is not what the journal, the profile and nettests {recomputed.nettests} give"
     else:
         yield f"verified: {headline(recomputed)}"
-
-
-def _as_data(mismatches: Sequence[Mismatch]) -> dict[str, object]:
-    return {
-        "verified": not mismatches,
-        "differences": [asdict(mismatch) for mismatch in mismatches],
-    }

@@ -86,7 +86,7 @@ def history(
         return
     drawn = console(soft_wrap=True)
     for cluster in trends.clusters:
-        tell(overview(cluster), "--json and --html have all", shown=SHOWN, head="bold")
+        tell(overview(cluster), "--json and --html have all", shown=SHOWN, line_style="bold")
         drawn.print(Text(""))
     if trends.left_out:
         drawn.print(Text(f"Left out ({len(trends.left_out)})", style="bold"))

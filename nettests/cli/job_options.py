@@ -14,7 +14,7 @@ import yaml
 
 from nettests.cli.duration_option import duration
 from nettests.cli.run_command import run
-from nettests.cluster.profile_file import read_profile
+from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
 from nettests.job import Role, Wanted, checked, identity, workload
 from nettests.model.limits import KIB
@@ -69,7 +69,7 @@ _OPTIONS = (
         help="Create the claim with this size, for example 1Gi.",
     ),
     click.option(
-        "--cluster-profile", type=_FILE, metavar="FILE", help="Cluster profile for the run."
+        "--cluster-profile", type=_FILE, metavar="FILE|NAME", help="Cluster profile for the run."
     ),
     click.option("--baseline", type=_FILE, metavar="FILE", help="Baseline for the run."),
     click.option(
@@ -142,6 +142,7 @@ def wanted_of(
     """Return the checked options; ``NettestsError`` for a Job that could not run."""
     require_run_arguments(run_args)
     if cluster_profile is not None:
+        cluster_profile = profile_path(cluster_profile)
         read_profile(cluster_profile)
     if baseline is not None:
         read_baseline_file(baseline)

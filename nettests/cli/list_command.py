@@ -1,4 +1,4 @@
-"""``nettests list``: what there is to choose from: flows, checks, limitations, lab profiles, faults.
+"""``nettests list``: what there is to choose from: flows, checks, limitations, cluster profiles, lab profiles, faults.
 
 Only ``checks`` needs the facts of a cluster: of the cluster itself, a lab, or a run. Profiles and faults are the lab's, a
 separate program.
@@ -23,17 +23,19 @@ from nettests.cli.options import (
     report_dir_option,
 )
 from nettests.cli.output_options import json_option
+from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.compare.reading import read_results
 from nettests.errors import PathError
 from nettests.plugin.lab import COMMAND
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.recorded_runs import read_document, results_of
 
+_READY = "cluster-profiles"
 _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 
 
 @click.command("list", cls=Command, example="nettests list checks --of latest --check 'pod-to-*'")
-@click.argument("what", type=click.Choice(["flows", "checks", "limitations", *_OF_LAB]))
+@click.argument("what", type=click.Choice(["flows", "checks", "limitations", _READY, *_OF_LAB]))
 @click.option(
     "--of",
     "run",
@@ -46,7 +48,7 @@ _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
 def list_(
     *, what: str, run: str | None, report_dir: Path, common: CommonOptions, as_json: bool
 ) -> None:
-    """List flows, checks, limitations, lab profiles or faults.
+    """List flows, checks, limitations, ready cluster profiles, lab profiles or faults.
 
     Checks are listed for a cluster (--kubeconfig), a lab (--lab) or a finished run (--of), each with its expected outcome.
     """
@@ -60,7 +62,7 @@ def list_(
             read_blueprint(common) if run is None else _of(run, report_dir, common), as_json=as_json
         )
         return
-    rows = list(_flows(common) if what == "flows" else _limitations(common))
+    rows = list(_ROWS[what](common))
     if as_json:
         terminal.document(rows)
         return
@@ -89,3 +91,12 @@ def _limitations(common: CommonOptions) -> Iterator[dict[str, str]]:
         for entry in manifest.limitations:
             layer = entry.layer.name.lower()
             yield {"limitation": entry.id, "layer": layer, "summary": entry.summary}
+
+
+def _ready(_: CommonOptions) -> Iterator[dict[str, str]]:
+    for name, file in ready_profiles().items():
+        platform = read_profile(file).facts.platform or ""
+        yield {"profile": name, "platform": platform, "file": str(file)}
+
+
+_ROWS = {"flows": _flows, "limitations": _limitations, _READY: _ready}

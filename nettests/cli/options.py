@@ -84,7 +84,7 @@ def _declared(flag: str, *, headed: bool) -> Decorator:
         more |= {"type": click.Choice(option.choices), "multiple": option.many}
     else:
         more |= {"metavar": option.metavar, "multiple": option.many}
-        if option.metavar in {"FILE", "PATH"}:
+        if option.metavar in {"FILE", "PATH", "FILE|NAME"}:
             more["type"] = click.Path(path_type=Path)
         if option.bare is not None:
             more |= {"is_flag": False, "flag_value": option.bare}

@@ -18,15 +18,20 @@ SHOWN = 12
 
 
 def tell(
-    overview: Overview, elsewhere: str, *, quiet: bool = False, shown: int = SHOWN, head: str = ""
+    overview: Overview,
+    elsewhere: str,
+    *,
+    quiet: bool = False,
+    shown: int = SHOWN,
+    line_style: str = "",
 ) -> None:
-    """Print an overview; ``elsewhere`` says where the rest can be read, ``head`` is the style of its first lines."""
+    """Print an overview; ``elsewhere`` says where the rest can be read, ``line_style`` is that of its first lines."""
     drawn = console(soft_wrap=True)
     if not quiet:
         for line in overview.lines:
-            drawn.print(Text(as_line(line), style=head))
+            drawn.print(Text(as_line(line), style=line_style))
         for note in overview.notes:
-            drawn.print(Text(as_line(f"{overview.are}: {note}"), style="yellow"))
+            drawn.print(Text(as_line(f"{overview.note_word}: {note}"), style="yellow"))
         for section in overview.sections:
             drawn.print(Text(""))
             drawn.print(Text(as_line(f"{section.title} ({section.size})"), style="bold"))

@@ -31,6 +31,7 @@ from nettests.model.facts import (
     STATED,
     ClusterFacts,
     CniFacts,
+    ExistingService,
     Fact,
     Network,
     NodeFacts,
@@ -85,6 +86,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     kubernetes = networks.kubernetes_address(
         snapshot.kubernetes_service, snapshot.reasons.get(KUBERNETES, "")
     )
+    served = networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value)
     return ClusterFacts(
         server_version=snapshot.server_version,
         server_git_version=snapshot.server_git_version,
@@ -93,7 +95,7 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         cni=plugin,
         pod_cidrs=pod_cidrs,
         service_cidrs=_service_cidrs(snapshot, kubeadm, profile),
-        families=networks.families(pod_cidrs, of_nodes, all_addresses, kubernetes.value),
+        families=served,
         dns_address=networks.dns_address(
             snapshot.dns_services, profile.facts, snapshot.reasons.get(DNS_SERVICES, "")
         ),
@@ -109,9 +111,26 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
         runtime_classes=nodes.steering_classes(
             snapshot.runtime_classes, snapshot.reasons.get(RUNTIME_CLASSES, "")
         ),
+        existing_services=_existing_services(snapshot, profile, read, served[0].version),
         platform=platform,
         fleet=scope_of(known_nodes, profile.fleet_nodes, profile.excluded_nodes),
         scale=profile.scale,
+    )
+
+
+def _existing_services(
+    snapshot: Snapshot, profile: ClusterProfile, read: Sequence[NodeFacts], family: int
+) -> Fact[tuple[ExistingService, ...]]:
+    if not profile.existing_services:
+        return unknown("existingServices is false in the cluster profile")
+    services, slices = snapshot.services
+    windows = [node for node in read if node.os is OS.WINDOWS]
+    return networks.existing_services(
+        of_cluster=[*filter(None, [snapshot.kubernetes_service]), *snapshot.dns_services],
+        others=services,
+        slices=slices,
+        of_windows=[address for node in windows for address in node.addresses],
+        family=family,
     )
 
 

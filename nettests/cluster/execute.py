@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nettests.bounds import opened
@@ -64,11 +64,16 @@ class Exec:
         opened(self.slots)
         deadline = min(time.monotonic() + timeout, until)
         received: dict[int, list[bytes]] = defaultdict(list)
+        arrived: list[tuple[int, float]] = []
+        began, length = time.monotonic(), 0
         try:
             with closing(stream):
                 while message := stream.receive(deadline - time.monotonic()):
                     channel, data = message
                     received[channel].append(data)
+                    if channel == STDOUT:
+                        length += len(data)
+                        arrived.append((length, time.monotonic() - began))
         except TimeoutError as error:
             raise ChannelError(f"exec in {self.pod} did not end within {timeout:.0f} s") from error
         except RefusedError as error:
@@ -78,7 +83,8 @@ class Exec:
         stdout, stderr, status = (
             b"".join(received[channel]) for channel in (STDOUT, STDERR, STATUS)
         )
-        return answer_of(self.pod, argv[0], stdout=stdout, stderr=stderr, status=status)
+        answer = answer_of(self.pod, argv[0], stdout=stdout, stderr=stderr, status=status)
+        return replace(answer, arrived=tuple(arrived))
 
 
 def open_exec(

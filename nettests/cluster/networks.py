@@ -5,18 +5,21 @@ what none of them says is unknown with the reason, or stated in the cluster prof
 """
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nettests.cluster.corefile import Corefile
 from nettests.cluster.references import containers_of, data_of
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import STATED, Address, Fact, Network, known, unknown
+from nettests.model.facts import STATED, Address, ExistingService, Fact, Network, known, unknown
 from nettests.model.flags import flags_in_arguments
+from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves
+from nettests.rules.balancing import OTHER_PROXY_LABEL, service_of
 
 Object = dict[str, Any]
 
@@ -160,6 +163,73 @@ def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
     if address is None:
         return unknown(reason or "Service default/kubernetes has no address")
     return known(address, "Service default/kubernetes")
+
+
+OTHERS = 4
+"""So many Services of others are dialled from every node."""
+
+
+def existing_services(
+    *,
+    of_cluster: Iterable[Object],
+    others: Iterable[Object],
+    slices: Iterable[Object],
+    of_windows: Collection[Address],
+    family: int,
+) -> Fact[tuple[ExistingService, ...]]:
+    """Return the cluster's own Services, and a few of others that every node has to reach alike.
+
+    Left out are those of runs, those without ready endpoints, of another proxy or with a traffic policy, and those with an
+    endpoint on a Windows node's own network, which no Pod beside it reaches (kubernetes/kubernetes#126795).
+    """
+    dialled = {each.name: replace(each, own=True) for each in _with_address(of_cluster, family)}
+    serving: dict[str, set[object]] = {}
+    for item in slices:
+        for endpoint in item.get("endpoints") or ():
+            if (endpoint.get("conditions") or {}).get("ready") is not False:
+                serving.setdefault(service_of(item), set()).update(
+                    map(address_of, endpoint.get("addresses") or ())
+                )
+    usual = (
+        service
+        for service in others
+        if not {RUN_LABEL, OTHER_PROXY_LABEL} & (service["metadata"].get("labels") or {}).keys()
+        and (service.get("spec") or {}).get("internalTrafficPolicy") != "Local"
+        and not service["metadata"].get("deletionTimestamp")
+    )
+    usable = [
+        each
+        for each in sorted(_with_address(usual, family), key=lambda each: each.name)
+        if each.name not in dialled
+        and serving.get(each.name)
+        and not serving[each.name] & {*of_windows}
+    ]
+    listed = (*dialled.values(), *usable[:OTHERS])
+    return (
+        known(listed, "Services and EndpointSlices")
+        if listed
+        else unknown("no Service with a TCP port could be read")
+    )
+
+
+def _with_address(services: Iterable[Object], family: int) -> Iterator[ExistingService]:
+    """Yield Services with their ClusterIP of a family and their first port of TCP."""
+    for service in services:
+        spec, metadata = service.get("spec") or {}, service["metadata"]
+        addresses = map(address_of, spec.get("clusterIPs") or [spec.get("clusterIP")])
+        address = next((each for each in addresses if each and each.version == family), None)
+        tcp = (
+            port.get("port")
+            for port in spec.get("ports") or ()
+            if port.get("protocol", "TCP") == "TCP"
+        )
+        if (
+            address
+            and (port := next(filter(None, tcp), None))
+            and spec.get("type") != "ExternalName"
+        ):
+            name = f"{metadata.get('namespace', '')}/{metadata['name']}"
+            yield ExistingService(name=name, address=address, port=port)
 
 
 def families(

@@ -40,10 +40,12 @@ PLATFORM_LABELS = {
     "eks.amazonaws.com/": "eks",
     "alpha.eksctl.io/": "eks",
     "cloud.google.com/gke-": "gke",
+    "node.openshift.io/os_id": "openshift",
 }
-"""How labels begin that only a managed service, or a tool for it alone, gives to its nodes."""
-PLATFORM_VERSIONS = {"-eks-": "eks", "-gke.": "gke"}
-"""Parts of a kubelet's version that only a managed service's builds have: nodes that join by hand may have no label."""
+"""How labels begin that only a managed service or a distribution, or a tool for it alone, gives to its nodes."""
+PLATFORM_VERSIONS = {"-eks-": "eks", "-gke.": "gke", "+rke2r": "rke2"}
+"""Parts of a kubelet's version that only their own builds have: nodes that join by hand may have no label. Windows nodes of
+RKE2 may run Kubernetes' own build."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 KUBELET_PORT = 10250
 
@@ -67,7 +69,7 @@ def hostname_of(node: Object) -> str:
 
 
 def platform_of(nodes: Sequence[Object]) -> Fact[str]:
-    """Return the managed service that the nodes belong to, by labels and builds; ``other`` where no node shows one."""
+    """Return the managed service or distribution of the nodes, by labels and builds; ``other`` where no node shows one."""
     for node in nodes:
         for label in _labels(node):
             for beginning, platform in PLATFORM_LABELS.items():

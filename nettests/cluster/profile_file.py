@@ -15,6 +15,7 @@ from nettests.errors import ManifestError
 from nettests.model.cluster_profile import (
     DOCUMENTATION_ADDRESSES,
     LINUX_RESOURCES,
+    OUTSIDE_MESHES,
     WINDOWS_RESOURCES,
     Amounts,
     ClusterProfile,
@@ -28,8 +29,9 @@ from nettests.model.cluster_profile import (
 from nettests.model.document import read_document
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.labels import is_ours
+from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.redaction import register
 from nettests.resources import manifests_path
 
@@ -39,18 +41,31 @@ PROXY_SCHEMES = SOCKS_SCHEMES | {"http", "https"}
 T = TypeVar("T", Timing, DiagnosticsLimits, Scale)
 
 
+def ready_profiles() -> dict[str, Path]:
+    """Return the shipped profiles of managed services and distributions, by the names that ``--cluster-profile`` takes."""
+    return {file.stem: file for file in sorted((manifests_path() / "clusters").glob("*.yaml"))}
+
+
+def profile_path(given: Path) -> Path:
+    """Return the file of a profile: the one that is there, or the shipped one of that name; ``ManifestError`` for a wrong name."""
+    ready = ready_profiles()
+    if given.is_file() or given.suffix or given.name != str(given):
+        return given
+    if given.name not in ready:
+        raise ManifestError(
+            f"there is no cluster profile {given.name!r}: neither a file here, nor one that nettests brings",
+            hint=nearest(given.name, ready, what="nettests brings", most=3),
+        )
+    return ready[given.name]
+
+
 def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> ClusterProfile:
-    """Return the profile in ``path``, which an option named; without one, an empty profile."""
+    """Return the profile that an option named, by its file or its name; without one, an empty profile."""
     if path is None:
         return ClusterProfile()
-    try:
-        text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the cluster profile {path} cannot be read: {reason}",
-            hint=f"pass a file with {option}, or leave the option out",
-        ) from error
+    path = profile_path(path)
+    hint = f"pass a file with {option}, or leave the option out"
+    text = text_of(path, "cluster profile", hint)
     return parse_profile(text, str(path))
 
 
@@ -79,6 +94,7 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
         external_udp_proxy=_udp_proxy_address(data.get("externalUDPProxy"), vantage),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
+        existing_services=data.get("existingServices", True),
         pools=_pools(data),
         fleet_nodes=data.get("fleet", {}).get("nodes", ALL),
         scale=_named(Scale, data.get("scale", {})),
@@ -128,8 +144,8 @@ def _pods(data: dict[str, Any]) -> PodSettings:
         if is_ours(key):
             raise ValueError(f"pods.labels: {key} is a label by which nettests finds its own Pods")
     return PodSettings(
-        labels=dict(data.get("labels", {})),
-        annotations=dict(data.get("annotations", {})),
+        labels=OUTSIDE_MESHES["labels"] | data.get("labels", {}),
+        annotations=OUTSIDE_MESHES["annotations"] | data.get("annotations", {}),
         node_selector=dict(data.get("nodeSelector", {})),
         tolerations=tuple(dict(item) for item in data.get("tolerations", ())),
         priority_class=data.get("priorityClassName"),

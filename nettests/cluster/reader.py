@@ -23,10 +23,14 @@ class Reader:
     connection: Connection
     reasons: dict[str, str] = field(default_factory=dict)
 
-    def listed(self, path: str, shape: Shape, **query: str) -> list[Object]:
-        """Return the objects of a list, none if it is refused."""
+    def listed(self, path: str, shape: Shape, *, most: int = 0, **query: str) -> list[Object]:
+        """Return the objects of a list, or the ``most`` first ones; none if it is refused."""
         try:
-            items, odd = shaped_items(self.connection.items(path, **query), shape, path)
+            if most:
+                listed = self.connection.get(path, limit=most).get("items") or []
+            else:
+                listed = self.connection.items(path, **query)
+            items, odd = shaped_items(listed, shape, path)
         except ApiError as error:
             self.reasons[path] = error.message
             return []

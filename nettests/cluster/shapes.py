@@ -67,7 +67,24 @@ POD: Shape = {
     "status": {"phase": str, "podIP": str, "conditions": [{"type": str, "status": str}]},
 }
 DAEMON_SET: Shape = {"metadata": METADATA, "spec": {"template": {"spec": _POD_SPEC}}}
-SERVICE: Shape = {"metadata": METADATA, "spec": {"clusterIP": str, "selector": {EVERY: str}}}
+_PORTS: Shape = [{"name": str, "port": int, "protocol": str}]
+SERVICE: Shape = {
+    "metadata": METADATA,
+    "spec": {
+        "clusterIP": str,
+        "clusterIPs": [str],
+        "type": str,
+        "internalTrafficPolicy": str,
+        "ports": _PORTS,
+        "selector": {EVERY: str},
+    },
+}
+SLICE: Shape = {
+    "metadata": METADATA,
+    "addressType": str,
+    "endpoints": [{"addresses": [str], "conditions": {EVERY: bool}}],
+    "ports": _PORTS,
+}
 CONFIG_MAP: Shape = {"metadata": METADATA, "data": {EVERY: str}}
 SERVICE_CIDR: Shape = {"metadata": METADATA, "spec": {"cidrs": [str]}}
 RUNTIME_CLASS: Shape = {

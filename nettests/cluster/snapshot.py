@@ -23,6 +23,7 @@ from nettests.cluster.shapes import (
     RUNTIME_CLASS,
     SERVICE,
     SERVICE_CIDR,
+    SLICE,
     shaped_items,
 )
 from nettests.cluster.threads import threads
@@ -36,6 +37,8 @@ Object = dict[str, Any]
 NODES = "/api/v1/nodes"
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
+SERVICES = "/api/v1/services"
+SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
 KUBERNETES = "/api/v1/namespaces/default/services/kubernetes"
 RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 SERVICE_CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
@@ -46,6 +49,8 @@ OPENSHIFT_DNS = "openshift-dns/dns-default"
 """The Service of the cluster's DNS on OpenShift, which has a label of its own (openshift/cluster-dns-operator)."""
 CORDONED = 4
 """The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
+FIRST = 500
+"""So many Services, and EndpointSlices, are read to choose some that nodes dial."""
 LOG_BYTES = 65_536
 """A component logs its flags first: no more of a log is needed."""
 DNS_LABEL = "k8s-app=kube-dns"
@@ -66,6 +71,8 @@ class Snapshot:
     dns_pods: Sequence[Object] = ()
     """The Pods that the Service of the cluster's DNS selects."""
     kubernetes_service: Object | None = None
+    services: tuple[Sequence[Object], Sequence[Object]] = ((), ())
+    """Services and EndpointSlices; of a large cluster the first ones of both lists."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
@@ -91,6 +98,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
         daemon_sets = pool.submit(read.listed, DAEMON_SETS, DAEMON_SET)
         dns = pool.submit(read.listed, DNS_SERVICES, SERVICE, labelSelector=DNS_LABEL)
         kubernetes = pool.submit(read.one, KUBERNETES, SERVICE)
+        firsts = pool.submit(_first_services, read)
         classes = pool.submit(read.listed, RUNTIME_CLASSES, RUNTIME_CLASS)
         has_cidrs = version >= permission.SERVICE_CIDRS
         cidrs = pool.submit(read.listed, SERVICE_CIDRS, SERVICE_CIDR) if has_cidrs else None
@@ -120,6 +128,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
             dns_services=services,
             dns_pods=dns_pods,
             kubernetes_service=kubernetes.result(),
+            services=firsts.result(),
             proxy_pods=pods,
             proxy_logs=logs.result(),
             cordoned=_on_cordoned(pool, read, every_node.result()),
@@ -146,6 +155,13 @@ def _of_plugin(plugin: str, objects: PluginObjects) -> tuple[str, ...]:
     )
     on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()
     return (*referred, *plugin_settings.CONFIG_MAPS.get(plugin, ()), *on_windows)
+
+
+def _first_services(read: Reader) -> tuple[Sequence[Object], Sequence[Object]]:
+    return (
+        read.listed(SERVICES, SERVICE, most=FIRST),
+        read.listed(SLICES, SLICE, most=FIRST),
+    )
 
 
 def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:

@@ -59,13 +59,13 @@ class Section:
 class Overview:
     """All that people read: ``lines`` name what it is about, ``closing`` stands beside the headline.
 
-    ``notes`` limit what it says; ``are`` is what they are: a warning or a note.
+    ``notes`` limit what it says; ``note_word`` is what each is: a warning or a note.
     """
 
     headline: str
     lines: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    are: str = "warning"
+    note_word: str = "warning"
     sections: tuple[Section, ...] = ()
     closing: tuple[str, ...] = ()
 
@@ -115,7 +115,7 @@ def named(words: Iterable[str], noun: str) -> str:
 
 def render_markdown(overview: Overview) -> str:
     """Return Markdown for a job's summary or a comment, bounded; it ends with a line feed."""
-    mark = "⚠ " if overview.are == "warning" else ""
+    mark = "⚠ " if overview.note_word == "warning" else ""
     lines = [f"## {inert(overview.headline)}", ""]
     lines += [f"- {inert(line)}" for line in (*overview.lines, *overview.closing)]
     lines += [f"- {mark}{inert(note)}" for note in overview.notes]

@@ -8,9 +8,39 @@ cluster.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from nettests.errors import ManifestError
 from nettests.expect.catalogue import Catalogue, Fact
 from nettests.expect.manifest import Limitation
 from nettests.model.nearest import nearest
+
+
+def mistakes(entries: Sequence[Limitation]) -> Iterator[ManifestError]:
+    """Yield an error for each duplicate id and each invalid reference."""
+    limitations: dict[str, Limitation] = {}
+    for entry in (entry for entry in entries if not entry.part):
+        if entry.id in limitations:
+            yield ManifestError(
+                f"limitation {entry.id} is defined twice: {limitations[entry.id].place} and {entry.place}",
+                hint="a higher layer overrides with another id and overrides: [id]",
+            )
+        limitations.setdefault(entry.id, entry)
+    for entry in entries:
+        yield from _bad_references(entry, limitations)
+
+
+def _bad_references(
+    entry: Limitation, limitations: Mapping[str, Limitation]
+) -> Iterator[ManifestError]:
+    for name in (*entry.overrides, *entry.cancels):
+        other = limitations.get(name)
+        if other is None:
+            yield ManifestError(f"{entry.place}: {entry.id} names {name}, unknown here")
+        elif other.layer >= entry.layer:
+            yield ManifestError(
+                f"{entry.place}: {entry.id} cannot override {name} ({other.place}): "
+                "only a higher layer overrides a lower one"
+            )
+
 
 FlowFacts = Mapping[str, Sequence[str]]
 """The facts that each flow names, by the flow's name."""

@@ -5,17 +5,126 @@ For people who write manifests. ``resolve`` finds every contradiction on a clust
 those for which one cluster and one check could meet the conditions of both entries.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from itertools import combinations
 
-from nettests.expect.citations import overstatements
-from nettests.expect.manifest import Condition, Limitation, Manifest, NodeCondition
-from nettests.expect.openness import unexplained
-from nettests.expect.references import mistakes
+from nettests.expect.coverage import mistakes
+from nettests.expect.manifest import Citation, Condition, Limitation, Manifest, NodeCondition
 from nettests.model.nearest import nearest
-from nettests.model.versions import Bound, VersionRange, WindowsBuild
-from nettests.model.words import Placement
+from nettests.model.versions import Bound, KubernetesVersion, VersionRange, WindowsBuild
+from nettests.model.words import Category, Outcome, Placement
+
+WAYS_TO_FAIL = (Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.LOST)
+"""The outcomes that a document may mean by failing, unsupported or unreachable."""
+
+# sample: "kubernetes/kubernetes pull request 113776", "Bug or Regression (#132647)"
+_CHANGE = re.compile(r"pull request \d+|#\d{4,}")
+
+
+def overstatements(entries: Iterable[Limitation]) -> Iterator[str]:
+    """Yield one sentence for each entry that is more exact than its sources."""
+    parts: defaultdict[tuple[str, str], list[Limitation]] = defaultdict(list)
+    for entry in entries:
+        parts[entry.file, entry.id].append(entry)
+    for each in parts.values():
+        for entry in each:
+            yield from _too_exact(entry)
+        yield from _unpicked(each)
+
+
+def _too_exact(entry: Limitation) -> Iterator[str]:
+    deviation = entry.deviation or entry.when_present
+    if deviation is None or deviation.outcome is None:
+        return
+    outcomes = (deviation.outcome, *deviation.alternatives)
+    named = {citation.names for citation in entry.citations} - {None}
+    if len(outcomes) == 1 and outcomes[0] in WAYS_TO_FAIL and outcomes[0] not in named:
+        yield (
+            f"{entry.place}: {entry.id} expects {outcomes[0]} alone, which none of its sources is said to name; "
+            f"list what else may be seen, or write names: {outcomes[0]} at the source that does"
+        )
+    for stray in sorted(name for name in named if name is not None and name not in outcomes):
+        yield f"{entry.place}: {entry.id} has a source that names {stray}, which it does not expect"
+
+
+def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
+    entry = parts[0]
+    bounds = {bound for part in parts for version in _versions(part) for _, bound in version.bounds}
+    minors = sorted(
+        bound for bound in bounds if isinstance(bound, KubernetesVersion) and not bound.patch
+    )
+    for citation in entry.citations:
+        if citation.picked is None and minors and is_change(citation):
+            yield (
+                f"{entry.place}: {entry.id} is bounded by the minor version {minors[-1].major}.{minors[-1].minor}, "
+                f"and its source, {citation.source}, is a merged change; name the patch releases that it was picked "
+                "to as picked: [...], empty if there are none"
+            )
+        for release in citation.picked or ():
+            if not any(_ends_at(bound, release) for bound in bounds):
+                yield (
+                    f"{entry.place}: {entry.id} has a source that was picked to {release}, and no bound of its versions "
+                    "is in that minor version from there on"
+                )
+
+
+def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
+    """Whether a bound is that patch release, or a later one of the same minor for another change."""
+    if not isinstance(bound, KubernetesVersion):
+        return False
+    minor = (bound.major, bound.minor) == (release.major, release.minor)
+    return minor and bound.patch >= release.patch
+
+
+def is_change(citation: Citation) -> bool:
+    """Whether a source is a merged change, which may have been cherry-picked to patch releases of older versions."""
+    source = citation.source
+    here = source.document.startswith(("kubernetes/kubernetes", "Kubernetes CHANGELOG"))
+    return here and bool(_CHANGE.search(f"{source.document} {source.section}"))
+
+
+def _versions(entry: Limitation) -> Iterator[VersionRange]:
+    condition = entry.condition
+    for node in (condition.source, condition.target):
+        yield from (
+            version_range for version_range in (node.kubelet, node.kube_proxy) if version_range
+        )
+    if condition.kubernetes:
+        yield condition.kubernetes
+
+
+def unexplained(entries: Iterable[Limitation]) -> Iterator[str]:
+    """Yield one sentence for each open entry without an explanation, and each other entry with one."""
+    for entry in entries:
+        yield from _way_out(entry)
+        yield from _bad_outcome(entry)
+
+
+def _way_out(entry: Limitation) -> Iterator[str]:
+    if entry.is_open and not entry.settled_by and not entry.part:
+        yield (
+            f"{entry.place}: {entry.id} is unspecified and does not say what would settle it; "
+            "write settled_by: a reading, a document or a test that would decide"
+        )
+    if entry.settled_by and not entry.is_open and not entry.part:
+        yield f"{entry.place}: {entry.id} has settled_by, and what it expects is settled; take it out"
+
+
+def _bad_outcome(entry: Limitation) -> Iterator[str]:
+    open_bug = entry.is_open and entry.category is Category.BUG
+    if open_bug and entry.when_present is None:
+        yield (
+            f"{entry.place}: {entry.id} is unspecified because of a bug and does not say how the bug shows; "
+            "write when_present: {outcome: ...}, or another category if no bug leaves it open"
+        )
+    if entry.when_present and not open_bug:
+        yield (
+            f"{entry.place}: {entry.id} has when_present, which belongs to entries that are unspecified and of "
+            f"category bug; this one is of category {entry.category}"
+        )
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:

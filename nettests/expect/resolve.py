@@ -4,20 +4,58 @@ Third step of ``expect``, before anything is deployed. Two entries of one layer 
 outcomes are an error naming both: a manifest must not have two readings.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeVar
 
 from nettests.errors import ManifestError
-from nettests.expect.condition import Evaluation, Truth, covers, evaluate
+from nettests.expect.condition import (
+    Evaluation,
+    Truth,
+    backend_placement,
+    covers,
+    evaluate,
+    nat_exception,
+)
+from nettests.expect.coverage import mistakes
 from nettests.expect.manifest import Limitation, Manifest
-from nettests.expect.members import of_members
-from nettests.expect.references import mistakes
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
-from nettests.model.facts import ClusterFacts
+from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.words import Outcome
+
+
+def of_members(
+    check: Check, facts: ClusterFacts, resolve: Callable[[Check], Expectation]
+) -> dict[str, Expectation]:
+    """Return the expectation of every member, by id, and under the check's own id the one of most members."""
+    kinds = {node.name: _kind(node) for node in facts.nodes}
+    resolved: dict[object, Expectation] = {}
+    expectations: dict[str, Expectation] = {}
+    for member in check.each:
+        key = (
+            kinds.get(member.source.node or ""),
+            kinds.get(member.target.node or ""),
+            member.placement,
+            backend_placement(member, facts),
+            nat_exception(member, facts),
+        )
+        if key not in resolved:
+            resolved[key] = resolve(member)
+        expectations[member.id] = resolved[key]
+    shared = {id(expectation): expectation for expectation in expectations.values()}
+    often = Counter(map(id, expectations.values())).most_common(1)
+    return {check.id: shared[often[0][0]], **expectations}
+
+
+def _kind(node: NodeFacts) -> NodeFacts:
+    """Return a node without its name and addresses, which no condition of a limitation reads."""
+    return replace(
+        node, name="", member=0, hostname="", addresses=(), pod_cidrs=(), taints=(), left_out=""
+    )
+
 
 T = TypeVar("T")
 
@@ -255,4 +293,40 @@ def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
         because=because + same,
         file=entry.file,
         line=entry.line,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Considered:
+    """An entry about the check's flow: whether its condition holds, part by part."""
+
+    limitation: Limitation
+    truth: Truth
+    findings: tuple[tuple[Truth, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """One check, its expectation, and every entry that was considered."""
+
+    check: Check
+    expectation: Expectation
+    considered: tuple[Considered, ...]
+
+
+def explain(check: Check, facts: ClusterFacts, manifests: Sequence[Manifest]) -> Explanation:
+    """Return which entries were considered for ``check``, and which one decides."""
+    entries = [entry for manifest in manifests for entry in manifest.limitations]
+    return Explanation(
+        check=check,
+        expectation=expectation(check, facts, entries),
+        considered=tuple(_considered(c) for c in candidates(check, facts, entries)),
+    )
+
+
+def _considered(candidate: Candidate) -> Considered:
+    return Considered(
+        limitation=candidate.limitation,
+        truth=candidate.truth,
+        findings=tuple((f.truth, f.sentence) for f in candidate.evaluation.findings),
     )

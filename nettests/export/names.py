@@ -148,17 +148,15 @@ class Names:
             return self._dotted(token)
         if "_" in token:
             return "_".join(self.other(part) if part else "" for part in token.split("_"))
-        return self._name(token) if re.search(r"[\d-]", token) else self._word(token)
+        if re.search(r"[\d-]", token):
+            return self._name(token)
+        letter = len(token) == 1 and token.isascii()
+        return token if letter else self.pseudonyms.name(token, Kind.WORD)
 
     def _number(self, token: str) -> str:
         """Return a number; a long one, which may be an account, as another one."""
         return re.sub(
             rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda match: self.pseudonyms.number(match[0]), token
-        )
-
-    def _word(self, token: str) -> str:
-        return (
-            token if len(token) == 1 and token.isascii() else self.pseudonyms.name(token, Kind.WORD)
         )
 
     def _name(self, token: str) -> str:

@@ -1,16 +1,21 @@
-"""Compute the facts after an upgrade: the stated changes, and the facts that follow from them. Pure.
+"""The facts after an upgrade: the stated changes, those that follow from them, and what somebody has to know of them. Pure.
 
 Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess from kubelet and
 runtime. Facts read from the old network plugin's configuration are unknown for another plugin or backend until
-stated.
+stated. Nothing is refused but what cannot be: a downgrade, or a version that no document names yet, is resolved like any
+other and noted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from nettests.compare.sections import named
 from nettests.errors import PlanError
+from nettests.expect import Manifest
 from nettests.forecast.keys import KEYS, Change
+from nettests.forecast.planned import bounds, conditions
 from nettests.model import network_drivers
 from nettests.model.facts import (
     ClusterFacts,
@@ -22,8 +27,11 @@ from nettests.model.facts import (
     unknown,
 )
 from nettests.model.host_process import host_process
-from nettests.model.versions import KubernetesVersion
+from nettests.model.journal_records import ManifestFile
+from nettests.model.nearest import nearest
+from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
+from nettests.preflight.cluster import skews
 
 T = TypeVar("T")
 _ORDER = {name: number for number, name in enumerate(KEYS)}
@@ -62,14 +70,14 @@ def _with_change(facts: ClusterFacts, change: Change, fact: Fact[Any]) -> Cluste
     if change.key.name == "kubernetes":
         return _upgraded(facts, fact)
     if not change.key.systems:
-        return _with(facts, change.key.place, fact)
+        return _with(facts, change.key.path, fact)
     if not any(node.os in change.key.systems for node in facts.nodes):
         systems = " or ".join(os.words for os in change.key.systems)
         raise PlanError(
             f"{change.origin}: this cluster has no {systems} node, of which it is a fact"
         )
     nodes = tuple(
-        _with(node, change.key.place, fact) if node.os in change.key.systems else node
+        _with(node, change.key.path, fact) if node.os in change.key.systems else node
         for node in facts.nodes
     )
     return replace(facts, nodes=nodes)
@@ -95,9 +103,9 @@ def _upgraded(facts: ClusterFacts, fact: Fact[KubernetesVersion]) -> ClusterFact
     return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
 
 
-def _with(value: T, place: Sequence[str], fact: Fact[Any]) -> T:
+def _with(value: T, path: str, fact: Fact[Any]) -> T:
     """Return a value with the fact at a place in it."""
-    name, *rest = place
+    name, _, rest = path.partition(".")
     inner: Any = _with(getattr(value, name), rest, fact) if rest else fact
     return replace(value, **{name: inner})  # type: ignore[type-var]  # facts and their parts are dataclasses
 
@@ -150,7 +158,8 @@ def _refuse_without_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change])
     """Raise if a stated fact is about kube-proxy and none will run there: it would be dropped silently."""
     for change in changes:
         affected = [node for node in nodes if node.os in change.key.systems]
-        if change.key.place[:1] != ("kube_proxy",) or change.key.place == ("kube_proxy", "mode"):
+        path = change.key.path
+        if not path.startswith("kube_proxy.") or path == "kube_proxy.mode":
             continue
         if all(node.kube_proxy.replaced for node in affected):
             systems = " or ".join(os.words for os in change.key.systems)
@@ -167,3 +176,111 @@ def _no_proxy(proxy: KubeProxyFacts) -> KubeProxyFacts:
     return KubeProxyFacts(
         version=unknown(reason), mode=mode, dsr=unknown(reason), source_vip=unknown(reason)
     )
+
+
+Manifests = Sequence[Manifest]
+
+
+def notes(
+    facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change], manifests: Manifests = ()
+) -> Iterator[str]:
+    """Yield what somebody has to know of the changes."""
+    stated = {change.key.name for change in changes}
+    if "kubernetes" in stated:
+        yield (
+            "kubernetes is the version of the API server, and of each kubelet and kube-proxy of known version unless"
+            " kubelet or kubeProxy.version states another"
+        )
+    yield from _downwards(facts, changes)
+    yield from _beyond(changes, manifests)
+    yield from _unknown_names(changes, manifests)
+    yield from _skewed(facts, after)
+    yield from _alike(facts, after)
+
+
+def other_manifests(
+    then: Iterable[ManifestFile], now: Iterable[ManifestFile], *, of: str, by: str
+) -> Iterator[str]:
+    """Yield what to know where limitation manifests differ: ``of`` what read the first ones, ``by`` what the others."""
+    old, new = ({manifest.file: manifest.sha256 for manifest in files} for files in (then, now))
+    if not old or not new:
+        return
+    others = sorted(file for file in {*old, *new} if old.get(file) != new.get(file))
+    if others:
+        yield f"{of} read other limitation manifests than {by}: {named(others, 'file')}"
+
+
+def _downwards(facts: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
+    stated = {change.key.name: change for change in changes}
+    kubernetes, build = stated.get("kubernetes"), stated.get("windows.build")
+    if kubernetes is not None and kubernetes.last < facts.server_version:
+        yield f"{kubernetes} is a downgrade from {facts.server_version}"
+    for old in dict.fromkeys(node.build.value for node in facts.nodes if node.os is OS.WINDOWS):
+        if build is not None and old is not None:
+            patches = build.value.patch_known and old.patch_known
+            if build.value < old if patches else build.value.build < old.build:
+                yield f"{build} is a downgrade from {old}"
+
+
+def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
+    """Yield versions newer than any that a manifest names: the newest known behaviour is assumed for them."""
+    named = [bound for _, bound in bounds(manifests)]
+    for change in changes:
+        kind: Any = type(change.value)
+        newest: Any = max((bound for bound in named if type(bound) is kind), default=None)
+        if newest is not None and _line(change.value) > _line(newest):
+            yield (
+                f"{change} is newer than every version that limitation manifests name (up to {newest}): what documents"
+                " say of it is not known, and what holds of the newest known version is taken to hold"
+            )
+
+
+def _line(version: object) -> tuple[int, ...]:
+    """Return a version without its patch: patches newer than manifests come every month. Empty for what is none."""
+    if isinstance(version, KubernetesVersion):
+        return version.major, version.minor
+    return (version.build,) if isinstance(version, WindowsBuild) else ()
+
+
+def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
+    """Yield names of plugins and backends that no manifest and no rule names, such as typing errors."""
+    every = list(conditions(manifests))
+    known_names = {
+        "cni.plugin": {*network_drivers.PLUGIN_DRIVERS, *network_drivers.BACKEND_DRIVERS},
+        "cni.backend": {
+            name for names in network_drivers.BACKEND_DRIVERS.values() for name in names
+        },
+    }
+    known_names["cni.plugin"].update(name for condition in every for name in condition.cni)
+    known_names["cni.backend"].update(name for condition in every for name in condition.backend)
+    for change in changes:
+        names = known_names.get(change.key.name)
+        if names and change.value not in names:
+            hint = nearest(change.value, sorted(names), what="known are")
+            yield f"no limitation manifest and no rule names {change}; {hint}"
+
+
+def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
+    """Yield what will violate the version skew policy and does not today."""
+    today, then = (
+        {text for node in cluster.nodes for _, text in skews(node, cluster.server_version)}
+        for cluster in (facts, after)
+    )
+    if then - today:
+        yield f"outside the version skew policy of Kubernetes: {named(sorted(then - today), 'node')}"
+
+
+def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
+    """Yield node pools that differ in their builds today and will not then."""
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    before: defaultdict[str, set[str]] = defaultdict(set)
+    for old, new in zip(facts.nodes, after.nodes, strict=True):
+        if new.build.known and new.pool not in alike[str(new.build.value)]:
+            alike[str(new.build.value)].append(new.pool)
+        before[str(new.build.value)].add(str(old.build.value))
+    for build, pools in alike.items():
+        if len(pools) > 1 and len(before[build]) > 1:
+            yield (
+                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
+                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
+            )

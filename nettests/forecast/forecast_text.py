@@ -61,7 +61,7 @@ def overview(forecast: Forecast) -> Overview:
         headline=headline(forecast),
         lines=(f"{forecast.of or 'cluster'}: {', '.join(forecast.to)}",),
         notes=forecast.notes,
-        are="note",
+        note_word="note",
         sections=sections(forecast),
     )
 

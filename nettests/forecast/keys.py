@@ -47,9 +47,9 @@ _WORDS = {"true": True, "on": True, "false": False, "off": False}
 WINDOWS, LINUX, EVERY = (OS.WINDOWS,), (OS.LINUX,), tuple(OS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Key:
-    """A key of ``--to``: the facts that it changes, as ``compare`` names them, and their place.
+    """A key of ``--to``: the facts that it changes, as ``compare`` names them, and the path of their place.
 
     ``systems`` are those of the nodes that have the fact, none where it is one of the cluster. ``read`` returns the
     value of a text, or raises ``ValueError`` with what is expected and a hint. ``stated`` is where a cluster profile's
@@ -57,16 +57,21 @@ class Key:
     """
 
     name: str
-    facts: tuple[str, ...]
-    place: tuple[str, ...]
+    fact: str
+    path: str
     read: Callable[[str], Any]
     systems: tuple[OS, ...] = ()
     stated: str = ""
 
     @property
-    def subject(self) -> tuple[tuple[str, ...], tuple[OS, ...]]:
+    def facts(self) -> tuple[str, ...]:
+        """The names of the facts: a runtime has its version beside it."""
+        return (self.fact, RUNTIME_VERSION) if self.fact == "runtime" else (self.fact,)
+
+    @property
+    def subject(self) -> tuple[str, tuple[OS, ...]]:
         """What it is of: two keys with one subject, such as kubeProxy.dsr and kubeProxy.windows.dsr, are one fact."""
-        return self.place, self.systems
+        return self.path, self.systems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,31 +98,22 @@ class Change:
 
 def read_change(word: str) -> Change:
     """Return the change that ``KEY=VALUE`` says; ``PlanError`` for an unknown key or another kind of value."""
-    name, equals, text = word.partition("=")
+    name, equals, written = word.partition("=")
     if name not in KEYS:
         raise PlanError(f"--to: there is no fact {name!r} to change", hint=nearest(name, KEYS))
+    origin, text, key = f"--to {name}", written.strip(), KEYS[name]
     if not equals:
-        raise PlanError(f"--to {name}: no value", hint=f"write --to {name}=VALUE")
-    return change(name, text, f"--to {name}")
-
-
-def change(name: str, text: str, origin: str) -> Change:
-    """Return a change of a key that is known; ``PlanError`` where the text is none of its values."""
-    key = KEYS[name]
+        raise PlanError(f"{origin}: no value", hint=f"write {origin}=VALUE")
     try:
-        value = key.read(text.strip())
+        value = last = key.read(text)
     except ValueError as error:
         reason, *hints = error.args
         raise PlanError(f"{origin}: {reason}", hint="; ".join(hints)) from error
-    last = _newest(value, text.strip()) if key.read is _version else value
-    return Change(key=key, text=text.strip(), value=value, last=last, origin=origin)
-
-
-def _newest(version: KubernetesVersion, text: str) -> KubernetesVersion:
-    named = _VERSION.fullmatch(text.removesuffix(_ANY_PATCH))
-    if named is not None and named["patch"] is not None:
-        return version
-    return KubernetesVersion(version.major, version.minor, LAST_PATCH)
+    if key.read is _version:
+        release = _VERSION.fullmatch(text.removesuffix(_ANY_PATCH))
+        if release is None or release["patch"] is None:
+            last = KubernetesVersion(value.major, value.minor, LAST_PATCH)
+    return Change(key=key, text=text, value=value, last=last, origin=origin)
 
 
 def settling(dependency: Dependency, os: OS | None) -> str | None:
@@ -204,62 +200,43 @@ def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(schema["enum"])
 
 
-def _key(
-    name: str,
-    facts: str | tuple[str, ...],
-    place: str,
-    read: Callable[[str], Any],
-    systems: tuple[OS, ...] = (),
-    *,
-    stated: str = "",
-) -> Key:
-    return Key(
-        name=name,
-        facts=(facts,) if isinstance(facts, str) else facts,
-        place=tuple(place.split(".")) if place else (),
-        read=read,
-        systems=systems,
-        stated=stated,
-    )
-
-
 def _of(os: OS) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
     """Return the keys of the nodes of one system, and those of its kube-proxy: Linux and Windows have the same."""
     proxy, of = f"kubeProxy.{os.value}", (os,)
     modes, stated = _word("kubeProxy", os.value, "mode"), f"kube_proxy_{os.value}"
     return (
-        _key(f"{os.value}.kubelet", "kubelet", "kubelet", _version, of),
-        _key(f"{os.value}.runtime", ("runtime", RUNTIME_VERSION), "runtime", _runtime, of),
+        Key(f"{os.value}.kubelet", "kubelet", "kubelet", _version, of),
+        Key(f"{os.value}.runtime", "runtime", "runtime", _runtime, of),
     ), (
-        _key(f"{proxy}.version", KUBE_PROXY, "kube_proxy.version", _version, of, stated=f"{stated}.version"),
-        _key(f"{proxy}.mode", MODE, "kube_proxy.mode", modes, of, stated=f"{stated}.mode"),
+        Key(f"{proxy}.version", KUBE_PROXY, "kube_proxy.version", _version, of, stated=f"{stated}.version"),
+        Key(f"{proxy}.mode", MODE, "kube_proxy.mode", modes, of, stated=f"{stated}.mode"),
     )  # fmt: skip
 
 
 _DSR = ("DSR", "kube_proxy.dsr", _on_off, WINDOWS)
 _AT_LOOPBACK = ("NodePorts at loopback", "kube_proxy.localhost_node_ports", _on_off, LINUX)
 _TABLE = (
-    _key("kubernetes", KUBERNETES, "", _version),
-    _key("platform", PLATFORM, "platform", _word("platform"), stated="platform"),
-    _key("cni.plugin", PLUGIN, "cni.plugin", _name, stated="cni_plugin"),
-    _key("cni.backend", BACKEND, "cni.backend", _name, stated="cni_backend"),
-    _key("cni.mtu", "MTU of Pods", "cni.mtu", _mtu, stated="cni_mtu"),
-    _key("cni.natExceptions", NAT_EXCEPTIONS, "cni.nat_exceptions", _networks, stated="cni_nat_exceptions"),
-    _key("cni.loopbackDSR", LOOPBACK_DSR, "cni.loopback_dsr", _on_off, stated="cni_loopback_dsr"),
-    _key("cni.driver", DRIVER, "cni_driver", _word("cni", "driver"), WINDOWS, stated="cni_driver"),
-    _key("kubelet", "kubelet", "kubelet", _version, EVERY),
+    Key("kubernetes", KUBERNETES, "", _version),
+    Key("platform", PLATFORM, "platform", _word("platform"), stated="platform"),
+    Key("cni.plugin", PLUGIN, "cni.plugin", _name, stated="cni_plugin"),
+    Key("cni.backend", BACKEND, "cni.backend", _name, stated="cni_backend"),
+    Key("cni.mtu", "MTU of Pods", "cni.mtu", _mtu, stated="cni_mtu"),
+    Key("cni.natExceptions", NAT_EXCEPTIONS, "cni.nat_exceptions", _networks, stated="cni_nat_exceptions"),
+    Key("cni.loopbackDSR", LOOPBACK_DSR, "cni.loopback_dsr", _on_off, stated="cni_loopback_dsr"),
+    Key("cni.driver", DRIVER, "cni_driver", _word("cni", "driver"), WINDOWS, stated="cni_driver"),
+    Key("kubelet", "kubelet", "kubelet", _version, EVERY),
     *_of(OS.LINUX)[0],
     *_of(OS.WINDOWS)[0],
-    _key("windows.build", "build", "build", _build, WINDOWS),
-    _key("windows.hostProcess", "HostProcess", "host_process", _on_off, WINDOWS),
-    _key("windowsFirewall", "firewall", "firewall", _on_off, WINDOWS, stated="windows_firewall"),
-    _key("windows.dnsSuffixes", "DNS suffixes", "dns_suffixes", _suffixes, WINDOWS),
-    _key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
+    Key("windows.build", "build", "build", _build, WINDOWS),
+    Key("windows.hostProcess", "HostProcess", "host_process", _on_off, WINDOWS),
+    Key("windowsFirewall", "firewall", "firewall", _on_off, WINDOWS, stated="windows_firewall"),
+    Key("windows.dnsSuffixes", "DNS suffixes", "dns_suffixes", _suffixes, WINDOWS),
+    Key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
     *_of(OS.LINUX)[1],
     *_of(OS.WINDOWS)[1],
-    _key("kubeProxy.dsr", *_DSR),
-    _key("kubeProxy.windows.dsr", *_DSR, stated="kube_proxy_windows.dsr"),
-    _key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),
+    Key("kubeProxy.dsr", *_DSR),
+    Key("kubeProxy.windows.dsr", *_DSR, stated="kube_proxy_windows.dsr"),
+    Key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),
 )  # fmt: skip
 KEYS = {key.name: key for key in _TABLE}
 """Every key by its name, wider ones before narrower ones: changes are made in this order, so that the narrower wins."""

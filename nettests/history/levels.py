@@ -9,10 +9,11 @@ change of level has to save more than it costs. So, from the first run to the ne
 - ``..X..X..`` is flaky, and ``.......X`` red since the newest (``_without_ends``).
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
+from typing import NamedTuple
 
 LUCKY, LAPSE, CHANGE = 21, 20, 30
 """What a good run in a red level, a red run in a good level and a change of level cost (decision 0056).
@@ -73,10 +74,14 @@ class Course:
         return round(self.swings / self.judged, 4) if self.judged else 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Level:
+class _Level(NamedTuple):
     colour: Colour
     places: tuple[int, ...]
+
+
+_COST = {Colour.RED: LAPSE, Colour.GOOD: LUCKY}
+_Path = tuple[Colour, "_Path"] | None
+"""Levels, the newest first."""
 
 
 def course(colours: Sequence[Colour], wavering: frozenset[int] = frozenset()) -> Course:
@@ -112,7 +117,8 @@ def _last_red_time(
     if last.colour is Colour.RED:
         first = next(place for place in last.places if colours[place] is Colour.RED)
         return first, last.places[-1], State.RED
-    streaks = list(_red_streaks(last.places, colours))
+    of_colour = groupby(last.places, colours.__getitem__)
+    streaks = [[*streak] for colour, streak in of_colour if colour is Colour.RED]
     if len(streaks) > 1 or wavering & {place for streak in streaks for place in streak}:
         return streaks[0][0], streaks[-1][-1], State.FLAKY
     if streaks:
@@ -122,27 +128,10 @@ def _last_red_time(
     return reds[0], reds[-1], State.REPAIRED
 
 
-def _red_streaks(places: Sequence[int], colours: Sequence[Colour]) -> Iterator[list[int]]:
-    """Yield red runs that follow each other, what was not judged left aside."""
-    streak: list[int] = []
-    for place in places:
-        if colours[place] is Colour.RED:
-            streak.append(place)
-        elif streak:
-            yield streak
-            streak = []
-    if streak:
-        yield streak
-
-
 def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
     """Return the levels with the fewest contradictions, and what lies at the ends as levels of their own."""
-    levels: list[_Level] = []
-    for place, colour in zip(judged, _cheapest([colours[at] for at in judged]), strict=True):
-        if levels and levels[-1].colour is colour:
-            levels[-1] = _Level(colour=colour, places=(*levels[-1].places, place))
-        else:
-            levels.append(_Level(colour=colour, places=(place,)))
+    level_of = dict(zip(judged, _cheapest([colours[at] for at in judged]), strict=True))
+    levels = [_Level(colour, tuple(of)) for colour, of in groupby(judged, level_of.__getitem__)]
     ends = {judged[0], judged[-1]}
     return [part for level in levels for part in _without_ends(level, ends, colours)]
 
@@ -156,38 +145,30 @@ def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> I
     if not ends >= set(odd) or (len(odd) > 1 and level.colour is Colour.GOOD):
         yield level
         return
-    for colour, places in groupby(level.places, colours.__getitem__):
-        yield _Level(colour=colour, places=tuple(places))
+    yield from (
+        _Level(colour, tuple(places))
+        for colour, places in groupby(level.places, colours.__getitem__)
+    )
 
 
 def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
     """Return the level of each run, so that contradictions and changes cost least together (Viterbi's algorithm)."""
-    costs = {Colour.GOOD: 0, Colour.RED: 0}
-    steps: list[dict[Colour, Colour]] = []
+    levels = (Colour.GOOD, Colour.RED)
+    best: dict[Colour, tuple[int, _Path]] = dict.fromkeys(levels, (0, None))
     for colour in seen:
-        previous = {level: _cheapest_before(level, costs) for level in costs}
-        costs = {
-            level: costs[previous[level]]
-            + CHANGE * (previous[level] is not level)
-            + _contradiction(level, colour)
-            for level in previous
+        # The level of the run before changes where that saves something.
+        changed = {level: (cost + CHANGE, path) for level, (cost, path) in best.items()}
+        before = {
+            level: changed[other] if changed[other][0] < best[level][0] else best[level]
+            for level, other in (levels, levels[::-1])
         }
-        steps.append(previous)
-    level = min(costs, key=lambda candidate: costs[candidate])
-    levels = []
-    for previous in reversed(steps):
-        levels.append(level)
-        level = previous[level]
-    return levels[::-1]
-
-
-def _cheapest_before(level: Colour, costs: Mapping[Colour, int]) -> Colour:
-    """Return the level of the run before; it changes where that saves something."""
-    other = next(colour for colour in costs if colour is not level)
-    return other if costs[other] + CHANGE < costs[level] else level
-
-
-def _contradiction(level: Colour, seen: Colour) -> int:
-    if seen is level:
-        return 0
-    return LAPSE if seen is Colour.RED else LUCKY
+        best = {
+            level: (cost + _COST[colour] * (level is not colour), (level, path))
+            for level, (cost, path) in before.items()
+        }
+    _, path = min(best.values(), key=lambda each: each[0])
+    newest_first = []
+    while path:
+        level, path = path
+        newest_first.append(level)
+    return newest_first[::-1]

@@ -69,15 +69,15 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
     seen: dict[str, str] = {}
     for read_run in runs:
         run = read_run.run.run
+        reason = ""
         if not run.server and not run.context:
-            why = (
-                f"it could not start: {run.why_not_started}" if run.error else "it names no cluster"
-            )
-            yield LeftOutRun(name=read_run.name, reason=why)
+            could_not = f"it could not start: {run.why_not_started}"
+            reason = could_not if run.error else "it names no cluster"
         elif _start(read_run) is None:
-            yield LeftOutRun(name=read_run.name, reason="it does not say when it started")
+            reason = "it does not say when it started"
         elif run.run_id and run.run_id in seen:
             reason = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
+        if reason:
             yield LeftOutRun(name=read_run.name, reason=reason)
         else:
             seen[run.run_id] = read_run.name
@@ -239,21 +239,21 @@ def _incident_trends(
             dict.fromkeys(check for incident in by_run.values() for check in incident.checks)
         )
         explained = [trends[check] for check in ids if check in trends]
-        colours = tuple(
-            Colour.RED
-            if at in by_run
-            else Colour.GOOD
+        colours = [
+            Colour.GOOD
             if any(colour_of(trend.verdicts[at]) is not Colour.BLIND for trend in explained)
             else Colour.BLIND
             for at in range(len(runs))
-        )
+        ]
+        for at in by_run:
+            colours[at] = Colour.RED
         last = by_run[max(by_run)]
         yield IncidentTrend(
             cause=last.cause,
             traits=dict(sorted(last.traits.items())),
             next_step=last.next_step,
             checks=ids,
-            colours=colours,
+            colours=tuple(colours),
             course=_of_checks(course(colours), explained),
         )
 
@@ -329,29 +329,23 @@ def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:
     """Yield for each run what differs from the last run before it that had facts."""
     last: int | None = None
     for at, run in enumerate(pairs.runs):
-        if run.facts is None:
-            yield ()
-            continue
-        yield () if last is None else pairs.facts(last, at)
-        last = at
+        yield () if last is None or run.facts is None else pairs.facts(last, at)
+        last = last if run.facts is None else at
 
 
 def departed(
     went: Course, verdicts: Sequence[Verdict | None], runs: Sequence[RecordedRun]
 ) -> Course:
-    """Return the course of a check, as gone where runs no longer plan it."""
+    """Return the course of a check, as gone since the first run that no longer plans it, but selected the same checks."""
     planned = [at for at, verdict in enumerate(verdicts) if verdict is not None]
     if went.state not in {State.RED, State.FLAKY} or not planned:
         return went
-    since = gone_since(planned[-1], runs)
-    return went if since is None else replace(went, state=State.GONE, gone_since=since)
+    chosen = _choice(runs[planned[-1]])
+    for at in range(planned[-1] + 1, len(runs)):
+        if runs[at].facts and runs[at].checks and _choice(runs[at]) == chosen:
+            return replace(went, state=State.GONE, gone_since=at)
+    return went
 
 
-def gone_since(last: int, runs: Sequence[RecordedRun]) -> int | None:
-    """Return the first run after ``last`` that selected the same checks, and could start; ``None`` if there is none."""
-    choices = [choice_of(run.run.argv, run.run.suites) for run in runs]
-    later = range(last + 1, len(runs))
-    return next(
-        (at for at in later if runs[at].facts and runs[at].checks and choices[at] == choices[last]),
-        None,
-    )
+def _choice(run: RecordedRun) -> Hashable:
+    return choice_of(run.run.argv, run.run.suites)

@@ -10,23 +10,25 @@ from types import MappingProxyType
 from typing import assert_never
 
 from nettests.judge import advice
-from nettests.judge.known_bugs import is_allowed, showing
 from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
     documented,
     expected_text,
+    kept_from_the_suffixes,
     last_detail,
     observed_text,
+    read_as_denied,
     sentence,
 )
 from nettests.judge.proof import (
     failed_target,
+    is_allowed,
     needs_controls,
+    showing,
     unseen_part,
     why_not_proven,
     why_vantage_fails,
 )
-from nettests.judge.upstream import kept_from_the_suffixes, read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.observation import Observation, unusable
@@ -366,11 +368,13 @@ def _proven(observation: Observation) -> _Ruling | None:
 
 
 def _failed(check: Check, observation: Observation) -> _Ruling:
-    if not observation.outcome.positive and needs_controls(observation):
-        why = why_vantage_fails(observation)
-        if why:
-            return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
-    return _Ruling(Verdict.FAIL, _why_failed(observation), advice.after_failure(check, observation))
+    unproven = not observation.outcome.positive and needs_controls(observation)
+    if unproven and (why := why_vantage_fails(observation)):
+        return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
+    existing, why = check.target.existing, _why_failed(observation)
+    if existing is not None and not existing.own and failed_target(observation) is not None:
+        return _Ruling(Verdict.RECORDED, f"{why}: its owner may admit nobody from elsewhere")
+    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 
 def _why_failed(observation: Observation) -> str:

@@ -42,6 +42,13 @@ class ExecAnswer:
     stderr: str
     seconds: float | None = None
     """How long this process took, if others were started for the same answer."""
+    arrived: tuple[tuple[int, float], ...] = ()
+    """How many bytes of standard output had come after so many seconds."""
+
+    def seconds_until(self, place: int) -> float | None:
+        """Return after how many seconds the output had come up to a place in it, if the channel notes that."""
+        end = len(self.stdout[:place].encode())
+        return next((seconds for length, seconds in self.arrived if length >= end), None)
 
 
 class ProgramMissingError(ChannelError):

@@ -11,6 +11,7 @@ from typing import assert_never
 
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expected, Source
+from nettests.model.facts import ExistingService
 from nettests.model.service import ServiceSettings
 from nettests.model.target_kinds import Descriptor, descriptor
 from nettests.model.versions import WindowsBuild
@@ -69,6 +70,8 @@ class Target:
     """For ``CHURN``: the backends that the Service had before, and that must not answer any more."""
     name_form: str | None = None
     settings: ServiceSettings | None = None
+    existing: ExistingService | None = None
+    """The Service that is reached, if it is none of the run's."""
 
     @property
     def descriptor(self) -> Descriptor:
@@ -192,6 +195,8 @@ class Action:
         match self.question:
             case Question.PING | Question.IDLE | Question.WITNESS:
                 return True
+            case Question.REACH if self.target.existing is not None:
+                return True  # which sends nothing: a request might mean something to a server of others
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process
             case Question.DURING:  # a process keeps the source port of a flow

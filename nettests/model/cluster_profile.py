@@ -147,7 +147,8 @@ class Images:
     ``by_system`` maps ``linux``, ``windows`` or one build (``windows-20348``) to an image. An image that
     is named is used as it stands; ``registry`` replaces the registry of those that are not named.
     ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
-    one. What it holds never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
+    one, and so does ``pull_secret`` (``namespace/name``), whose content a run reads into ``pull_secret_data``.
+    What they hold never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
     nodes before a run tests anything; ``require_digest`` refuses images that are named by tag.
     """
 
@@ -156,6 +157,8 @@ class Images:
     by_system: Mapping[str, str] = field(default_factory=dict)
     pull_secrets: tuple[str, ...] = ()
     pull_secret_file: Path | None = None
+    pull_secret: str = ""
+    pull_secret_data: Mapping[str, str] = field(default_factory=dict, repr=False)
     pre_pull: bool = False
     require_digest: bool = False
     capture: str = ""
@@ -176,6 +179,24 @@ WINDOWS_RESOURCES: Amounts = {
 """Far above what a probe uses: limits exist for namespaces that demand some, or else impose their own."""
 
 
+OUTSIDE_MESHES = {
+    "labels": {
+        "sidecar.istio.io/inject": "false",
+        "istio.io/dataplane-mode": "none",
+        "kuma.io/sidecar-injection": "disabled",
+        "admission.datadoghq.com/enabled": "false",
+    },
+    "annotations": {
+        "linkerd.io/inject": "disabled",
+        "consul.hashicorp.com/connect-inject": "false",
+        "dynatrace.com/inject": "false",
+    },
+}
+"""By these Pods opt out of sidecars, which would answer in their place. Sources: Istio, "Resource Labels"; Kuma, "Data plane
+on Kubernetes"; Datadog, "Admission Controller"; Linkerd, "Automatic Proxy Injection"; Consul, "Annotations and labels";
+Dynatrace, "Configure monitoring for namespaces and Pods"."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSettings:
     """Settings that every Pod of a run gets: none of them changes what a check targets.
@@ -184,8 +205,8 @@ class PodSettings:
     objects as the API takes them, on top of those for the node's own taints.
     """
 
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=lambda: OUTSIDE_MESHES["labels"])
+    annotations: Mapping[str, str] = field(default_factory=lambda: OUTSIDE_MESHES["annotations"])
     node_selector: Mapping[str, str] = field(default_factory=dict)
     tolerations: tuple[Mapping[str, str | int], ...] = ()
     priority_class: str | None = None
@@ -213,6 +234,8 @@ class ClusterProfile:
     """The range from which Services get ``externalIPs``; no host may have an address in it."""
     network_policy: bool = True
     """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
+    existing_services: bool = True
+    """Whether every node connects to a few Services that the cluster has already."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
     """Which nodes are tested: ``all``, ``sample`` (two of each node pool) names or a selector."""

@@ -167,6 +167,19 @@ class ExternalTarget:
                 assert_never(protocol)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExistingService:
+    """A Service that the cluster has already, by ``namespace/name``: its ClusterIP, and a TCP port that has endpoints.
+
+    ``own`` Services are the API server's and that of the cluster's DNS, which every Pod may reach.
+    """
+
+    name: str
+    address: Address
+    port: int
+    own: bool = False
+
+
 ALL, SAMPLE = "all", "sample"
 """Which nodes are tested: every usable one, or two of each node pool."""
 
@@ -230,6 +243,8 @@ class ClusterFacts:
     """The addresses of the cluster DNS's pods."""
     kubernetes_address: Fact[Address] = Fact(None, "it was not read")
     """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
+    existing_services: Fact[tuple[ExistingService, ...]] = Fact(None, "they were not read")
+    """The Services that every node dials beside those of the run: the cluster's own, and a few others."""
     runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
     """The RuntimeClasses with scheduling constraints, by name."""
     platform: Fact[str] = Fact(None, "it was not read")

@@ -69,6 +69,12 @@ LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, n
 LIST_SERVICE_CIDRS = Permission(verb="list", resource="servicecidrs", group="networking.k8s.io")
 LIST_IP_POOLS = Permission(verb="list", resource="ippools", group="crd.projectcalico.org")
 """Calico's, whose modes decide how packets between nodes are encapsulated."""
+LIST_WEBHOOKS = tuple(
+    Permission(verb="list", resource=resource, group="admissionregistration.k8s.io")
+    for resource in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+)
+"""What changes or refuses Pods when they are created."""
+SECRETS = "secrets"
 LIST_RUNTIME_CLASSES = Permission(verb="list", resource="runtimeclasses", group="node.k8s.io")
 SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
 SYSTEM_LOGS = Permission(verb="get", resource="pods/log", namespace=SYSTEM)
@@ -127,6 +133,13 @@ def config_map(name: str) -> Permission:
     """Return the permission to read the ConfigMap ``namespace/name``."""
     namespace, _, short = name.partition("/")
     return Permission(verb="get", resource="configmaps", namespace=namespace, name=short)
+
+
+def copying(secret: str) -> tuple[Permission, ...]:
+    """Return the permissions to copy the pull Secret ``namespace/name`` into a run's namespace; without a name to make one there."""
+    namespace, _, name = secret.partition("/")
+    read = Permission(verb="get", resource=SECRETS, namespace=namespace, name=name)
+    return (*((read,) if name else ()), _run("create", SECRETS))
 
 
 def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]:

@@ -139,6 +139,8 @@ class TargetKind(StrEnum):
     """The Service ``kubernetes`` of namespace ``default``, by a name: every cluster has it."""
     NO_NAME = "no-name"
     """A name that does not exist."""
+    EXISTING_SERVICE = "existing-service"
+    """A Service that the cluster has already, at its ClusterIP."""
     DNS_SERVICE = "dns-service"
     """The cluster's DNS, probed at the address of its Service."""
     DNS_POD = "dns-pod"

@@ -13,6 +13,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
 from nettests.rules.cni_files import CNI
+from nettests.rules.cni_policies import loopback_dsr
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST, domain_of, suffixes_of
 from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.hns_networks import NETWORKS
@@ -60,6 +61,9 @@ def with_network(facts: ClusterFacts, by_node: ByNode) -> ClusterFacts:
     if not cni.nat_exceptions.known:
         exceptions = _agreed(cni.nat_exceptions, *_read(by_node, CNI, nat_exceptions))
         cni = replace(cni, nat_exceptions=exceptions)
+    if not cni.loopback_dsr.known:
+        option = _agreed(cni.loopback_dsr, *_read(by_node, CNI, loopback_dsr))
+        cni = replace(cni, loopback_dsr=option)
     followed = tuple(_following(node, cni, facts) for node in nodes)
     return replace(facts, cni=cni, nodes=followed)
 

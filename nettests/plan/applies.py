@@ -26,9 +26,8 @@ from nettests.model.workload import CRON_JOBS, Workload, workload_of
 from nettests.plan import pod_security
 from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
-from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
-from nettests.plan.privileged import why_no_host_process, why_not_privileged
+from nettests.plan.privileged import why_no_host_process, why_not_on_windows, why_not_privileged
 from nettests.plan.questions import Candidate
 from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
@@ -292,9 +291,11 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_name_server(action: Action, facts: ClusterFacts) -> str:
-    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address."""
+    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address; so does an existing Service."""
     named = action.source.dns_policy == "None"
     location = action.target.descriptor.location
+    if location is Location.EXISTING_SERVICE and action.target.existing is None:
+        return f"no existing Service can be dialled: {facts.existing_services.origin}"
     if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
     if named and not facts.cluster_domain.known:  # its search list is a part of the Pod

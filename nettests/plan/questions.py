@@ -6,12 +6,13 @@ Whether it can run on this cluster is decided later.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import assert_never
 
 from nettests.model.check import Case
 from nettests.model.check_id import EXTERNAL, between, check_id
-from nettests.model.facts import ClusterFacts
-from nettests.model.target_kinds import Owner, descriptor
+from nettests.model.facts import ClusterFacts, ExistingService
+from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.words import OS, Family, Placement, Protocol, Question, Resolver
 from nettests.plan.cell import Cell
 from nettests.plan.flow import Flow, NameForm
@@ -34,6 +35,7 @@ class Candidate:
     name: NameForm | None = None
     resolver: Resolver | None = None
     case: Case | None = None
+    existing: ExistingService | None = None
 
     @property
     def id(self) -> str:
@@ -51,7 +53,8 @@ class Candidate:
         label = self.name.label if self.name else ""
         resolver = self.resolver.value if self.resolver else ""
         family = self.family.value.lower() if self.family else ""
-        return tuple(part for part in (self.cell.suffix, label, resolver, family) if part)
+        service = self.existing.name.replace("/", ".") if self.existing else ""
+        return tuple(part for part in (self.cell.suffix, service, label, resolver, family) if part)
 
     @property
     def title(self) -> str:
@@ -76,8 +79,10 @@ class Candidate:
 def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Candidate]:
     """Yield the candidates of each place: in the first family, and in every other one if the flow tests each."""
     for place in places:
-        for candidate in _in_place(place.flow, place.cell):
-            yield candidate
+        existing = descriptor(place.flow.target).location is Location.EXISTING_SERVICE
+        services = (facts.existing_services.value if existing else ()) or (None,)
+        for candidate, service in product(_in_place(place.flow, place.cell), services):
+            yield replace(candidate, existing=service)
             for family in facts.families[1:] if candidate.flow.each_family else ():
                 yield replace(candidate, family=family)
 

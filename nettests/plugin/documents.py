@@ -30,7 +30,7 @@ from nettests.report import (
 )
 from nettests.report.html_report import NOTHING
 from nettests.session.journal import Journal, read_journal, understood
-from nettests.session.previous_run import previous_run
+from nettests.session.recorded_runs import previous_run
 
 _NONE: Mapping[str, Observation] = MappingProxyType({})
 

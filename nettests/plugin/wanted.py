@@ -45,6 +45,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         namespace=option.namespace,
         image=option.image,
         registry=option.registry,
+        pull_secret=option.pull_secret,
         pre_pull=option.pre_pull,
         trace=option.trace,
         nodes=option.nodes,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
-from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
+from nettests.plan.privileged import SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence, counted
 from nettests.preflight.finding import Finding, Level, note, ok, worst
 from nettests.rules.support import WITHOUT_AGENT
@@ -21,6 +21,25 @@ def reachability(evidence: Evidence) -> Finding:
         level=Level.OK,
         summary=f"{evidence.server} answers as {facts.server_git_version} (context {facts.context})",
     )
+
+
+def distribution(evidence: Evidence) -> Finding:
+    """Name the platform, and the ready cluster profile and guide for it: the profile that states most and contradicts nothing."""
+    topic, facts = "platform", evidence.facts
+    read = (facts.platform.value, facts.cni.plugin.value, facts.cni.backend.value)
+    fitting: dict[str, int] = {}
+    for name, stated in evidence.ready.items():
+        parts = [stated.platform, stated.cni_plugin, stated.cni_backend]
+        if all(part in {None, value} for part, value in zip(parts, read, strict=True)):
+            fitting[name] = sum(part is not None for part in parts)
+    here = ", ".join(part for part in read if part) or "not known"
+    if fitting:
+        name = max(fitting, key=lambda name: fitting[name])
+        guide = f"docs/guides/{name.partition('-')[0]}.md"
+        here += f": read {guide}, and pass --cluster-profile {name}"
+    else:
+        here += ": no ready cluster profile fits, read docs/guides/real-clusters.md"
+    return Finding(topic=topic, level=Level.NOTE, summary=here, details=(facts.platform.origin,))
 
 
 def versions(evidence: Evidence) -> Finding:

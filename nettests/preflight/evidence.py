@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from nettests.model.check import Plan, Skip
+from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
@@ -66,6 +67,14 @@ class Evidence:
     remains: tuple[Remains, ...] = ()
     unlisted: str = ""
     """Why leftovers could not be looked for; empty when they were."""
+    webhooks: tuple[Object, ...] = ()
+    """The configurations of admission webhooks, each with its ``kind``."""
+    webhooks_unread: str = ""
+    """Why some of them could not be read; empty when all were."""
+    namespace_labels: Mapping[str, str] = field(default_factory=dict)
+    """The labels of the namespace that a run uses."""
+    ready: Mapping[str, StatedFacts] = field(default_factory=dict)
+    """What the ready cluster profiles state, by their names."""
     ports: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """Ports of nodes that pods hold: by node, by port, whose they are."""
     lacking_agents: tuple[str, ...] = ()

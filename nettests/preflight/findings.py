@@ -3,6 +3,7 @@
 from nettests.preflight.cluster import (
     address_families,
     components,
+    distribution,
     network_plugin,
     reachability,
     versions,
@@ -12,15 +13,18 @@ from nettests.preflight.finding import Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
 from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota
+from nettests.preflight.webhooks import webhooks
 
 TOPICS = (
     reachability,
+    distribution,
     versions,
     network_plugin,
     address_families,
     permissions,
     pod_security,
     privileged,
+    webhooks,
     nodes,
     taints,
     images,

@@ -6,6 +6,8 @@ from nettests.model.permission import (
     FOR_FACTS,
     LIST_EVENTS,
     LIST_SERVICE_CIDRS,
+    LIST_WEBHOOKS,
+    SECRETS,
     Permission,
 )
 from nettests.model.workload import Workload
@@ -26,10 +28,11 @@ def permissions(evidence: Evidence) -> Finding:
     whole = {check.flow for check in evidence.whole.checks if check.required}
     probed = {check.flow for check in evidence.plan.checks}
     blocked = bool(lost) and (not probed or not whole <= probed)
+    unpulled = any(permission.resource == SECRETS for permission in evidence.missing)
     costly = Level.BLOCKER if blocked else Level.WARNING
     return Finding(
         topic="permissions",
-        level=costly if lost else Level.NOTE,
+        level=Level.BLOCKER if unpulled else costly if lost else Level.NOTE,
         summary=f"{counted(len(evidence.missing), 'permission')} missing: "
         f"{counted(lost, 'check')} of {len(evidence.whole.checks)} left out",
         details=tuple(_detail(permission, evidence) for permission in evidence.missing),
@@ -54,6 +57,10 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
     flows = len({check.flow for check in costs})
     if costs:
         return f"{permission}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
+    if permission.resource == SECRETS:
+        return f"{permission}: the run has no pull Secret, and does not start"
+    if permission in LIST_WEBHOOKS:
+        return f"{permission}: preflight does not know which webhooks see the run's Pods"
     if permission in {*FOR_FACTS, LIST_SERVICE_CIDRS} or permission.resource == "configmaps":
         return f"{permission}: facts stay unknown, unless the cluster profile states them"
     if permission.resource == CREATE_POLICY.resource:

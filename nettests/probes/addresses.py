@@ -102,8 +102,8 @@ class Directory:
                 return Endpoint(host=self.name(target), hostname_port=port_of_name(location))
             case (Location.DNS_SERVICE | Location.DNS_POD) as location:
                 return Endpoint(host=self.name(target), server=str(self._name_server(location)))
-            case Location.EXTERNAL_ADDRESS | Location.EXTERNAL_NAME:
-                return self._external(target)
+            case Location.EXTERNAL_ADDRESS | Location.EXTERNAL_NAME | Location.EXISTING_SERVICE:
+                return self._of_others(target)
             case Location.NOWHERE:
                 raise NotStandingError(f"nothing is sent to a target of kind {target.kind.value}")
             case location:
@@ -360,8 +360,11 @@ class Directory:
             udp_port=NODE_UDP,
         )
 
-    def _external(self, target: Target) -> Endpoint:
+    def _of_others(self, target: Target) -> Endpoint:
+        """Return what is no part of the run: an existing Service, or the external target."""
         external = self.facts.external_target
+        if target.existing is not None:
+            return Endpoint(host=str(target.existing.address), clientip_port=target.existing.port)
         host = None
         if external is not None:
             host = self.name(target) if target.descriptor.by_name else external.address

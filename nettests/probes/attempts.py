@@ -45,8 +45,7 @@ from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
-from nettests.probes.series import Series
-from nettests.probes.size_search import SizeSearch
+from nettests.probes.series import Series, SizeSearch
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from nettests.model.check import Action
@@ -16,6 +17,25 @@ from nettests.model.observation import Raw
 from nettests.model.retransmission import QUERY_SECONDS
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.read import read_raw
+
+
+@dataclass(slots=True)
+class Resolvers:
+    """The resolvers of a run, one for each probe; times are monotonic. Safe for threads."""
+
+    _answered: dict[str, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def note_answer(self, probe: str, at: float) -> None:
+        """Note that a name was resolved for ``probe``."""
+        with self._lock:
+            self._answered[probe] = max(at, self._answered.get(probe, at))
+
+    def answered(self, probe: str, since: float) -> bool:
+        """Whether a name was resolved for ``probe`` at that time or later."""
+        with self._lock:
+            return probe in self._answered and self._answered[probe] >= since
+
 
 T = TypeVar("T")
 

@@ -128,7 +128,8 @@ def _needed(action: Action) -> Iterator[Instrument]:
             | Question.FLOWS
             | Question.CHURN
         ):
-            yield _reaching(action.source.kind, action.protocol)
+            existing = action.target.existing is not None
+            yield Instrument.CONNECT if existing else _reaching(action.source.kind, action.protocol)
         case _:
             assert_never(action.question)
 

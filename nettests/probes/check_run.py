@@ -6,12 +6,13 @@ Between ``observer``, which says when, and ``attempts``, which says how often. W
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Check
 from nettests.model.json_text import read_json
+from nettests.model.observation import Raw
 from nettests.model.target_kinds import Location
 from nettests.model.words import Question, VantageKind
 from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
@@ -22,7 +23,44 @@ from nettests.probes.families import why_lacking
 from nettests.probes.origin import Origins
 from nettests.probes.seams import Recorder, Services
 from nettests.probes.sending import STOPPED, Sender
-from nettests.probes.until_done import UntilDone
+
+
+@dataclass(slots=True)
+class UntilDone:
+    """Records one check until its ``done``, and always what concerns the run as a whole. Safe for threads."""
+
+    recorder: Recorder
+    _over: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def raw(self, raw: Raw) -> object:
+        """Write one request and its answer, unless the check is done."""
+        with self._lock:
+            return raw if self._over else self.recorder.raw(raw)
+
+    def done(
+        self,
+        check: str,
+        *,
+        distrust: str | None = None,
+        skip: str | None = None,
+        late: str | None = None,
+    ) -> None:
+        """Write that the check is done: the last record about it."""
+        with self._lock:
+            self._over = True
+        self.recorder.done(check, distrust=distrust, skip=skip, late=late)
+
+    def event(self, text: str) -> None:
+        """Write what happened to the run."""
+        self.recorder.event(text)
+
+    def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
+        """Write how long a Service took."""
+        self.recorder.convergence(
+            service=service, probe=probe, seconds=seconds, converged=converged
+        )
+
 
 OK = 200
 

@@ -5,8 +5,9 @@ run created for this check are changed, and they keep their addresses: a rule th
 lead to an earlier backend. Every answer on the way is written to the journal; it is not interpreted here.
 """
 
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
@@ -27,10 +28,56 @@ from nettests.parse.observe import (
     WAITED,
     changed_in_place,
 )
-from nettests.probes.in_step import InStep
 from nettests.probes.seams import Recorder, Replaces, Services
 from nettests.probes.sending import Sender
 from nettests.probes.service_changes import Look, Operation, Step, group_of, services_of, steps
+
+
+@dataclass(slots=True)
+class InStep:
+    """Threads by name; each comes to every step, or leaves. Safe for threads."""
+
+    names: Iterable[str]
+    _left: set[str] = field(init=False)
+    """The threads that have not left."""
+    _came: set[str] = field(default_factory=set)
+    _step: int = 0
+    _failed: Exception | None = None
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        self._left = set(self.names)
+
+    def come(self, name: str, act: Callable[[], None]) -> None:
+        """Wait until all remaining threads have come; one of them acts, and all go on, or fail as it failed."""
+        with self._changed:
+            self._came.add(name)
+            step = self._step
+            while self._step == step and not self._left <= self._came:
+                self._changed.wait()
+            if self._step == step:
+                self._go_on(act)
+            if self._failed is not None:
+                raise self._failed
+
+    def leave(self, name: str) -> bool:
+        """Come to no further step; return whether nobody is left."""
+        with self._changed:
+            self._left.discard(name)
+            self._came.discard(name)
+            self._changed.notify_all()
+            return not self._left
+
+    def _go_on(self, act: Callable[[], None]) -> None:
+        self._failed = None
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 - each of them has to fail as it did
+            self._failed = error
+        self._came.clear()
+        self._step += 1
+        self._changed.notify_all()
+
 
 Object = dict[str, Any]
 

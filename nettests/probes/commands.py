@@ -193,6 +193,8 @@ def _dial_name(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
 def _reach(action: Action, endpoint: Endpoint, request: str, port: int, timing: Timing) -> Command:
     host, path = endpoint.host, endpoint.path(request, action.protocol)
     match action.source.kind:
+        case VantageKind.POD if action.target.existing is not None:
+            return _connect(IN_POD, f"{_bracketed(host)}:{port}", timing)
         case VantageKind.POD:
             probed = dial(host, port, action.protocol, path, timing)
             patience = timing.names if action.target.descriptor.by_name else 0
@@ -267,19 +269,28 @@ def _from_node(action: Action, host: str, port: int, path: str, timing: Timing) 
             words = (curl, "-sS", "-m", seconds, f"http://{address}/{path}")
             return Command(means="exec", tool="curl", words=words, deadline=timing.dial)
         case Protocol.UDP:
-            words = (agnhost, "connect", "--protocol=udp", f"--timeout={seconds}s", address)
-            return Command(means="exec", tool="connect", words=words, deadline=timing.dial)
+            return _connect(agnhost, address, timing, "--protocol=udp")
         case Protocol.ICMP:
             raise CannotProbeError("ICMP has no ports to connect to")
         case _:
             assert_never(action.protocol)
 
 
+def _connect(agnhost: str, address: str, timing: Timing, *options: str) -> Command:
+    """Return the process that connects, and sends nothing over TCP."""
+    words = (agnhost, "connect", *options, f"--timeout={int(timing.dial)}s", address)
+    return Command(means="exec", tool="connect", words=words, deadline=timing.dial)
+
+
+IN_POD = "/agnhost"
+"""agnhost in the Pods of its image, of either system; on a Windows node it has another name (``model.windows_programs``)."""
+
+
 def host_programs(os: OS) -> tuple[str, str]:
     """Return how agnhost and curl are called from a node itself."""
     match os:
         case OS.LINUX:
-            return "/agnhost", "curl"
+            return IN_POD, "curl"
         case OS.WINDOWS:
             return AGNHOST, "curl.exe"
         case _:

@@ -5,10 +5,11 @@ pair is polled until it answers or its deadline passes; checks of the pair wait 
 is recorded, and its checks run anyway.
 """
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
 from nettests.bounds import Bounds
 from nettests.model.check import Action, Target, Vantage
@@ -25,6 +26,7 @@ from nettests.model.words import (
     VantageKind,
 )
 from nettests.parse.answers import HEALTH
+from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import NotStandingError
 from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
@@ -32,6 +34,52 @@ from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deadlines import Deadlines, overslept
 from nettests.probes.sending import Answer, Sender
 from nettests.probes.service_pairs import Pair
+
+RECENT_SECONDS = 10.0
+"""A poll without an answer takes a little over 5 s: a reachable probe reports within this time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Polling(Sender):
+    """Sends polls; safe for threads."""
+
+    clock: Callable[[], float] = time.monotonic
+    _heard: dict[str, float] = field(default_factory=dict)
+    """When a probe last brought an answer, whatever it said."""
+    _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """When a probe was last not reached, and why."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def carry_out(self, wanted: Command, action: Action) -> Answer:
+        """Carry out ``wanted``, and remember whether the probe was reached."""
+        answer = Sender.carry_out(self, wanted, action)
+        with self._lock:
+            if answer.error is None:
+                self._heard[action.source.probe] = self.clock()
+            else:
+                self._failed[action.source.probe] = self.clock(), answer.error
+        return answer
+
+    def why_deaf(self, probe: str) -> str:
+        """Return why a probe was not reached at all recently; empty if it was."""
+        since = self.clock() - RECENT_SECONDS
+        with self._lock:
+            failed, why = self._failed.get(probe, (-RECENT_SECONDS, ""))
+            deaf = self._heard.get(probe, since) <= since and failed > since
+        return f"was not reached ({why})" if deaf else ""
+
+    def why_busy(self, probe: str) -> str:
+        """Return that a probe is overloaded, by the time that it takes to answer for itself; empty if it is not."""
+        source = Vantage(kind=VantageKind.POD, probe=probe, os=OS.LINUX)
+        target = Target(kind=TargetKind.OWN_IP, pod=probe)
+        seconds = self.own_time(Action(source=source, target=target, protocol=Protocol.TCP))
+        return f"took {seconds:.1f} s to answer for itself" if seconds >= OVERLOADED_SECONDS else ""
+
+
+def polling(sender: Sender) -> Polling:
+    """Return the sender of a run's polls."""
+    return Polling(**{field.name: getattr(sender, field.name) for field in fields(sender)})
+
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0

@@ -8,27 +8,161 @@ import itertools
 import json
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import assert_never
 
 from nettests.bounds import Bounds
-from nettests.model.channel import ChannelError
+from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Action
-from nettests.model.powershell import first_use
+from nettests.model.powershell import first_use, powershell
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
-from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of
+from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of, datagram_answers
+from nettests.parse.idle import opened
 from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.examine import Examination
-from nettests.probes.kept_flow import KeptFlow
-from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME
+from nettests.probes.idle_connection import CLIENT
+from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME, SERVICE_UDP
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import channel_on
 from nettests.probes.service_in_use import InUse, Object, Setting
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
 from nettests.rules.readings import reduced
+
+_BASH = (
+    "exec 2>/dev/null; trap '' PIPE; "
+    'exec 3<>"/dev/udp/$0/$1" || exit 7; '
+    "echo open; "
+    "while read -r word; do "
+    "printf hostname >&3; "
+    'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
+    'then echo "back $word $back"; else echo "none $word"; fi; '
+    "done"
+)
+"""``dd`` reads a whole datagram; bash's ``read`` reads its first byte, and loses the others."""
+
+_POWERSHELL = (
+    "$o=[Console]::Out;"
+    "$a=[Net.IPAddress]::Parse('HOST');"
+    "$c=New-Object Net.Sockets.UdpClient($a.AddressFamily);"
+    "$c.Connect($a,PORT);$c.Client.ReceiveTimeout=1000*SECONDS;"
+    "$b=[Text.Encoding]::ASCII.GetBytes('hostname');"
+    "$e=New-Object Net.IPEndPoint($a,PORT);"
+    "$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "try{[void]$c.Send($b,$b.Length);"
+    "$l=[Text.Encoding]::ASCII.GetString($c.Receive([ref]$e));$o.WriteLine('back '+$w+' '+$l)}"
+    "catch{$o.WriteLine('none '+$w)}}"
+)
+"""Without double quotes, as in ``idle_client``."""
+
+
+def flow_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
+    """Return the argv of a client that waits ``seconds`` for the reply to each datagram."""
+    address = str(ip_address(host))
+    match system:
+        case OS.LINUX:
+            return ("bash", "-c", _BASH, address, str(port), str(seconds))
+        case OS.WINDOWS:
+            script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
+            return powershell(script.replace("SECONDS", str(seconds)))
+        case _:
+            assert_never(system)
+
+
+KEPT_SECONDS = 10.0
+"""How long a flow that does not follow is watched: no document says when it has to."""
+REPLY_SECONDS = 2
+"""How long a client waits for the reply to a datagram."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFlow(InUse):
+    """One flow through a Service whose endpoint changes from a former backend to the check's own."""
+
+    def record(self) -> Object:
+        """Return the record of the flow; the Service ends with the check's own backend."""
+        service = self.read()
+        final, former = self.ends
+        record: Object = {
+            "of": FLOW,
+            "former": former,
+            "behind": former,
+            "within": self.of.timing.convergence,
+            "followed": False,
+        }
+        self.lead(service, former)
+        try:
+            if not self.wait(lambda: self._new_flow() == former):
+                return record
+            source = self.of.standing[self.action.source.probe]
+            words = flow_words(self.system, self.address, SERVICE_UDP, REPLY_SECONDS)
+            talk = self.of.api.converse(self.of.namespace, source.name, CLIENT, words)
+            with closing(talk):
+                if not talk.hear(opened, seconds=self._patience):
+                    raise ChannelError(f"no client of a flow came about: {talk.stderr[-200:]}")
+                numbers = itertools.count(1)
+                record |= self._begin(talk, numbers)
+                self.lead(service, final)
+                return {**record, "behind": final, **self._watch(talk, numbers)}
+        finally:
+            self.lead(service, final)
+
+    def _begin(self, talk: Conversation, numbers: Iterator[int]) -> Object:
+        """Say datagrams until one is answered, or as many were not as make a negative result; any one may be lost."""
+        silent, before = 0, self._say(talk, numbers)
+        while before is None and silent + 1 < self.of.timing.failures:
+            silent, before = silent + 1, self._say(talk, numbers)
+        return {"before": before, "silent": silent}
+
+    def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
+        """Send datagrams until the new backend answers one, or ``KEPT_SECONDS`` after it answers new flows."""
+        final, _ = self.ends
+        began, since, unanswered = time.monotonic(), None, 0
+        while True:
+            last = self._say(talk, numbers)
+            unanswered += last is None
+            if since is None and self._new_flow() == final:
+                since = time.monotonic()
+            now = time.monotonic()
+            watched = 0.0 if since is None else now - since
+            if since is None and last != final and now - began > self.of.timing.convergence:
+                return {"followed": False}
+            if last == final or watched > KEPT_SECONDS:
+                return {
+                    "followed": True,
+                    "last": last,
+                    "seconds": watched if last == final else None,
+                    "watched": watched,
+                    "unanswered": unanswered,
+                }
+            self.pause()
+
+    def _say(self, talk: Conversation, numbers: Iterator[int]) -> str | None:
+        """Have the client send one datagram; return the backend that answered it."""
+        word = f"n{next(numbers)}"
+        talk.say(f"{word}\n")
+
+        def answered(text: str) -> bool:
+            return any(reply.word == word for reply in datagram_answers(text))
+
+        if not talk.hear(answered, seconds=self._patience):
+            raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
+        return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
+
+    def _new_flow(self) -> str | None:
+        """Return the backend that answers a flow from another source port."""
+        return backend_of(self.dial(self.address, SERVICE_UDP, Carrier.UDP)[0])
+
+    @property
+    def _patience(self) -> float:
+        return REPLY_SECONDS + self.of.timing.execute
+
 
 CHANGES = 6
 """How often the Service gets another backend while new connections are made."""

@@ -68,11 +68,12 @@ def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
     of_firewall = windows and not node.firewall.known
     of_network = windows and not (node.cni_driver.known and facts.cni.plugin.known)
     of_nat = windows and facts.cni.plugin.value in AS_IN_FILE and not facts.cni.nat_exceptions.known
+    of_loopback = windows and proxy.dsr.value is True and not facts.cni.loopback_dsr.known
     return (
         *(readings_of(node.os, curl, facts.families[0]) if of_proxy else ()),
         *((PROFILES,) if of_firewall else ()),
         *((NETWORKS,) if of_network else ()),
-        *((CNI,) if of_nat else ()),
+        *((CNI,) if of_nat or of_loopback else ()),
     )
 
 

@@ -19,6 +19,7 @@ from nettests.model.powershell import BEGIN, POWERSHELL
 from nettests.model.windows_programs import CMD, QUESTION, node_argv
 from nettests.model.words import OS, Family, Protocol, VantageKind
 from nettests.parse.known_answers import EXIT_CODE, LONG, NO_SUCH_PROGRAM, NOT_ASCII, WORDS_ECHOED
+from nettests.probes.commands import IN_POD as AGNHOST_IN_POD
 from nettests.probes.commands import dial, host_programs
 from nettests.probes.objects import NODE_CLOSED, NODE_HTTP, NODE_UDP, POD_CLOSED, PROBE_HTTP
 from nettests.rules.dns_suffixes import IN_POD
@@ -108,12 +109,16 @@ class _Part:
 
 def batches(place: Place) -> tuple[Batch, ...]:
     """Return the processes that calibrate a place."""
+    # No shell of Windows starts a file without an extension, such as the image's agnhost.
+    alone = place.os is OS.WINDOWS and place.vantage is VantageKind.POD and not place.here
+    by_shell = place.instruments - ({Instrument.CONNECT} if alone else set())
     parts = [
         part
         for instrument in Instrument
-        if instrument in place.instruments
+        if instrument in by_shell
         for part in _parts(instrument, place)
     ]
+    without = [_process(part) for part in _connect(place)] if place.instruments > by_shell else []
     missing = Batch(
         words=(NO_SUCH_PROGRAM,), questions=(KnownQuestion(name="exec/missing-program"),)
     )
@@ -123,7 +128,7 @@ def batches(place: Place) -> tuple[Batch, ...]:
         return (missing, *map(_process, parts), ends)
     questions = tuple(question for part in parts for question in part.questions)
     shell = _by_shell(place.os, *_lines(place, parts), f"exit {EXIT_CODE}")
-    return (missing, Batch(words=shell, questions=(*questions, code)))
+    return (missing, *without, Batch(words=shell, questions=(*questions, code)))
 
 
 def _process(part: _Part) -> Batch:
@@ -204,6 +209,12 @@ def _curl(place: Place) -> Iterator[_Part]:
 
 
 def _connect(place: Place) -> Iterator[_Part]:
+    if (
+        not place.on_node and not place.here
+    ):  # Pods connect over TCP, and a refusal takes seconds on Windows
+        refusing = f"{LOOPBACK}:{POD_CLOSED}"
+        yield _part("connect/closed", AGNHOST_IN_POD, "connect", "--timeout=5s", refusing)
+        return
     agnhost, _ = host_programs(place.os)
     host = place.address or LOOPBACK
     for name, address in (

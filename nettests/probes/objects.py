@@ -108,10 +108,11 @@ def namespace_of_level(blank: Blank, level: str) -> Object:
 
 
 def pull_secret(blank: Blank) -> Object:
-    """Return the Secret made of the user's file; ``PathError`` when that cannot be read."""
-    path = blank.images.pull_secret_file or Path()
+    """Return the copy of a Secret, or the Secret made of the user's file; ``PathError`` when that cannot be read."""
+    path, data = blank.images.pull_secret_file, blank.images.pull_secret_data
     try:
-        content = path.read_bytes()
+        if path is not None:
+            data = {".dockerconfigjson": b64encode(path.read_bytes()).decode("ascii")}
     except OSError as error:
         raise PathError(
             f"the pull secret {path} cannot be read: {error.strerror}",
@@ -125,15 +126,15 @@ def pull_secret(blank: Blank) -> Object:
             "namespace": blank.namespace,
             "labels": dict(blank.labels),
         },
-        "type": "kubernetes.io/dockerconfigjson",
-        "data": {".dockerconfigjson": b64encode(content).decode("ascii")},
+        "type": f"kubernetes.io/{'dockercfg' if '.dockercfg' in data else 'dockerconfigjson'}",
+        "data": dict(data),
     }
 
 
 def resident(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     """Return the long-lived objects of the run's namespace, in the order of creation."""
     return [
-        *([pull_secret(blank)] if blank.images.pull_secret_file else []),
+        *([pull_secret(blank)] if PULL_SECRET in pull_secrets(blank) else []),
         *services(plan, facts, blank),
         *pods(plan, facts, blank),
     ]
@@ -277,8 +278,9 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
 
 def pull_secrets(blank: Blank) -> tuple[str, ...]:
     """Return the names of the Secrets by which Pods pull their images."""
-    run_secrets = (PULL_SECRET,) if blank.images.pull_secret_file else ()
-    return (*blank.images.pull_secrets, *run_secrets)
+    images = blank.images
+    run_secrets = (PULL_SECRET,) if images.pull_secret_file or images.pull_secret else ()
+    return (*images.pull_secrets, *run_secrets)
 
 
 def _listen_in_families(spec: Object, node: NodeFacts) -> None:

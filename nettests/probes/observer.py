@@ -23,14 +23,13 @@ from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
-from nettests.probes.convergence import Convergence
+from nettests.probes.convergence import Convergence, Polling, polling
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.lateness import Lateness, lateness
 from nettests.probes.origin import Origins
 from nettests.probes.phases import Phases
-from nettests.probes.polling import Polling, polling
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 from nettests.probes.sentinel_first import SentinelFirst

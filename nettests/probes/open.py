@@ -15,6 +15,7 @@ from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
 from nettests.probes.sending import Probe
+from nettests.probes.together import Together
 
 PROBED = frozenset({"probe", "resolver", "node"})
 """The purposes of pods that serve as probes."""
@@ -38,7 +39,8 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         if pod.purpose == "node":
-            probes[pod.name] = Probe(name=pod.name, execute=execute)
+            together = Together(execute, facts.node(pod.node).os, timing.execute)
+            probes[pod.name] = Probe(name=pod.name, execute=execute, together=together)
             return
         try:
             channels, notes = cluster.open_http(

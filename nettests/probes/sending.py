@@ -14,7 +14,13 @@ from types import MappingProxyType
 
 from nettests.bounds import ahead, took
 from nettests.errors import NettestsError
-from nettests.model.channel import ChannelError, ExecChannel, HttpChannel, ProgramMissingError
+from nettests.model.channel import (
+    ChannelError,
+    ExecAnswer,
+    ExecChannel,
+    HttpChannel,
+    ProgramMissingError,
+)
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Raw
@@ -26,7 +32,7 @@ from nettests.parse.kept_back import ICMP, SPENT
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
-from nettests.probes.beside import queries_resolver
+from nettests.probes.beside import Resolvers, queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, Examiner
@@ -34,10 +40,12 @@ from nettests.probes.external import External
 from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
-from nettests.probes.resolvers import Resolvers
 from nettests.probes.seams import Recorder
+from nettests.probes.together import Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
+IN_A_ROW = frozenset({"curl", "connect"})
+"""Tools that end with 0 where the target answered, and at once."""
 STOPPED = "the run was stopped"
 """The beginning of every reason why a check was not run to its end."""
 
@@ -55,6 +63,8 @@ class Probe:
     execute: ExecChannel | None = None
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
+    together: Together | None = None
+    """Runs commands of checks in common processes, if it does."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
@@ -116,6 +126,16 @@ class Answer:
         )
 
 
+def _of_exec(got: ExecAnswer) -> Answer:
+    return Answer(
+        channel="exec",
+        exit_code=got.exit_code,
+        stdout=got.stdout,
+        stderr=got.stderr,
+        seconds=got.seconds,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
     """Sends the requests of a run; safe for threads. ``began`` is the run's start (monotonic)."""
@@ -167,23 +187,33 @@ class Sender:
         if reserved is not None:
             self.stopped.wait(max(0.0, reserved.since - now))
         slot = self._slot(wanted, action)
-        # A reference counts only while the request that it is compared with is under way.
-        with (
-            ahead(slot) if purpose == REFERENCE else slot
-        ):  # waiting for a turn does not count for the answer
-            self._go_on()
-            started = time.monotonic()
-            if reserved is not None:
-                self.pace.sent(reserved, started)
-            on_sent()
-            answer = self._answer(wanted, action)
-            ended = time.monotonic()
+        if done := self._in_a_row(wanted, action, on_sent):
+            started, answer = done.began, _of_exec(done.answer)
+            ended = started + (answer.seconds or 0)
+            context |= {"together": str(done.commands)} if done.commands > 1 else {}
+        else:
+            # A reference counts only while the request that it is compared with is under way.
+            with (
+                ahead(slot) if purpose == REFERENCE else slot
+            ):  # waiting for a turn does not count for the answer
+                self._go_on()
+                started = time.monotonic()
+                if reserved is not None:
+                    self.pace.sent(reserved, started)
+                on_sent()
+                answer = self._answer(wanted, action)
+                ended = time.monotonic()
         elapsed = ended - started if answer.seconds is None else answer.seconds
         if action.protocol.refused_by_icmp and self.pace.spent(action.source.probe, started):
             context[ICMP] = SPENT
-        done = answer.examination(wanted, context)
         raw = self._written(
-            action, done, started, elapsed, check=check, purpose=purpose, attempt=number
+            action,
+            answer.examination(wanted, context),
+            started,
+            elapsed,
+            check=check,
+            purpose=purpose,
+            attempt=number,
         )
         if read_raw(raw).outcome is Outcome.REFUSED:
             if reserved is not None:
@@ -191,10 +221,16 @@ class Sender:
             elif may_be_icmp(action):
                 self.pace.note_refusal(action.source.probe, started, ended)
         if positive(raw, action.question):
-            took(slot, self._of_channel(wanted, action, elapsed / read_raw(raw).tries))
-            if queries_resolver(action):
-                self.resolvers.note_answer(action.source.probe, ended)
+            self._learn(raw, wanted, action, slot)
         return raw
+
+    def _learn(
+        self, raw: Raw, wanted: Command, action: Action, slot: AbstractContextManager[object]
+    ) -> None:
+        """Note how long an answer took, and that a resolver answered."""
+        took(slot, self._of_channel(wanted, action, raw.elapsed / read_raw(raw).tries))
+        if queries_resolver(action):
+            self.resolvers.note_answer(action.source.probe, time.monotonic())
 
     def _of_channel(self, wanted: Command, action: Action, seconds: float) -> float:
         """Return how many of an answer's seconds the channel may have taken: at most what the probe needs for itself."""
@@ -293,6 +329,15 @@ class Sender:
             return self._dial(probe, wanted)
         return self._execute(probe, wanted, action)
 
+    def _in_a_row(
+        self, wanted: Command, action: Action, on_sent: Callable[[], None]
+    ) -> Done | None:
+        """Run the process of a node's own vantage beside others of it, if it has its result from that."""
+        probe = self.probes.get(action.source.probe)
+        if probe is None or probe.together is None or wanted.tool not in IN_A_ROW:
+            return None
+        return probe.together.run(wanted.words, action.target.kind.value, on_sent)
+
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         def tell(why: str) -> None:
             self.recorder.event(f"probe {probe.name}: {why}: {wanted.words[-1]}")
@@ -319,13 +364,7 @@ class Sender:
             got = error.answer  # it is read again from the journal
         except ChannelError as error:
             return Answer(channel="exec", error=error.message)
-        return Answer(
-            channel="exec",
-            exit_code=got.exit_code,
-            stdout=got.stdout,
-            stderr=got.stderr,
-            seconds=got.seconds,
-        )
+        return _of_exec(got)
 
     def _fetch(self, wanted: Command) -> Answer:
         if self.external is None:

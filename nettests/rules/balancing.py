@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.labels import SERVICE_NAME_LABEL
-from nettests.rules.evidence import Object
+from nettests.rules.evidence import Object, name_of
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
@@ -28,6 +28,7 @@ CLUSTER_IP, NODE_PORT, EXTERNAL_IP, INGRESS = "ClusterIP", "NodePort", "external
 class Wanted:
     """A load balancer that a Service port needs on one node, in one family."""
 
+    service: str
     front: Frontend
     family: int
     kind: str
@@ -109,6 +110,7 @@ class _Port:
     ) -> None:
         self._spec = service["spec"]
         self._port = port
+        self._name = name_of(service)
         self._address = address
         self._node = node
         self._family = ipaddress.ip_address(address).version
@@ -160,6 +162,7 @@ class _Port:
             fronts.append((INGRESS, address, number, narrow, direct, True))
         for kind, address, front, backends, direct, settled in fronts:
             yield Wanted(
+                service=self._name,
                 front=(address, front, protocol),
                 family=self._family,
                 kind=kind,

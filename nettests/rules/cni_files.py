@@ -21,6 +21,7 @@ SETTINGS = frozenset(
     {
         *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
         *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
+        *("enableLoopbackDSR", "windows_loopback_DSR"),
         *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
     }
 )

@@ -12,7 +12,14 @@ from typing import Any
 from nettests.rules.cni import SDN, parts_of
 from nettests.rules.cni_files import CNI_READINGS, configurations
 from nettests.rules.cni_spelling import LISTS
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    UnreadableError,
+    finding,
+)
 from nettests.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
 from nettests.rules.node import NODE
 from nettests.rules.pods import PODS, of_pod_families
@@ -163,6 +170,28 @@ def _called_with(part: Object) -> Iterator[Object]:
             value = argument.get("Value", argument)
             if isinstance(value, dict) and value.get("Type"):
                 yield value
+
+
+LOOPBACK_DSR = {
+    "sdnbridge": "loopbackDSR",
+    "sdnoverlay": "loopbackDSR",
+    "win-bridge": "loopbackDSR",
+    "win-overlay": "loopbackDSR",
+    "azure-vnet": "enableLoopbackDSR",
+    "calico": "windows_loopback_DSR",
+}
+"""Plugins with an option that lets a Pod reach itself through its Service with DSR, off by default, and its name:
+Microsoft/windows-container-networking ``cni``, containernetworking/plugins ``pkg/hns``, Azure/azure-container-networking
+``cni/netconfig.go``, projectcalico/calico ``cni-plugin/pkg/types``."""
+
+
+def loopback_dsr(evidence: Evidence) -> bool:
+    """Return whether the option is set; ``UnreadableError`` where no plugin of the configuration is known to have it."""
+    for part in _objects(configurations(evidence)):
+        option = LOOPBACK_DSR.get(str(part.get("type") or "").lower().removesuffix(".exe"))
+        if option:
+            return any(str(each.get(option)).lower() == "true" for each in _objects(part))
+    raise UnreadableError("the CNI configuration calls no plugin that is known to have loopbackDSR")
 
 
 def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:

@@ -12,6 +12,7 @@ LISTS = ("AdditionalArgs", "policies", "HcnPolicyArgs")
 _OF_PLUGINS = (
     *("cniVersion", "name", "type", "plugins", "delegate", "ipam", "apiVersion"),
     *("optionalFlags", "enableDualStack", "loopbackDSR", *LISTS),
+    *("enableLoopbackDSR", "windows_loopback_DSR"),
 )
 _OF_POLICIES = (
     *("Name", "Value", "Type", "Settings", "ExceptionList", "Exceptions"),

@@ -4,7 +4,7 @@
 Microsoft's ``networkhealth.ps1``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
@@ -85,21 +85,21 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
     Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
     """
     in_hns = set(frontends(load_balancers_of(evidence)))
-    wanted = set()
+    wanted: dict[Frontend, str] = {}
     for service in unchanged(evidence, of_runs=True):
         fronts = {
-            balancer.front
+            balancer.front: balancer.service
             for balancer in _wanted_balancers(evidence, service)
             if balancer.kind == CLUSTER_IP and balancer.backends
         }
-        of_sctp = {front for front in fronts if front[2] == SCTP}
-        if fronts - of_sctp <= in_hns:
+        of_sctp = {front: name for front, name in fronts.items() if front[2] == SCTP}
+        if fronts.keys() - of_sctp.keys() <= in_hns:
             wanted |= of_sctp
     if not wanted:
         raise NothingThereError(
             "no Service with a port of SCTP stays that has backends for this node"
         )
-    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
+    missing = _missing(wanted, in_hns)
     return finding(
         not missing,
         shown(missing) or f"load balancers for {len(wanted)} Service ports of SCTP",
@@ -208,7 +208,7 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     """Compare the load balancers of ClusterIPs that exist with those expected."""
     in_hns = set(frontends(load_balancers_of(evidence)))
     wanted = {
-        balancer.front
+        balancer.front: balancer.service
         for service in unchanged(evidence)
         if _is_afar(evidence, service) is afar
         for balancer in _wanted_balancers(evidence, service)
@@ -220,7 +220,7 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     if not wanted:
         which = " with externalTrafficPolicy Local and no local backend" if afar else ""
         raise NothingThereError(f"no Service{which} stays that has backends for this node")
-    missing = [f"no load balancer for {_spelled(front)}" for front in sorted(wanted - in_hns)]
+    missing = _missing(wanted, in_hns)
     return finding(
         not missing,
         shown(missing) or f"{len(in_hns)} load balancers for {len(wanted)} Service ports expected",
@@ -229,9 +229,16 @@ def _complete(evidence: Evidence, *, afar: bool) -> Finding:
     )
 
 
+def _missing(wanted: Mapping[Frontend, str], in_hns: Collection[Frontend]) -> list[str]:
+    return [
+        f"no load balancer for {_spelled(front, wanted[front])}"
+        for front in sorted(wanted.keys() - in_hns)
+    ]
+
+
 def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterator[str]:
     """Yield what is wrong with the load balancers of one frontend."""
-    front = _spelled(wanted.front)
+    front = _spelled(wanted.front, wanted.service)
     if not wanted.backends and wanted.settled and in_hns:
         yield f"a load balancer for {front}, which has no backends for this node"
     missing = wanted.backends and wanted.settled and not in_hns
@@ -352,5 +359,6 @@ def _ports(service: Object) -> Iterator[Frontend]:
         )
 
 
-def _spelled(front: Frontend) -> str:
-    return f"{front[0] or 'NodePort'}:{front[1]}/{front[2]}"
+def _spelled(front: Frontend, service: str = "") -> str:
+    at = f"{front[0] or 'NodePort'}:{front[1]}/{front[2]}"
+    return f"{service} at {at}" if service else at

@@ -12,12 +12,12 @@ from types import MappingProxyType
 from nettests.baseline.entries import Baseline, read_baseline
 from nettests.baseline.matching import BaselineComparison, compared, counted
 from nettests.compare.reading import read_results
-from nettests.errors import ManifestError, PlanError
+from nettests.errors import PlanError
 from nettests.model.journal_records import Accepted, AcceptedFailure
 from nettests.model.observation import Observation
 from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.model.words import FailOn, Verdict
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.report import build_results, render_json
 from nettests.session.journal import read_journal, understood
 
@@ -38,14 +38,8 @@ def baseline_of(file: Path | None, fail_on: Collection[FailOn]) -> Baseline | No
 
 def read_baseline_file(file: Path) -> Baseline:
     """Return the baseline in a file; ``ManifestError`` says what is wrong with it."""
-    try:
-        return read_baseline(read_text(file), str(file))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the baseline {file} cannot be read: {reason}",
-            hint="nettests baseline accept RUN writes one",
-        ) from error
+    text = text_of(file, "baseline", "nettests baseline accept RUN writes one")
+    return read_baseline(text, str(file))
 
 
 def against(

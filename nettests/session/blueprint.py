@@ -18,7 +18,7 @@ from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import ManifestFile, UnusedLimitation
 from nettests.model.words import CheckClass
-from nettests.outside_files import read_text
+from nettests.outside_files import text_of
 from nettests.plan import Choice, Flow, build
 from nettests.resources import manifests_path
 
@@ -46,14 +46,8 @@ def read_manifests(user_paths: Sequence[Path] = ()) -> Read:
     for path in [*_files(shipped), *(file for given in user_paths for file in _files(given))]:
         inside = path.is_relative_to(shipped)
         name = str(path.relative_to(shipped.parent.parent)) if inside else str(path)
-        try:
-            text = read_text(path)
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-            raise ManifestError(
-                f"the manifest {path} cannot be read: {reason}",
-                hint="pass a file, or a folder that holds some, with --limitations",
-            ) from error
+        hint = "pass a file, or a folder that holds some, with --limitations"
+        text = text_of(path, "manifest", hint)
         manifests.append(expect.read_manifest(text, name))
         digests.append(ManifestFile(file=name, sha256=hashlib.sha256(text.encode()).hexdigest()))
     return tuple(manifests), tuple(digests)

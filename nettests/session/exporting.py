@@ -28,7 +28,7 @@ from nettests.export.bundle import (
 )
 from nettests.export.names import Vocabulary
 from nettests.export.pseudonyms import Pseudonyms
-from nettests.export.records import Renaming
+from nettests.export.texts import Renaming
 from nettests.model import limits
 from nettests.model.calibration import Instrument
 from nettests.model.history import History

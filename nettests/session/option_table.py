@@ -58,9 +58,9 @@ OPTIONS = (
     RunOption(flag="--context", metavar="NAME", group=CLUSTER, help="Context of the kubeconfig."),
     RunOption(
         flag="--cluster-profile",
-        metavar="FILE",
+        metavar="FILE|NAME",
         group=CLUSTER,
-        help="Facts about the cluster that its API does not show.",
+        help="Facts about the cluster that its API does not show; `nettests list cluster-profiles` has those that are ready.",
     ),
     RunOption(
         flag="--namespace",
@@ -79,6 +79,12 @@ OPTIONS = (
         metavar="HOST[/PATH]",
         group=IMAGES,
         help="Pull images from this mirror instead of their own registry.",
+    ),
+    RunOption(
+        flag="--pull-secret",
+        metavar="[NAMESPACE/]NAME",
+        group=IMAGES,
+        help="Pull images by this Secret: one in --namespace, or else a copy of it in the run's namespace.",
     ),
     RunOption(
         flag="--pre-pull", group=PULL, help="Pull each image onto each node before the checks."

@@ -18,6 +18,7 @@ from nettests.cluster.nodes import of_own_network
 from nettests.cluster.permissions import denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.pod_security import by_quota
+from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
@@ -29,7 +30,9 @@ from nettests.model.permission import (
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
     LIST_NODES,
+    LIST_WEBHOOKS,
     Permission,
+    copying,
     reviewed,
 )
 from nettests.model.versions import KubernetesVersion
@@ -43,6 +46,7 @@ from nettests.preflight.evidence import Remains
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
+from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
 from nettests.session.cleanup import ownership
 from nettests.session.cluster_under_test import facts_of, profile_of
@@ -52,6 +56,7 @@ from nettests.session.run_options import RunOptions
 Object = dict[str, Any]
 
 FORBIDDEN = 403
+WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"
 RUN_ID = "preflight"
 
 
@@ -91,6 +96,10 @@ def _collect(
         for permission in _reviewed(facts.server_version, namespace)
         if str(permission) in facts.denied
     )
+    more = LIST_WEBHOOKS
+    if profile.images.pull_secret or profile.images.pull_secret_file:
+        more += copying(profile.images.pull_secret)
+    missing += denied(connection, more, namespace)
     plan = options.choice.of(build(facts, flows, options.enabled), facts)
     whole = build(replace(facts, denied=()), flows, options.enabled)
     blank = blank_of({}, profile, facts, facts.namespace or f"nettests-{RUN_ID}")
@@ -114,9 +123,10 @@ def _collect(
             for some, number in probes.passing(plan, facts, blank, connection.bounds)
         ),
         exposed=_exposed(objects),
+        ready={name: read_profile(path).facts for name, path in ready_profiles().items()},
     )
     evidence = _with_namespace(connection, evidence, profile)
-    evidence = _with_remains(connection, evidence)
+    evidence = _with_webhooks(connection, _with_remains(connection, evidence))
     of_others = {name: _others(connection, name) for name in sorted(evidence.vantages)}
     evidence = replace(
         evidence,
@@ -221,6 +231,24 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
         for leftover in leftovers
     )
     return replace(evidence, remains=remains)
+
+
+def _with_webhooks(connection: Connection, evidence: Evidence) -> Evidence:
+    """Add the configurations of webhooks, and the labels by which they choose the run's namespace."""
+    name = evidence.facts.namespace
+    try:
+        listed = [
+            item | {"kind": kind}
+            for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+            for item in connection.items(f"{WEBHOOKS}/{kind.lower()}s")
+        ]
+        namespaces = (item for item in evidence.objects if item["kind"] == "Namespace")
+        here = connection.get(f"/api/v1/namespaces/{name}") if name else next(namespaces, {})
+    except ApiError as error:
+        return replace(evidence, webhooks_unread=error.message)
+    metadata = here.get("metadata") or {}
+    labels = {NAME_LABEL: metadata.get("name", ""), **(metadata.get("labels") or {})}
+    return replace(evidence, webhooks=tuple(listed), namespace_labels=labels)
 
 
 def _listed(connection: Connection, path: str, **query: str) -> list[Object]:

@@ -15,7 +15,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
 from nettests.plan import Flow
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.cluster_under_test import facts_of, profile_of
+from nettests.session.cluster_under_test import copied_secret, facts_of, profile_of
 from nettests.session.head import new_run_id
 from nettests.session.run_options import RunOptions
 from nettests.session.stage_clock import StageClock
@@ -47,6 +47,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     )  # what is broken is said before any cluster is contacted
     profile = profile_of(options)
     connection = connect(options.kubeconfig, options.context, profile.timing)
+    profile = copied_secret(connection, profile)
     run_id = new_run_id()
     facts = facts_of(connection, profile, options)
     # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.

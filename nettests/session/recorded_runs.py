@@ -1,10 +1,16 @@
-"""Find finished runs on disk: a run's folder, its ``results.json``, or ``latest`` and its predecessors. Reads only."""
+"""Find finished runs on disk: a run's folder, its ``results.json``, ``latest`` and its predecessors, or the previous run. Reads only.
+
+The previous run is the last one on the same cluster with the same selection of checks; the page of a run says what changed
+since. Unreadable runs are ignored there: a document of an earlier run must not break those of this one.
+"""
 
 import re
+from collections.abc import Hashable
 from pathlib import Path
 
+from nettests.compare.fact_changes import choice_of
 from nettests.compare.reading import read_results
-from nettests.compare.recorded import RecordedRun
+from nettests.compare.recorded import RecordedRun, cluster_name
 from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.journal_lines import decode_only
@@ -18,18 +24,34 @@ _BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
 
 def results_of(word: str, reports: Path) -> Path:
     """Return the ``results.json`` that a word of the command line means; ``PathError`` where there is none."""
-    match = _BACK.fullmatch(word)
-    if match is not None and not Path(word).exists():
-        return _results_file(_back(int(match["back"] or 0), reports))
-    path = Path(word)
+    path = _path(word, reports)
     if path.is_dir():
         return _results_file(path)
-    _require_there(path)
     if path.name == JOURNAL:
         raise PathError(
             f"{path} is a journal, and documents are compared", hint=_rejudge_hint(path.parent)
         )
     return path
+
+
+def _path(word: str, reports: Path) -> Path:
+    """Return what a word means: the folder of an earlier run, or a path, which has to be there."""
+    match, path = _BACK.fullmatch(word), Path(word)
+    if path.exists():
+        return path
+    if match is None:
+        raise PathError(
+            f"there is no run {path}",
+            hint=f"name a run's folder, its {RESULTS}, or {LATEST}, {LATEST}~1 … (--report-dir)",
+        )
+    steps, runs = int(match["back"] or 0), runs_in(reports)
+    if steps >= len(runs):
+        held = f"{len(runs)} runs" if runs else "no run"
+        raise PathError(
+            f"{reports} holds {held}, and no run {steps} before the latest",
+            hint="name the folder of reports with --report-dir",
+        )
+    return runs[-1 - steps]
 
 
 def recorded_run(word: str, reports: Path) -> RecordedRun:
@@ -40,28 +62,15 @@ def recorded_run(word: str, reports: Path) -> RecordedRun:
 
 def folder_of(word: str, reports: Path) -> Path:
     """Return the folder of the run that a word of the command line means, for those who read its journal."""
-    match = _BACK.fullmatch(word)
-    if match is not None and not Path(word).exists():
-        folder = _back(int(match["back"] or 0), reports)
-    else:
-        path = Path(word)
-        _require_there(path)
-        # Of a run's documents the folder is meant; any other file is no run, whatever lies beside it.
-        folder = path.parent if path.name in {RESULTS, JOURNAL} else path
+    path = _path(word, reports)
+    # Of a run's documents the folder is meant; any other file is no run, whatever lies beside it.
+    folder = path.parent if path.name in {RESULTS, JOURNAL} else path
     if not (folder / JOURNAL).is_file():
         raise PathError(
             f"there is no {JOURNAL} of the run {word}",
             hint=f"name a run's folder, or {LATEST}, {LATEST}~1 … (--report-dir)",
         )
     return folder
-
-
-def _require_there(path: Path) -> None:
-    if not path.exists():
-        raise PathError(
-            f"there is no run {path}",
-            hint=f"name a run's folder, its {RESULTS}, or {LATEST}, {LATEST}~1 … (--report-dir)",
-        )
 
 
 def read_document(path: Path) -> bytes:
@@ -105,17 +114,6 @@ def _below(reports: Path) -> list[Path]:
     ]
 
 
-def _back(steps: int, reports: Path) -> Path:
-    runs = runs_in(reports)
-    if steps >= len(runs):
-        held = f"{len(runs)} runs" if runs else "no run"
-        raise PathError(
-            f"{reports} holds {held}, and no run {steps} before the latest",
-            hint="name the folder of reports with --report-dir",
-        )
-    return runs[-1 - steps]
-
-
 def begin_of(folder: Path) -> Begin | None:
     """Return the first record of a run's journal; ``None`` for what is no run's folder."""
     try:
@@ -152,3 +150,31 @@ def _results_file(folder: Path) -> Path:
 
 def _rejudge_hint(folder: Path) -> str:
     return f"make its documents with `nettests rejudge {folder}`, and name {folder / 'rejudged'}"
+
+
+def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
+    """Return the folder and the results of the run before the one in a folder; ``None`` where there is none.
+
+    Runs are looked for beside the folder. One that could not start, or broke off before it planned anything, says nothing.
+    """
+    current = begin_of(directory)
+    if current is None or not current.run_id:
+        return None
+    for folder in reversed(runs_in(directory.parent)):
+        begin, document = begin_of(folder), folder / RESULTS
+        if begin is None or begin.run_id == current.run_id or begin.started > current.started:
+            continue
+        if _cluster_and_choice(begin) == _cluster_and_choice(current) and document.is_file():
+            try:
+                recorded = read_results(read_document(document), str(document))
+            except PathError:
+                continue
+            if recorded.run.error is None and recorded.checks:
+                return folder, recorded
+    return None
+
+
+def _cluster_and_choice(begin: Begin) -> Hashable:
+    """Return what a run is of: a cluster, and a choice of checks."""
+    cluster = cluster_name(begin.server or "", begin.context or "")
+    return cluster, choice_of(begin.argv, begin.suites)

@@ -27,7 +27,7 @@ class RunOptions:
     ``enabled`` are the classes of checks that are run besides ``default``; ``keep`` says whether
     objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
     instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
-    says; ``pre_pull`` pulls every image before anything is probed. ``nodes`` and ``excluded_nodes`` choose
+    says, and ``pull_secret`` beside it; ``pre_pull`` pulls every image before anything is probed. ``nodes`` and ``excluded_nodes`` choose
     those that are tested, ``choice`` the checks;
     ``trace`` traces the leading incidents before clean-up.
     """
@@ -42,6 +42,7 @@ class RunOptions:
     namespace: str | None = None
     image: str | None = None
     registry: str | None = None
+    pull_secret: str | None = None
     pre_pull: bool = False
     trace: bool = False
     nodes: str | None = None

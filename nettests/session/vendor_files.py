@@ -5,9 +5,9 @@ limitation manifests below its folder belong to it. Naming a profile runs the ve
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -15,7 +15,7 @@ from nettests.conformance.vendor_profile import KIND, Own, VendorProfile, read_v
 from nettests.errors import ManifestError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_text import read_yaml
-from nettests.outside_files import read_text
+from nettests.outside_files import read_text, text_of
 
 GROUP = "nettests.suites"
 """The group of entry points by which packages bring suites."""
@@ -35,20 +35,16 @@ class VendorFiles:
 
     def beside_suites(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return suites that were named on a command line, and those of the profile that were not."""
-        return _with_profile_paths(given, self.suites)
+        return (*given, *_others(self.suites, given))
 
     def beside_limitations(self, given: Sequence[Path]) -> tuple[Path, ...]:
         """Return limitation manifests that were named on a command line, and those of the profile that were not."""
-        return _with_profile_paths(given, self.limitations)
+        return (*given, *_others(self.limitations, given))
 
-    def suite_modules(self) -> Iterator[Path]:
-        """Yield the files of the suites, each once."""
-        modules: dict[Path, None] = {}
-        for path in self.suites:
-            modules.update(
-                dict.fromkeys(_files_below(path, ("test_*.py",)) if path.is_dir() else [path])
-            )
-        yield from modules
+    def suite_modules(self) -> tuple[Path, ...]:
+        """Return the files of the suites, each once."""
+        every = (_suites(path) if path.is_dir() else [path] for path in self.suites)
+        return tuple(dict.fromkeys(module for modules in every for module in modules))
 
     def name(self, path: Path) -> str:
         """Return what a report calls a file: by its place below the profile's folder, or by its package."""
@@ -61,20 +57,23 @@ class VendorFiles:
 
 def read_vendor_files(file: Path) -> VendorFiles:
     """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
-    profile = read_vendor_profile(_text(file), str(file))
+    text = text_of(file, "vendor profile", "pass a file with --vendor-profile")
+    profile = read_vendor_profile(text, str(file))
     base = file.resolve().parent
     suites = [_existing(profile, suite, base, "suite") for suite in profile.suites]
-    limitations = [
-        manifest
-        for limitation in profile.limitations
-        for manifest in _manifests(
-            profile, limitation, _existing(profile, limitation, base, "limitation manifest")
-        )
-    ]
+    limitations: list[Path] = []
+    for limitation in profile.limitations:
+        path = _existing(profile, limitation, base, "limitation manifest")
+        # The profile itself may lie in the same folder.
+        manifests = _manifests(path) if path.is_dir() else [path]
+        if not manifests:
+            message = f"the folder {limitation.name} holds no limitation manifest"
+            raise _error(profile, limitation, message, "manifests end in .yaml or .yml")
+        limitations += manifests
     packages = {package.name: _package(profile, package) for package in profile.packages}
     for package in packages.values():
-        suites += _files_below(package, ("test_*.py",))
-        limitations += _profile_manifests(package)
+        suites += _suites(package)
+        limitations += _manifests(package)
     return VendorFiles(
         profile=profile,
         file=file.name,
@@ -85,16 +84,9 @@ def read_vendor_files(file: Path) -> VendorFiles:
     )
 
 
-def _with_profile_paths(given: Sequence[Path], profile_paths: Sequence[Path]) -> tuple[Path, ...]:
+def _others(paths: Sequence[Path], given: Sequence[Path]) -> list[Path]:
     named = [path.resolve() for path in given]
-    return (
-        *given,
-        *(
-            path
-            for path in profile_paths
-            if not any(path.is_relative_to(folder) for folder in named)
-        ),
-    )
+    return [path for path in paths if not any(path.is_relative_to(each) for each in named)]
 
 
 def carried(profile: VendorProfile, file: str) -> VendorFiles:
@@ -115,91 +107,58 @@ def is_vendor_profile(file: Path) -> bool:
     return isinstance(data, dict) and data.get("kind") == KIND
 
 
-def _text(file: Path) -> str:
-    try:
-        return read_text(file)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ManifestError(
-            f"the vendor profile {file} cannot be read: {reason}",
-            hint="pass a file with --vendor-profile",
-        ) from error
+def _error(profile: VendorProfile, reference: Own, message: str, hint: str) -> ManifestError:
+    return ManifestError(f"{profile.file}:{reference.line}: {message}", hint=hint)
 
 
 def _existing(profile: VendorProfile, reference: Own, base: Path, what: str) -> Path:
     path = (base / reference.name).resolve()
     if not path.exists():
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: there is no {what} {reference.name}: {path} does not exist",
-            hint="paths count from the folder of the profile",
-        )
+        message = f"there is no {what} {reference.name}: {path} does not exist"
+        raise _error(profile, reference, message, "paths count from the folder of the profile")
     return path
 
 
-def _manifests(profile: VendorProfile, reference: Own, path: Path) -> list[Path]:
-    """Return the manifests that a path names; the profile itself may lie in the same folder."""
-    manifests = _profile_manifests(path) if path.is_dir() else [path]
-    if not manifests:
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: the folder {reference.name} holds no limitation manifest",
-            hint="manifests end in .yaml or .yml",
-        )
-    return manifests
+def _suites(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("test_*.py"))
 
 
-def _profile_manifests(folder: Path) -> list[Path]:
-    return [
-        file for file in _files_below(folder, ("*.yaml", "*.yml")) if not is_vendor_profile(file)
-    ]
-
-
-def _files_below(folder: Path, patterns: tuple[str, ...]) -> list[Path]:
-    return sorted({path for pattern in patterns for path in folder.rglob(pattern)})
+def _manifests(folder: Path) -> list[Path]:
+    files = sorted({*folder.rglob("*.yaml"), *folder.rglob("*.yml")})
+    return [file for file in files if not is_vendor_profile(file)]
 
 
 def _package(profile: VendorProfile, reference: Own) -> Path:
-    """Return the folder of an installed package that names itself so."""
-    installed = entry_points(group=GROUP)
-    named = {
-        (entry_point.value, entry_point.name): entry_point
-        for entry_point in installed
-        if entry_point.name == reference.name
-    }
+    """Return the folder of an installed package that names itself so; a module alone, or anything else, is none."""
+    installed, name = entry_points(group=GROUP), reference.name
+    named = {(point.value, point.name): point for point in installed if point.name == name}
     if not named:
         names = sorted({entry_point.name for entry_point in installed})
         none = f"no installed package has an entry point in the group {GROUP}"
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: the package {reference.name} is not installed, or names no suites",
-            hint=nearest(reference.name, names, what="installed") if names else none,
+        raise _error(
+            profile,
+            reference,
+            f"the package {name} is not installed, or names no suites",
+            nearest(name, names, what="installed") if names else none,
         )
     if len(named) > 1:
         values = ", ".join(sorted(value for value, _ in named))
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: several installed packages call their suites {reference.name}: {values}",
-            hint="uninstall all but one of them",
-        )
-    folder = _folder(_load(profile, reference, next(iter(named.values()))))
-    if folder is None or not (_files_below(folder, ("test_*.py",)) or _profile_manifests(folder)):
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: the package {reference.name} brings no suite and no limitation manifest",
-            hint=f"its entry point in {GROUP} names a package with test_*.py or *.yaml files",
+        message = f"several installed packages call their suites {name}: {values}"
+        raise _error(profile, reference, message, "uninstall all but one of them")
+    (entry,) = named.values()
+    try:
+        loaded = entry.load()
+    except Exception as error:
+        message = f"the package {name} cannot be imported: {type(error).__name__}: {error}"
+        hint = f"run: python -c 'import {entry.module}'"
+        raise _error(profile, reference, message, hint) from error
+    places = [*getattr(loaded, "__path__", ())] if isinstance(loaded, ModuleType) else []
+    folder = Path(places[0]).resolve() if places else None
+    if folder is None or not (_suites(folder) or _manifests(folder)):
+        raise _error(
+            profile,
+            reference,
+            f"the package {name} brings no suite and no limitation manifest",
+            f"its entry point in {GROUP} names a package with test_*.py or *.yaml files",
         )
     return folder
-
-
-def _load(profile: VendorProfile, reference: Own, entry: EntryPoint) -> object:
-    try:
-        return entry.load()
-    except Exception as error:
-        raise ManifestError(
-            f"{profile.file}:{reference.line}: the package {reference.name} cannot be imported: {type(error).__name__}: {error}",
-            hint=f"run: python -c 'import {entry.module}'",
-        ) from error
-
-
-def _folder(loaded: object) -> Path | None:
-    """Return the folder of a package; a module alone, or anything else, is none."""
-    if not isinstance(loaded, ModuleType):
-        return None
-    places = [*getattr(loaded, "__path__", ())]
-    return Path(places[0]).resolve() if places else None

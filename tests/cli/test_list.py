@@ -53,6 +53,15 @@ def test_limitations_are_listed_with_their_summaries() -> None:
     assert len(lines) > 50
 
 
+def test_ready_cluster_profiles_are_listed_apart_from_those_of_the_lab() -> None:
+    """Each by the name that --cluster-profile takes, with its file, from which one of one's own is made."""
+    rows = json.loads(called("list", "cluster-profiles", "--json").output)
+    assert {"aks-overlay", "eks", "gke", "openshift"} < {row["profile"] for row in rows}
+    assert all(Path(row["file"]).is_file() and row["platform"] for row in rows)
+    lines = called("list", "cluster-profiles").output.splitlines()
+    assert [line.split()[0] for line in lines] == [row["profile"] for row in rows]
+
+
 def test_checks_are_listed_on_the_facts_of_a_run(recorded: Path) -> None:
     """With what is expected of each; its cluster is not needed."""
     done = called("list", "checks", "--of", recorded, "--check=pod-to-pod-ip/*/tcp")

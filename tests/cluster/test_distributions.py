@@ -310,7 +310,9 @@ def test_kube_dns_is_given_its_domain_as_an_argument() -> None:
         ({"kubernetes.azure.com/os-sku": "Windows2022"}, "v1.33.5", "aks"),
         ({"cloud.google.com/gke-os-distribution": "windows_ltsc"}, "v1.33.5", "gke"),
         ({"topology.kubernetes.io/zone": "a"}, "v1.33.5-gke.1036000", "gke"),
-        ({"agentpool": "np1"}, "v1.33.5+rke2r1", "other"),
+        ({"agentpool": "np1"}, "v1.33.5+rke2r1", "rke2"),
+        ({"node.openshift.io/os_id": "Windows"}, "v1.33.5+b1b77f6", "openshift"),
+        ({"agentpool": "np1"}, "v1.33.5+k3s1", "other"),
     ],
 )
 def test_nodes_of_a_managed_service_show_it_by_labels_or_builds(

@@ -15,8 +15,10 @@ from nettests.model.permission import (
     EVERYWHERE,
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
+    LIST_WEBHOOKS,
     RUN,
     Permission,
+    copying,
     reviewed,
 )
 from nettests.model.versions import KubernetesVersion
@@ -108,6 +110,11 @@ def test_discovery_only_reads() -> None:
     )
 
 
+def test_discovery_lists_webhooks_for_preflight() -> None:
+    """They are of the cluster, so that only a ClusterRole lets one see them."""
+    assert [one for one in LIST_WEBHOOKS if not allowed(one, "discovery", namespace="")] == []
+
+
 def test_discovery_reads_all_facts() -> None:
     """Everything that is read outside the run's namespace is among its rules."""
     outside = [
@@ -122,6 +129,15 @@ def test_no_role_names_a_wildcard_or_a_secret(role: str) -> None:
     text = str([item["rules"] for item in documents(role)])
     assert "*" not in text
     assert "secrets" not in text
+
+
+def test_the_role_for_a_pull_secret_reads_that_one_and_copies_it() -> None:
+    """It grants what copying takes, and no other Secret can be read by it."""
+    wanted = copying("default/regcred")
+    assert [str(one) for one in wanted if not allowed(one, "pull-secret", namespace="")] == []
+    (other, _) = copying("default/other")
+    assert not allowed(other, "pull-secret", namespace="")
+    assert granted("pull-secret") == {("", "secrets", "create"), ("", "secrets", "get")}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -166,6 +182,7 @@ FOR_PREFLIGHT_AND_GC = {
     ("", "namespaces", "get"),
     ("", "namespaces", "list"),
     ("", "services", "get"),
+    *((one.group, one.resource, one.verb) for one in LIST_WEBHOOKS),
 }
 
 

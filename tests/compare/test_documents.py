@@ -14,11 +14,7 @@ from nettests.compare.changes import Kind
 from nettests.compare.difference import Difference, difference
 from nettests.compare.difference_text import document, headline, overview, sections
 from nettests.compare.reading import read_results
-from nettests.compare.recorded import (
-    Member,
-    RecordedCheck,
-    RecordedRun,
-)
+from nettests.compare.recorded import Member, RecordedCheck, RecordedRun
 from nettests.compare.sections import render_markdown, render_page
 from nettests.model.journal_records import Convergence, Event
 from nettests.model.verdict import SUMMARY_ORDER

@@ -8,8 +8,7 @@ import pytest
 
 from nettests.baseline.entries import Baseline, Entry
 from nettests.baseline.matching import compared
-from nettests.compare.former_ids import current, is_former, successors
-from nettests.compare.reading import read_results
+from nettests.compare.reading import current, is_former, read_results, successors
 from nettests.compare.recorded import RecordedRun
 from nettests.model.check_id import flow_of
 from nettests.model.words import CheckClass, Verdict

@@ -7,12 +7,7 @@ import pytest
 from nettests.compare.changes import CheckChange, Explained, Kind, MemberChange, member_changes
 from nettests.compare.difference import Difference, difference
 from nettests.compare.fact_changes import PAIR, JoinedNodes
-from nettests.compare.recorded import (
-    Member,
-    Members,
-    RecordedCheck,
-    RecordedRun,
-)
+from nettests.compare.recorded import Member, Members, RecordedCheck, RecordedRun
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import known
 from nettests.model.versions import WindowsBuild

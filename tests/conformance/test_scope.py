@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.conformance.scope import not_covered, pool_rows, scope_rows
+from nettests.conformance.assessment import not_covered, pool_rows, scope_rows
 from nettests.conformance.vendor_profile import VendorProfile
 from nettests.expect.condition import Truth
 from nettests.model.facts import ClusterFacts, known, unknown

@@ -81,7 +81,12 @@ def test_shared_options_stand_under_headings() -> None:
     text = shown(("nettests", "run"))
     assert text.index("\nOptions:") < text.index("\nCluster:") < text.index("\nImages:")
     assert {"--kubeconfig", "--lab"} <= options_under("Cluster", text)
-    assert options_under("Images", text) == {"--image", "--registry", "--pre-pull"}
+    assert options_under("Images", text) == {
+        "--image",
+        "--registry",
+        "--pull-secret",
+        "--pre-pull",
+    }
     assert options_under("Checks", text) == {
         *("--suite", "--limitations", "--vendor-profile", "--flow", "--check", "--enable"),
         *("--nodes", "--exclude-node"),

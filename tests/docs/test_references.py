@@ -47,6 +47,8 @@ OTHERS = {
     "--data-binary": "curl",
     "--render": "scripts/sample.py",
     "--preserve-credentials": "nsenter",
+    "--query": "az",
+    "--disable-windows-outbound-nat": "az",
     "--user": "nsenter",
     "--net": "nsenter",
 }

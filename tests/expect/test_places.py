@@ -5,8 +5,7 @@ import pytest
 from nettests.errors import ManifestError
 from nettests.expect import lint, read_manifest, resolve, unused
 from nettests.expect.coverage import cover
-from nettests.expect.explain import explain
-from nettests.expect.resolve import expectation
+from nettests.expect.resolve import expectation, explain
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol
 from nettests.report.catalogue_page import why

@@ -7,8 +7,8 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.expect import explain, lint, read_manifest, resolve
-from nettests.expect.citations import is_change
 from nettests.expect.condition import Truth
+from nettests.expect.lint import is_change
 from nettests.expect.manifest import Citation
 from nettests.model.check import Check
 from nettests.model.expectation import Source

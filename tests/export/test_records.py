@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from nettests.export.records import Renaming
+from nettests.export.texts import Renaming
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.history import History
 from nettests.model.journal_lines import data_of, encode, record_of

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.forecast.changing import changed
+from nettests.forecast.changing import changed, notes, other_manifests
 from nettests.forecast.keys import read_change
-from nettests.forecast.notes import notes, other_manifests
 from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.journal_records import ManifestFile
 from nettests.model.versions import WindowsBuild

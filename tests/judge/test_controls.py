@@ -1,9 +1,13 @@
 """Which results need positive controls, and what is said where they fail or are missing."""
 
+from dataclasses import replace
+from ipaddress import ip_address
+
 import pytest
 
 from nettests.judge import judge
 from nettests.model.expectation import Expected
+from nettests.model.facts import ExistingService
 from nettests.model.observation import ControlResult
 from nettests.model.words import Outcome, SourceSeen, Verdict
 from tests.judge.cases import CLAIM, check, control, expects, observed
@@ -62,6 +66,30 @@ def test_only_the_targets_own_control_speaks_of_it(failing: str, *, said: bool) 
     found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
     assert found.verdict is Verdict.FAIL
     assert ("no other vantage reaches it either (timed out)" in found.message) is said
+
+
+@pytest.mark.parametrize(
+    ("own", "reached", "verdict"),
+    [
+        (True, False, Verdict.FAIL),
+        (False, True, Verdict.FAIL),
+        (False, False, Verdict.RECORDED),
+    ],
+)
+def test_a_service_of_others_counts_only_where_another_node_reaches_it(
+    verdict: Verdict, *, own: bool, reached: bool
+) -> None:
+    """Whom it admits is its owner's matter; the cluster's own Services are for everybody."""
+    service = ExistingService(name="shop/web", address=ip_address("10.96.7.7"), port=80, own=own)
+    dialled = check()
+    action = replace(dialled.action, target=replace(dialled.target, existing=service))
+    controls = (control("target", ok=reached), control("vantage", ok=True))
+    found = judge(
+        replace(dialled, action=action),
+        expects(CLAIM),
+        observed(Outcome.TIMED_OUT, controls=controls),
+    )
+    assert found.verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from nettests.model.powershell import (
     whole_output,
 )
 from nettests.model.words import OS, Family
-from nettests.probes import capabilities, commands, flow_client, idle_client
+from nettests.probes import capabilities, commands, during_changes, idle_client
 from nettests.rules.readings import ToolOutput
 
 PACKAGE = Path(rules.__file__).parents[1]
@@ -47,7 +47,7 @@ def scripts() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "lookup", commands.resolve_dnsname("web.demo.svc.cluster.local", Family.IPV6)
     yield "idle client", idle_client.client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
     yield "web client", idle_client.web_client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
-    yield "flow client", flow_client.flow_words(OS.WINDOWS, "10.0.0.1", 81, 2)
+    yield "flow client", during_changes.flow_words(OS.WINDOWS, "10.0.0.1", 81, 2)
 
 
 SCRIPTS = {name: words[-1] for name, words in scripts() if words[: len(POWERSHELL)] == POWERSHELL}
@@ -87,7 +87,7 @@ def test_every_module_with_a_script_is_among_them() -> None:
     parsed = {
         capabilities.__name__,
         commands.__name__,
-        flow_client.__name__,
+        during_changes.__name__,
         idle_client.__name__,
         "nettests.diagnose.inventory",
         "nettests.model.powershell",

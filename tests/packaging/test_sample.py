@@ -20,8 +20,8 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
+from nettests.session.conformance_run import compared
 from nettests.session.journal import read_journal
-from nettests.session.published import compared
 from scripts.sample import CONFORMANCE, report
 from tests.report.opened import unpacked
 

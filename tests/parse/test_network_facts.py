@@ -166,3 +166,26 @@ def test_what_is_known_is_not_read_again() -> None:
     """An answer never overrides an object of the API, nor what the cluster profile states."""
     facts = cluster_facts("win2022-l2bridge-dsr")
     assert completed(facts, [told(NETWORKS, [network("Calico", "Overlay")])]) == facts
+
+
+@pytest.mark.parametrize(
+    ("plugin", "given"),
+    [
+        ({"type": "azure-vnet", "windowsSettings": {"enableLoopbackDSR": True}}, True),
+        ({"type": "azure-vnet"}, False),
+        ({"type": "calico", "windows_loopback_DSR": "true"}, True),
+        ({"type": "calico", "windows_loopback_DSR": False}, False),
+        ({"type": "flannel", "delegate": {"type": "win-overlay", "loopbackDSR": True}}, True),
+        ({"type": "sdnbridge", "optionalFlags": {"LoopbackDSR": True}}, True),
+        ({"type": "vpc-bridge"}, None),
+    ],
+)
+def test_a_node_tells_whether_its_plugin_uses_dsr_for_what_a_pod_sends_to_itself(
+    plugin: dict[str, Any], given: bool | None
+) -> None:
+    """Each plugin has a name for the option, and it is off where its file has none; of others nothing is known."""
+    before = unread()
+    cni = replace(before.cni, loopback_dsr=unknown(WHY))
+    facts = completed(replace(before, cni=cni), [told(CNI, plugin)])
+    assert facts.cni.loopback_dsr.value is given
+    assert "win-1" in facts.cni.loopback_dsr.origin or WHY in facts.cni.loopback_dsr.origin

@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from ipaddress import ip_address
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nettests.model.check import Check, Plan
-from nettests.model.facts import ClusterFacts, FleetScope, NodeFacts
+from nettests.model.facts import ClusterFacts, ExistingService, FleetScope, NodeFacts, known
 from nettests.model.words import CheckClass, Placement, Protocol, Question, VantageKind
 from nettests.plan import Matrix, Members, build, load
 from nettests.plan.node_pools import choose_pools
@@ -246,3 +247,22 @@ def test_a_selected_check_needs_what_its_members_need() -> None:
     part = select(whole, facts, {"pod-to-own-ip/windows-1/windows-1/same-node/tcp"})
     assert {pod.node for pod in part.pods} >= {n.name for n in facts.nodes if n.pool != "linux-1"}
     assert len(part.pods) < len(whole.pods)
+
+
+def test_every_node_dials_each_existing_service() -> None:
+    """Each Service has a check of its own, named by it, with each node of a pool as a member; without any there is a skip."""
+    services = tuple(
+        ExistingService(name=name, address=ip_address("10.96.0.1"), port=443)
+        for name in ("default/kubernetes", "shop/web")
+    )
+    facts = replace(fleet(2, 3), existing_services=known(services, "test"))
+    planned = plan(facts, "pod-to-existing-service")
+    assert {check.id.partition("/")[2]: len(check.each) for check in planned.checks} == {
+        f"{pool}/tcp/{name}": size
+        for pool, size in (("linux-1", 2), ("windows-1", 3))
+        for name in ("default.kubernetes", "shop.web")
+    }
+    assert not planned.services
+    without = plan(fleet(2, 3), "pod-to-existing-service")
+    assert not without.checks
+    assert all("no existing Service" in skip.reason for skip in without.skips)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nettests.model.loss import fewest_lost, tail, tries
 from nettests.model.words import CheckClass, Protocol
-from nettests.plan.samples import FALSE_RATE, connections, train
+from nettests.plan.actions import FALSE_RATE, connections, train
 
 
 @given(st.integers(min_value=2, max_value=500))

@@ -9,7 +9,7 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.facts import ClusterFacts, Fact, Taint, known
-from nettests.model.permission import LIST_NODES
+from nettests.model.permission import LIST_NODES, copying
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import Family
 from nettests.preflight import Evidence, Finding, Level, findings, unreachable
@@ -110,6 +110,12 @@ CASES: tuple[Case, ...] = (
         lambda: evidence(replace(mixed(), denied=("get pods/exec",))),
         Level.WARNING,
         "left out",
+    ),
+    (
+        "permissions",
+        lambda: replace(HEALTHY, missing=copying("default/regcred")),
+        Level.BLOCKER,
+        "2 permissions missing: 0 checks",
     ),
     (
         "permissions",
@@ -324,13 +330,14 @@ def test_what_is_said(topic: str, made: Callable[[], Evidence], level: Level, sa
 
 
 def test_every_topic_is_shown_with_and_without_a_blocker() -> None:
-    """All topics but three have a case that blocks and one that does not."""
+    """All topics that can block have a case that does and one that does not."""
     levels: dict[str, set[Level]] = {}
     for topic, _, level, _ in CASES:
         levels.setdefault(topic, set()).add(level)
-    # Without an answer there is no evidence (below), what a run exposes is a user's to decide, and of components that
-    # are not Ready a run shows what that does.
-    topics = {one.topic for one in findings(HEALTHY)} - {"reachability", "exposure", "components"}
+    # Without an answer there is no evidence (below), what a run exposes, what a cluster is, and what sees its Pods is a
+    # user's to judge, and of components that are not Ready a run shows what that does.
+    never = {"reachability", "platform", "webhooks", "exposure", "components"}
+    topics = {one.topic for one in findings(HEALTHY)} - never
     for topic in topics:
         assert Level.BLOCKER in levels[topic], topic
         assert levels[topic] - {Level.BLOCKER}, topic

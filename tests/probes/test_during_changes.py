@@ -18,7 +18,7 @@ from nettests.model.observation import Attempt
 from nettests.model.powershell import END
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse import read_raw
-from nettests.probes import kept_flow
+from nettests.probes import during_changes
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.churn import NotFollowedError
 from nettests.probes.during_changes import CHANGES, DuringChanges
@@ -302,7 +302,7 @@ def test_a_flow_that_stays_is_watched_and_told(
     kept: str | None, outcome: Outcome, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """New flows go to the new backend, and this one is answered by the former, or by nobody."""
-    monkeypatch.setattr(kept_flow, "KEPT_SECONDS", 0.1)
+    monkeypatch.setattr(during_changes, "KEPT_SECONDS", 0.1)
     found = seen(Cluster(moves=False, kept=kept), question(Protocol.UDP))
     assert (found.outcome, found.backend) == (outcome, kept)
     assert told in found.detail

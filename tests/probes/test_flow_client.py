@@ -6,7 +6,7 @@ import pytest
 
 from nettests.model.words import OS
 from nettests.parse.during import DatagramAnswer, datagram_answers
-from nettests.probes.flow_client import flow_words
+from nettests.probes.during_changes import flow_words
 
 
 def test_powershells_script_takes_the_address_as_it_is() -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.probes.in_step import InStep
+from nettests.probes.churn import InStep
 
 NAMES = ("a", "b", "c")
 

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
-from nettests.model.cluster_profile import Timing
+from nettests.model.cluster_profile import OUTSIDE_MESHES, Timing
 from nettests.model.labels import MEMBER_LABEL, POD_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.objects import Blank
@@ -121,10 +121,11 @@ def test_a_pod_requests_the_address_of_the_one_before_it_once_that_is_gone() -> 
     pods = Pods(end=READY, addresses=["10.244.3.20", "10.244.3.20"])
     who = replacing(pods)
     who.replace("", "web-1", "web", beside=SERVER)
-    assert "annotations" not in pods.made[0]["metadata"]
+    assert pods.made[0]["metadata"]["annotations"] == OUTSIDE_MESHES["annotations"]
     who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
     wanted = pods.made[1]["metadata"]["annotations"]
-    assert wanted == {"cni.projectcalico.org/ipAddrs": '["10.244.3.20"]'}
+    calico = {"cni.projectcalico.org/ipAddrs": '["10.244.3.20"]'}
+    assert wanted == OUTSIDE_MESHES["annotations"] | calico
     assert (pods.gone, pods.awaited) == (["web-1"], ["web-1"])
 
 

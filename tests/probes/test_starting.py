@@ -12,7 +12,7 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentError
 from nettests.model.check import Action, Afterwards, Case, Target, Vantage
-from nettests.model.cluster_profile import Images, Timing
+from nettests.model.cluster_profile import OUTSIDE_MESHES, Images, Timing
 from nettests.model.facts import Taint
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
@@ -244,7 +244,8 @@ def test_a_pod_gets_the_runs_labels_image_and_place() -> None:
     item = pod(case(), node, BLANK, "start-7")
     assert item["metadata"]["name"] == "start-7"
     assert item["metadata"]["namespace"] == "nettests-1"
-    assert item["metadata"]["labels"] == {"nettests.dev/run": "1", "nettests.dev/purpose": "start"}
+    own = {"nettests.dev/run": "1", "nettests.dev/purpose": "start"}
+    assert item["metadata"]["labels"] == OUTSIDE_MESHES["labels"] | own
     spec = item["spec"]
     assert spec["nodeSelector"] == {"kubernetes.io/hostname": "w1", "kubernetes.io/os": "windows"}
     assert spec["tolerations"] == [{"key": "os", "operator": "Exists", "effect": "NoSchedule"}]

@@ -84,7 +84,7 @@ def test_every_service_port_has_its_load_balancer() -> None:
     assert found("load-balancers", balanced(BOTH, [DNS])).conforms
     missing = found("load-balancers", balanced(BOTH[:1], [DNS]))
     assert not missing.conforms
-    assert "no load balancer for 10.96.0.10:53/TCP" in missing.detail
+    assert "no load balancer for kube-system/kube-dns at 10.96.0.10:53/TCP" in missing.detail
 
 
 @pytest.mark.parametrize(("addresses", "node"), [((), "win-2"), (("172.30.0.13",), "win-1")])
@@ -116,7 +116,10 @@ def test_local_policy_without_a_local_backend_is_a_rule_of_its_own(backed_on: st
     readings = balanced([], [local], node=backed_on)
     ordinary, policed = "load-balancers", "local-policy-load-balancers"
     wrong, other = (ordinary, policed) if backed_on == "win-1" else (policed, ordinary)
-    assert "no load balancer for 10.96.0.10:53/TCP" in found(wrong, readings).detail
+    assert (
+        "no load balancer for kube-system/kube-dns at 10.96.0.10:53/TCP"
+        in found(wrong, readings).detail
+    )
     assert not found(wrong, readings).conforms
     with pytest.raises(NothingThereError):
         found(other, readings)
@@ -195,7 +198,7 @@ def test_a_port_of_sctp_is_a_rules_own_matter() -> None:
     tcp, sctp = policy(80, 6, "10.96.7.8"), policy(53, 132, "10.96.7.8")
     missing = found("sctp-load-balancers", balanced([tcp], [SIGNALS]))
     assert not missing.conforms
-    assert "no load balancer for 10.96.7.8:53/SCTP" in missing.detail
+    assert "no load balancer for demo/signals at 10.96.7.8:53/SCTP" in missing.detail
     there = found("sctp-load-balancers", balanced([tcp, sctp], [SIGNALS]))
     assert there.conforms
     own = {**SIGNALS, "metadata": {**SIGNALS["metadata"], "labels": {RUN_LABEL: "r"}}}
@@ -218,7 +221,7 @@ def test_leaked_load_balancers_deviate() -> None:
     assert found("load-balancer-backends", balanced(BOTH, [DNS])).conforms
     finding = found("load-balancer-backends", balanced([*BOTH, leaked], [DNS]))
     assert not finding.conforms
-    assert "2 load balancers for 10.96.0.10:53/TCP" in finding.detail
+    assert "2 load balancers for kube-system/kube-dns at 10.96.0.10:53/TCP" in finding.detail
     assert "refers to 1 endpoints that HNS does not have" in finding.detail
     alone = found("load-balancer-backends", balanced([BOTH[0], leaked], [DNS]))
     assert not alone.conforms
@@ -265,7 +268,7 @@ def test_rules_left_by_a_deleted_backend_deviate() -> None:
         readings = balanced([*healthy, left], [web])
         assert found("stale-load-balancers", readings).conforms
         finding = found("load-balancer-backends", readings)
-        assert "2 load balancers for 203.0.113.5:80/TCP" in finding.detail
+        assert "2 load balancers for demo/web at 203.0.113.5:80/TCP" in finding.detail
         assert not finding.conforms
 
 

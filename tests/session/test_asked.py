@@ -1,14 +1,18 @@
 """What a user says of a cluster: options go before the cluster profile, and some of both exclude each other."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from nettests.errors import ManifestError
+from nettests.cluster import connect
+from nettests.errors import ClusterError, ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
+from nettests.probes.objects import PULL_SECRET, Blank, pull_secret
 from nettests.redaction import without_held
-from nettests.session.cluster_under_test import profile_of
+from nettests.session.cluster_under_test import copied_secret, profile_of
 from nettests.session.run_options import RunOptions
+from tests.cluster.api import Reply, serving, write_kubeconfig
 
 HEAD = "apiVersion: nettests.dev/v1alpha1\nkind: ClusterProfile\n"
 IMAGES = "images:\n  bySystem: {windows: own:2}\n  registry: mirror.test\n"
@@ -60,6 +64,63 @@ def test_a_secret_is_in_the_namespace_that_pulls(
     assert caught.value.hint
     other = None if namespace else "theirs"
     assert profile_of(RunOptions(cluster_profile=file, namespace=other)).images != Images()
+
+
+@pytest.mark.parametrize(
+    ("named", "namespace", "images"),
+    [
+        ("regcred", None, Images(pull_secret="default/regcred")),
+        ("ci/regcred", None, Images(pull_secret="ci/regcred")),
+        ("regcred", "theirs", Images(pull_secrets=("regcred",))),
+        ("theirs/regcred", "theirs", Images(pull_secrets=("regcred",))),
+    ],
+)
+def test_a_pull_secret_is_copied_or_named(
+    named: str, namespace: str | None, images: Images
+) -> None:
+    """A run copies it into its own namespace; in one of others Pods name the one that is there."""
+    assert profile_of(RunOptions(pull_secret=named, namespace=namespace)).images == images
+
+
+def test_no_secret_is_copied_into_a_namespace_of_others() -> None:
+    """The message says how to name one there."""
+    with pytest.raises(ManifestError, match="ci/regcred is not in the namespace theirs") as caught:
+        profile_of(RunOptions(pull_secret="ci/regcred", namespace="theirs"))
+    assert "--pull-secret regcred" in caught.value.hint
+
+
+def copied(folder: Path, secret: str, data: dict[str, str]) -> ClusterProfile:
+    """Read a Secret with this content from an API server that has no other."""
+    path = "/api/v1/namespaces/{}/secrets/{}".format(*secret.split("/"))
+    bodies = {path: {"data": data}, "/version": {"gitVersion": "v1.33.5"}}
+    asked = profile_of(RunOptions(pull_secret=secret))
+    with serving(lambda request: Reply(body=bodies[request.path])) as api:
+        kubeconfig = write_kubeconfig(folder / "kubeconfig", api.url)
+        with closing(connect(kubeconfig, None, asked.timing)) as connection:
+            return copied_secret(connection, asked)
+
+
+@pytest.mark.parametrize("key", [".dockerconfigjson", ".dockercfg"])
+def test_a_copied_secret_holds_the_keys_of_pull_secrets_alone(tmp_path: Path, key: str) -> None:
+    """Its content is a secret that no output shows, and its copy has the type of its key."""
+    profile = copied(tmp_path, "ci/regcred", {key: "aHVudGVyMg==", "note": "bm90ZQ=="})
+    assert "aHVudGVyMg==" not in repr(profile)
+    assert without_held("over aHVudGVyMg==") == "over [redacted]"
+    blank = Blank(namespace="nettests-r", labels={"a": "b"}, images=profile.images)
+    copy = pull_secret(blank)
+    assert copy["type"] == f"kubernetes.io/{key.removeprefix('.')}"
+    assert copy["data"] == {key: "aHVudGVyMg=="}
+    assert copy["metadata"] == {
+        "name": PULL_SECRET,
+        "namespace": "nettests-r",
+        "labels": {"a": "b"},
+    }
+
+
+def test_a_secret_of_another_kind_is_not_copied(tmp_path: Path) -> None:
+    """The error names it and the keys that it lacks, before anything is created."""
+    with pytest.raises(ClusterError, match="default/opaque is no pull Secret"):
+        copied(tmp_path, "default/opaque", {"password": "eA=="})
 
 
 DIGEST = f"x@sha256:{'0' * 64}"

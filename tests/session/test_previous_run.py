@@ -9,7 +9,7 @@ import pytest
 from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.report import render_json
-from nettests.session.previous_run import previous_run
+from nettests.session.recorded_runs import previous_run
 from tests.compare.runs import results
 from tests.facts import cluster_facts
 

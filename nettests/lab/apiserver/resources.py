@@ -115,6 +115,10 @@ RESOURCES: tuple[Resource, ...] = (
     _row(_NETWORKING, "servicecidrs", "ServiceCIDR", "", "status", namespaced=False, since=33),
     _row("crd.projectcalico.org", "ippools", "IPPool", namespaced=False),
     _row("node.k8s.io", "runtimeclasses", "RuntimeClass", namespaced=False),
+    *(
+        _row("admissionregistration.k8s.io", f"{kind.lower()}s", kind, namespaced=False)
+        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+    ),
     _row("scheduling.k8s.io", "priorityclasses", "PriorityClass", "pc", namespaced=False),
     _row(_RBAC, "roles", "Role"),
     _row(_RBAC, "rolebindings", "RoleBinding"),

@@ -152,6 +152,14 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     help="Run only the flows that have to turn red and a few others; unrelated red is not looked for.",
 )
 @click.option(
+    "--placement",
+    type=click.Choice(["declared", "any"]),
+    default="declared",
+    show_default=True,
+    help="At which nodes: those that each fault names, or any that --seed chooses.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="For --placement any.")
+@click.option(
     "--rejudge",
     is_flag=True,
     help="With --resume: judge the journals of finished runs again, and run nothing.",
@@ -167,6 +175,8 @@ def selftest(
     limit: float,
     resume: Path | None,
     quick: bool,
+    placement: str,
+    seed: int,
     rejudge: bool,
     listing: bool,
     as_json: bool,
@@ -182,6 +192,10 @@ def selftest(
     faults = named_faults.chosen(
         names, named_faults.ASSUMPTIONS if assumptions else named_faults.FAULTS
     )
+    if assumptions and placement == "any":
+        raise LabError(
+            "Assumptions are broken where they are declared: --placement any is for faults."
+        )
     if listing:
         list_faults(faults)
         return
@@ -191,6 +205,7 @@ def selftest(
         budget=budget,
         limit=limit,
         quick=quick,
+        seed=seed if placement == "any" else None,
     )
     store = Store(resume or Path("reports") / time.strftime("selftest-%Y%m%d-%H%M%S"))
     if resume is not None and not resume.is_dir():

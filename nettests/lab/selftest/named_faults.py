@@ -10,9 +10,12 @@ Service, and those of its positive controls.
 """
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cache
+from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
@@ -127,12 +130,18 @@ EMPTY = "hns-ipam-l2bridge"
 """Its third Windows node is cordoned and has no Pods but those of the host's network."""
 PROFILES = (*EVERYWHERE, SERVICES, FLEET, EMPTY)
 
-_POD = {
-    "linux-1": "linux-1-1",
-    "linux-2": "linux-1-2",
-    "win-1": "windows-1-1",
-    "win-2": "windows-1-2",
-}
+NODES = {BRIDGE: {"linux": 2, "win": 2}, FLEET: {"linux": 4, "win": 8}}
+"""How many nodes of each system a profile has where faults may be; profiles that are not listed have as many as the first."""
+_OF_A_POOL = 4
+
+
+def slot_of(node: str) -> str:
+    """Return the node pool and the place in it by which Pods on a node are named: ``windows-2-1`` of ``win-5``."""
+    system, _, number = node.rpartition("-")
+    pool, member = divmod(int(number) - 1, _OF_A_POOL)
+    return f"{'windows' if system == 'win' else system}-{pool + 1}-{member + 1}"
+
+
 _NAMES = (
     "dns-* pod-a-record pod-to-pod-name pod-to-external-dns node-to-external-name pod-to-service-fqdn pod-to-service-pqdn "
     "pod-to-service-partial-name service-external-name service-headless stateful-set-names new-pod-first-packets"
@@ -176,7 +185,7 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
 
 def answering(node: str, source: str = "") -> tuple[Checks, ...]:
     """Return what something on a node answers: its Pods, behind Services too, and itself."""
-    pod = _POD[node]
+    pod = slot_of(node)
     pool = pod.rpartition("-")[0]
     affine = ("session-affinity",) if pool == "linux-1" else ()  # it has backends there
     return (
@@ -206,7 +215,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
 
 def between(start: str, end: str) -> tuple[Checks, ...]:
     """Return what is tested from one node of another, by its Services and NodePorts too."""
-    pod = _POD[end]
+    pod = slot_of(end)
     api = _BY_THE_API if start == "linux-1" else ()
     return (
         *answering(end, source=start),
@@ -238,13 +247,58 @@ TOPICS = (
 """The files, in the order in which their faults are tried."""
 
 
+Entry = Mapping[str, Any]
+
+
+@cache
+def _entries(topic: str) -> list[Entry]:
+    text = files("nettests.lab.selftest").joinpath(f"faults/{topic}.yaml").read_text("utf-8")
+    listed: list[Entry] = YAML(typ="safe").load(text)
+    return listed
+
+
 def of_topic(topic: str) -> tuple[NamedFault, ...]:
     """Return the named faults of one file."""
-    text = files("nettests.lab.selftest").joinpath(f"faults/{topic}.yaml").read_text("utf-8")
-    return tuple(_fault(entry) for entry in YAML(typ="safe").load(text))
+    return tuple(map(_fault, _entries(topic)))
 
 
-def _fault(entry: Mapping[str, Any]) -> NamedFault:
+# samples: win-1, linux-12; server-windows-1-2, svc-server-linux-1-1, but no node pool alone
+_NODE = re.compile(r"(?<![\w-])(win|linux)-\d+(?![\w-])")
+_SLOT = re.compile(r"\b(windows|linux)-(\d)-(\d+)\b")
+
+
+def placed(name: str, profile: str, seed: int) -> NamedFault:
+    """Return a fault at nodes that a seed chooses among those of a profile, instead of those that its file names.
+
+    Nodes of a system change places with each other, in what is injected, in what must and may turn, and in what it is called;
+    where the API server and the cluster's DNS run, and which node is cordoned, is the profile's.
+    """
+    places: dict[str, str] = {}
+    for system, count in NODES.get(profile, NODES[BRIDGE]).items():
+        nodes = [f"{system}-{number}" for number in range(1, count + 1)]
+        chosen = sorted(nodes, key=lambda node: sha256(f"{seed} {name} {node}".encode()).digest())
+        places |= zip(nodes, chosen, strict=True)
+    slots = {slot_of(node): slot_of(place) for node, place in places.items()}
+    entry = next(entry for topic in TOPICS for entry in _entries(topic) if entry["name"] == name)
+    kept = {key: entry[key] for key in ("name", "profiles") if key in entry}
+    return _fault({**_moved(entry, "", places, slots), **kept})
+
+
+def _moved(value: Any, key: str, places: Mapping[str, str], slots: Mapping[str, str]) -> Any:
+    """Return a part of an entry with other nodes: as nodes, and in the names of Pods and Services."""
+    if isinstance(value, list):
+        return [_moved(item, key, places, slots) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _moved(item, name, places, slots) for name, item in value.items()}
+    if not isinstance(value, str):
+        return value
+    text = _SLOT.sub(lambda match: slots.get(match[0], match[0]), value)
+    if key in {"service", "pod", "id"}:
+        return text
+    return _NODE.sub(lambda match: places.get(match[0], match[0]), text)
+
+
+def _fault(entry: Entry) -> NamedFault:
     """Return a fault; ``TypeError`` names a field that it does not have."""
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value

@@ -19,7 +19,7 @@ from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
-from nettests.lab.selftest.named_faults import NamedFault
+from nettests.lab.selftest.named_faults import NamedFault, placed
 from nettests.lab.selftest.runs import Run, from_json, open_flows
 
 _HEALTHY = "healthy"
@@ -131,10 +131,14 @@ class Plan:
     budget: float
     limit: float = 900
     quick: bool = False
+    seed: int | None = None
+    """Faults are put at nodes that it chooses, and not where they are declared."""
 
     def of(self, profile: str) -> Iterator[NamedFault]:
         """Yield the faults of a profile."""
-        return (fault for fault in self.faults if profile in fault.profiles)
+        for fault in self.faults:
+            if profile in fault.profiles:
+                yield fault if self.seed is None else placed(fault.name, profile, self.seed)
 
 
 class Selftest:
@@ -297,6 +301,6 @@ def judged(plan: Plan, store: Store) -> Matrix:
         ),
         flows=tuple(sorted({check.flow for run in healthy_runs.values() for check in run.checks})),
         judged=tuple(rows),
-        summaries=summaries(plan.faults),
+        summaries=summaries([fault for name in plan.profiles for fault in plan.of(name)]),
         open=open_flows(healthy_runs.values()),
     )

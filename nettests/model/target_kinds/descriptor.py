@@ -52,6 +52,7 @@ class Location(StrEnum):
     HEADLESS_NAME = "headless-name"
     KUBERNETES_NAME = "kubernetes-name"
     NO_NAME = "no-name"
+    EXISTING_SERVICE = "existing-service"
     DNS_SERVICE = "dns-service"
     DNS_POD = "dns-pod"
     EXTERNAL_ADDRESS = "external-address"

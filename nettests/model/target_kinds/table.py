@@ -113,6 +113,7 @@ def descriptor(kind: TargetKind) -> Descriptor:
             return _node(kind)
         case (
             TargetKind.KUBERNETES_SERVICE
+            | TargetKind.EXISTING_SERVICE
             | TargetKind.NO_NAME
             | TargetKind.DNS_SERVICE
             | TargetKind.DNS_POD
@@ -243,6 +244,7 @@ def _node(
 def _cluster(
     kind: Literal[
         TargetKind.KUBERNETES_SERVICE,
+        TargetKind.EXISTING_SERVICE,
         TargetKind.NO_NAME,
         TargetKind.DNS_SERVICE,
         TargetKind.DNS_POD,
@@ -257,6 +259,15 @@ def _cluster(
                 noun="",
                 heading="a Service of another namespace",
                 naming=Naming.CLUSTER,
+            )
+        case TargetKind.EXISTING_SERVICE:
+            return replace(
+                _CLUSTER_IP,
+                owner=Owner.CLUSTER,
+                location=Location.EXISTING_SERVICE,
+                shown_by=ShownBy.OTHER_VANTAGE,
+                heading="existing Services",
+                holds_pod=False,
             )
         case TargetKind.NO_NAME:
             return Descriptor(

@@ -95,6 +95,7 @@ def find_incidents(
             Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
             min(_weight(red[check]) for check in incident.checks),
+            Kind.SERVICE not in incident.traits,  # of as many, what names a Service tells most
         )
     )
     alone = sorted((result for result in red.values() if result.id not in covered), key=_weight)

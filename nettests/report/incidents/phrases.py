@@ -68,7 +68,7 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if sentence := untrusted.cause(of, results):
         return sentence
     if Kind.SETTINGS in of:
-        return f"Settings of {of[Kind.SETTINGS]} deviate from the rules {listed(rules_of(results))}"
+        return _settings_cause(of[Kind.SETTINGS], results)
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         return f"Names outside the cluster do not resolve{where}{_now_and_then(results)}"
@@ -85,6 +85,15 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
     if {Kind.SIZE, Kind.MUCH} & of.keys():
         return _amount_cause(of, results, happens)
     return f"{_subject(of)} {_direction_outcome(of, results) or _stale_answers(results) or happens}"
+
+
+def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
+    """Return whose settings deviate from which rules; of one rule, what was found."""
+    cause = f"Settings of {whose} deviate from the rules {listed(rules_of(results))}"
+    seen = results[0].observation
+    if len(results) > 1 or seen is None:
+        return cause
+    return f"{cause}: {last_detail(seen).partition(';')[0]}"
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:

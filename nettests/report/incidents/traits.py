@@ -323,7 +323,7 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
                 yield Kind.PROXY_NODE, source.node or ""
         case proxy:
             assert_never(proxy)
-    yield Kind.SERVICE, target.service or ""
+    yield Kind.SERVICE, target.service or (target.existing.name if target.existing else "")
     if check.action.question.changes_services:
         yield Kind.CHANGED, "Services"
     if len(target.backends) == 1:

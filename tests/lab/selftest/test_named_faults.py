@@ -1,5 +1,7 @@
 """The shipped named faults: enough of them, of faults that exist, on profiles and nodes that exist."""
 
+import re
+
 import pytest
 
 from nettests.lab.errors import LabError
@@ -12,6 +14,7 @@ from nettests.lab.selftest.named_faults import (
     NamedFault,
     chosen,
     of_topic,
+    placed,
     profiles_of,
 )
 from nettests.lab.selftest.runs import Check
@@ -144,3 +147,29 @@ def test_a_fault_that_says_too_little_is_no_fault() -> None:
         NamedFault(**words, injections=inject("dns-down"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="nothing may turn where a run recovers"):
         NamedFault(**words, injections=inject("exec-hangs"), recovered="x", may=(Checks(),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_fault_can_be_put_at_other_nodes_of_its_profiles(seed: int) -> None:
+    """It stays the same but for its nodes, and these exist: their Pods and Services change places with them."""
+    for fault in FAULTS:
+        for profile in fault.profiles:
+            moved = placed(fault.name, profile, seed)
+            assert (moved.name, len(moved.must)) == (fault.name, len(fault.must))
+            assert placed(fault.name, profile, seed) == moved
+            before, after = (
+                {*re.findall(r"\b(?:win|linux)-\d+\b", repr(each.injections))}
+                for each in (fault, moved)
+            )
+            assert len(before) == len(after)
+
+
+def test_a_seed_moves_what_is_injected_what_must_turn_and_what_it_is_called() -> None:
+    """Each node is chosen by some seed, and a Service of the run is that of the Pod on its node."""
+    moved = [placed("second-node-lacks-a-pods-service", "fleet", seed) for seed in range(60)]
+    options = [dict(each.injections[0].options) for each in moved]
+    assert {each["node"] for each in options} == {f"win-{number}" for number in range(1, 9)}
+    assert len({each["service"] for each in options}) == 4
+    for each, given in zip(moved, options, strict=True):
+        assert each.names == (given["node"], given["service"])
+        assert given["node"] in each.summary

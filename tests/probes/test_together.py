@@ -1,0 +1,121 @@
+"""Commands that wait for one Pod become one process, and only what its marks tell counts."""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from os import sched_yield
+
+import pytest
+
+from nettests.model.channel import ChannelError, ExecAnswer
+from nettests.model.words import OS
+from nettests.probes.together import Done, Together
+
+PATIENCE = 30.0
+LEADER = ("curl", "first")
+Behave = Callable[[], ExecAnswer]
+
+
+def whole(count: int, *, ends: Sequence[float] = (), code: int = 0, stderr: str = "") -> Behave:
+    """Return a process of whose commands so many ended well, each at its time."""
+    texts = [f"host-{number}~{number}.0~\n" for number in range(count)]
+    times = list(ends) or [0.1 * number for number in range(1, count + 1)]
+    arrived = tuple((sum(map(len, texts[: n + 1])), times[n]) for n in range(count))
+    answer = ExecAnswer(
+        exit_code=code, stdout="".join(texts), stderr=stderr, seconds=9.0, arrived=arrived
+    )
+    return lambda: answer
+
+
+@dataclass
+class Container:
+    """Holds its first process until the others wait; the next ones do what the test says."""
+
+    behave: Behave
+    slots: AbstractContextManager[object] = field(default_factory=nullcontext)
+    begun: threading.Event = field(default_factory=threading.Event)
+    go_on: threading.Event = field(default_factory=threading.Event)
+    argvs: list[tuple[str, ...]] = field(default_factory=list)
+    alone: set[str] = field(default_factory=set)
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        """Answer the first process at the test's word, and the others at once."""
+        assert timeout > 0
+        self.argvs.append(tuple(argv))
+        if tuple(argv) == LEADER:
+            self.begun.set()
+            assert self.go_on.wait(PATIENCE)
+            return ExecAnswer(exit_code=0, stdout="host", stderr="")
+        return self.behave()
+
+
+def results(os: OS, behave: Behave, count: int = 3) -> tuple[list[Done | None], Container]:
+    """Return the results of commands that came while another one ran."""
+    container = Container(behave)
+    together = Together(container, os, 30.0)
+    done: dict[int, Done | None] = {}
+
+    def run(number: int) -> None:
+        words = LEADER if number < 0 else ("curl", str(number))
+        done[number] = together.run(words, f"kind-{number}", lambda: None)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(-1, count)]
+    threads[0].start()
+    assert container.begun.wait(PATIENCE)
+    for number, thread in enumerate(threads[1:], 1):
+        thread.start()
+        while len(together._waiting) < number:
+            sched_yield()
+    container.go_on.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    container.alone = together._alone
+    return [done[number] for number in range(count)], container
+
+
+@pytest.mark.parametrize(
+    ("os", "text"),
+    [
+        (OS.LINUX, "curl 0 && echo '~0.0~' && curl 1 && echo '~1.0~' && curl 2 && echo '~2.0~'"),
+        (OS.WINDOWS, "curl 0&& echo ~0.0~&& curl 1&& echo ~1.0~&& curl 2&& echo ~2.0~"),
+    ],
+)
+def test_commands_that_wait_are_one_process(os: OS, text: str) -> None:
+    """Each has its own output and its own time."""
+    done, container = results(os, whole(3, ends=(0.1, 1.2, 1.3)))
+    assert container.argvs[1][-1] == text
+    assert [each and each.answer.stdout for each in done] == ["host-0", "host-1", "host-2"]
+    assert [each and round(each.answer.seconds or 0, 1) for each in done] == [0.1, 1.1, 0.1]
+    assert [each and each.commands for each in done] == [3, 3, 3]
+
+
+def test_the_first_that_fails_counts_and_the_others_are_run_alone() -> None:
+    """Its exit code and its error are the shell's; its kind of target is run alone from then on."""
+    done, container = results(OS.LINUX, whole(1, code=28, stderr="curl: (28) timed out"))
+    assert done[0] is not None
+    assert done[1] is not None
+    assert (done[1].answer.exit_code, done[1].answer.stderr) == (28, "curl: (28) timed out")
+    assert done[2] is None
+    assert container.alone == {"kind-1"}
+
+
+def lost() -> ExecAnswer:
+    """Fail as a channel does."""
+    raise ChannelError("it was cut")
+
+
+@pytest.mark.parametrize(
+    ("behave", "told"),
+    [
+        (lost, [False, False, False]),
+        (whole(2), [True, True, False]),
+        (whole(3, ends=(1.5, 1.5, 1.6)), [False, False, True]),
+        (whole(3, ends=(0.2, 0.2, 0.2)), [True, True, True]),
+    ],
+    ids=["no answer", "a mark is missing", "late at the same moment", "prompt"],
+)
+def test_what_a_process_does_not_tell_is_run_alone(behave: Behave, told: list[bool]) -> None:
+    """Neither a lost answer nor a delay is laid to a command that need not have had it."""
+    done, _ = results(OS.LINUX, behave)
+    assert [each is not None for each in done] == told
