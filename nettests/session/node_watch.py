@@ -15,7 +15,7 @@ from nettests.cluster.readiness import Readiness, read_readiness
 from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
-from nettests.plan.dependence import nodes_by_pod, nodes_of
+from nettests.plan.selection import nodes_by_pod, nodes_of
 from nettests.session.looking import FRESH_SECONDS, Looks
 
 LOOK_SECONDS = 5.0
