@@ -20,7 +20,7 @@ from nettests.report import build_results
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
 from nettests.session.journal import read_journal
-from nettests.session.rejudged_journal import judge_again
+from nettests.session.rejudge import judge_again
 
 BUNDLES = Path(__file__).resolve().parent.parent / "tests" / "field" / "bundles"
 TODAY = date(2026, 11, 25)

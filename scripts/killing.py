@@ -45,8 +45,8 @@ import sys
 from pathlib import Path
 from nettests.cluster import connect
 from nettests.cluster.access import Access
-from nettests.cluster.lease import Lease
-from nettests.session.cleanup import clean_up, ownership
+from nettests.cluster.ownership import Lease
+from nettests.session.holding import clean_up, ownership
 connection, seconds = connect(Path(sys.argv[1]), None), float(sys.argv[2])
 marks = ownership("neighbour")
 access, home = Access(connection, marks), "nettests-neighbour"

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nettests.redaction import held
+from nettests.redaction.redactor import forget
 from tests.needs_lab import NEEDS_LAB
 
 # No test measures time: a busy machine is not a failure.
@@ -155,4 +155,4 @@ def _group(item: pytest.Item) -> str:
 def no_secrets_held() -> Iterator[None]:
     """Secrets that a test's code registered are words of no other test."""
     yield
-    held.forget()
+    forget()

@@ -28,7 +28,7 @@ from nettests.compare.known_facts import (
 from nettests.compare.recorded import RecordedCheck, RecordedRun, Seen, cluster_of
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
-from nettests.report.digest import facts_digest
+from nettests.report.results import facts_digest
 from nettests.report.summary import UNKNOWN
 
 CheckInRun = tuple[RecordedRun, RecordedCheck]

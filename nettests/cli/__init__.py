@@ -19,7 +19,7 @@ COMMANDS = {
             "calibrate_command",
             "Check whether the tools of a cluster's nodes are understood.",
         ),
-        "lab": ("lab_command", "Start and stop emulated clusters, and inject faults."),
+        "lab": ("list_command", "Start and stop emulated clusters, and inject faults."),
     },
     "Understand": {
         "list": ("list_command", "List flows, checks, limitations, lab profiles or faults."),
@@ -29,9 +29,9 @@ COMMANDS = {
         ),
         "discover": ("discover_commands", "Show a cluster's facts, and why some are unknown."),
         "explain": ("explain_command", "Explain the expected outcome of CHECK on a cluster."),
-        "open": ("open_command", "Open the report of a run, by default of the latest."),
+        "open": ("list_command", "Open the report of a run, by default of the latest."),
         "trace": ("trace_command", "Find the hop at which a check's packets are lost, and why."),
-        "diagnose": ("diagnose_command", "Collect diagnostics of a cluster's networking."),
+        "diagnose": ("trace_command", "Collect diagnostics of a cluster's networking."),
         "export": ("export_command", "Make an anonymous bundle of a run, to send to the project."),
     },
     "Compare": {
@@ -46,11 +46,11 @@ COMMANDS = {
         ),
     },
     "In the cluster": {
-        "render": ("render_command", "Print every object that a run would create."),
-        "images": ("images_command", "List the images that a run pulls, for a mirror."),
+        "render": ("discover_commands", "Print every object that a run would create."),
+        "images": ("discover_commands", "List the images that a run pulls, for a mirror."),
         "job": ("job_commands", "Run inside the cluster, as a Job or CronJob."),
         "sonobuoy": ("sonobuoy_commands", "Run as a plugin of Sonobuoy."),
-        "archive": ("archive_command", "Archive a run's folder as one file."),
+        "archive": ("run_command", "Archive a run's folder as one file."),
         "gc": ("gc_command", "List what killed runs left in a cluster; --yes removes it."),
     },
     "Author": {

@@ -31,8 +31,7 @@ from nettests.model.visible import as_line
 from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
 from nettests.report.text import plural
-from nettests.session.calibrate_local import calibrate_local
-from nettests.session.calibrated import CalibratedNow
+from nettests.session.calibrate_local import CalibratedNow, calibrate_local
 from nettests.terminal.drawing import console
 
 PIPED = 140
@@ -82,9 +81,7 @@ def calibrate(
 
 
 def _in_cluster(common: CommonOptions, report_dir: Path) -> CalibratedNow:
-    from nettests.session.calibrate_now import (  # noqa: PLC0415 - it does not import on Windows
-        calibrate_now,
-    )
+    from nettests.session.calibrate_now import calibrate_now  # noqa: PLC0415 - it does not import on Windows
 
     flows = common.registry().flows
     with common.cluster() as options:

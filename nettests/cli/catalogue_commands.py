@@ -11,15 +11,19 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import shared
+from nettests.cli.options import own_options, shared
 from nettests.cli.output_options import json_option
 from nettests.errors import ManifestError, PathError
 from nettests.expect import Coverage
 from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
-from nettests.report.catalogue_page import render_catalogue, totals, why
-from nettests.report.open_questions import render_open_questions
-from nettests.report.seeds_page import render_seeds
+from nettests.report.catalogue_page import (
+    render_catalogue,
+    render_open_questions,
+    render_seeds,
+    totals,
+    why,
+)
 from nettests.session.without_cluster import Survey, survey
 
 _FILE = click.Path(path_type=Path)
@@ -28,19 +32,7 @@ _FILE = click.Path(path_type=Path)
 @click.command(cls=Command, example="nettests catalogue --json")
 @shared("--suite", "--limitations")
 @json_option("Facts, sources and what exercises them.")
-@click.option("--write", type=_FILE, metavar="FILE", help="Write the reference page instead.")
-@click.option(
-    "--write-open",
-    type=_FILE,
-    metavar="FILE",
-    help="Write the page of open questions instead: unspecified entries, and what would settle them.",
-)
-@click.option(
-    "--write-seeds",
-    type=_FILE,
-    metavar="FILE",
-    help="Write the page of the seed documents instead: what each sentence states, and what exercises it.",
-)
+@own_options("catalogue")
 def catalogue(
     *,
     suite: tuple[Path, ...],

@@ -121,6 +121,5 @@ class Commands(click.Group):
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:
-    """Return the error with a message that is safe to print."""
     vars(error)["message"] = as_paragraph(error.message)  # declared final; click prints it
     return error

@@ -1,28 +1,37 @@
-"""``nettests discover`` and ``nettests plan``: the facts of a cluster, and the checks that a run would make.
+"""``nettests discover | plan | images | render``: the facts of a cluster, and the checks, images and objects of a run.
 
-Both only read; nothing is created in the cluster.
+All only read; nothing is created in the cluster. ``render`` uses the same functions as deployment. No registry is contacted by
+``images``, so a digest is known only if a node already has the image.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from nettests import terminal
+from nettests import probes, terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IDS, CommonOptions, cluster_options
+from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
 from nettests.cli.output_options import json_option
 from nettests.cluster import connect
+from nettests.cluster.digests import digests_of
+from nettests.cluster.ownership import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
+from nettests.model.yaml_writing import write_yaml
+from nettests.plan.images import needed_images
+from nettests.plan.node_pools import unusable
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.cluster_under_test import facts_of, profile_of
+from nettests.session.holding import ownership
+from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.report_dir import new_run_id
 from nettests.session.run_options import RunOptions
 
 
@@ -188,3 +197,106 @@ def _external(facts: ClusterFacts) -> str:
     if target is None:
         return f"none declared; {vantage}"
     return f"{target.address or 'no address'}, {target.name or 'no name'}; {vantage}"
+
+
+@click.command(
+    cls=Command,
+    example="nettests images --kubeconfig ~/.kube/config --registry=registry.example/mirror",
+)
+@cluster_options(CLUSTER, IMAGES, CHECKS, IDS)
+@click.option(
+    "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
+)
+@json_option()
+def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
+    """List the images that a run pulls, for a mirror.
+
+    Copy them there, and name the mirror with --registry.
+    """
+    nodes: list[dict[str, Any]] = []
+
+    def read_nodes(options: RunOptions, profile: ClusterProfile) -> None:
+        connection = connect(options.kubeconfig, options.context, profile.timing)
+        with closing(connection):
+            nodes.extend(connection.items("/api/v1/nodes"))
+
+    profile, blueprint = planned_on(common, read_nodes if digests else None)
+    needed = needed_images(blueprint.plan, blueprint.facts, profile.images)
+    known_digests = digests_of(nodes, [image.image for image in needed]) if digests else {}
+    out = {node.name: unusable(node) for node in blueprint.facts.nodes if unusable(node)}
+    if as_json:
+        listed = [
+            {**asdict(image), **({"digests": known_digests[image.image]} if digests else {})}
+            for image in needed
+        ]
+        data = {"images": listed, "left_out": out}
+        terminal.document(data)
+        return
+    for image in needed:
+        terminal.line(image.image)
+        for line in _pinned(known_digests[image.image]) if digests else ():
+            terminal.line(f"  {line}")
+        if image.image != image.origin:
+            terminal.line(f"  a copy of {image.origin}")
+        terminal.line(
+            f"  for {image.purpose} on {', '.join(image.nodes)} ({'; '.join(image.platforms)})"
+        )
+    for name, reason in out.items():
+        terminal.line(f"{name} is left out: {reason}")
+
+
+def _pinned(references: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the digests of an image that nodes know, or how to find one."""
+    if not references:
+        return (
+            "digest not known: no node names one; run once with --pre-pull, or query the registry",
+        )
+    if len(references) > 1:
+        return ("nodes have different images by this name:", *references)
+    return references
+
+
+_WITHOUT_ADDRESSES = "in a run with the addresses of its pods, and owned by the Service"
+
+
+@click.command(
+    cls=Command, example="nettests render --kubeconfig ~/.kube/config --namespace=net-tests"
+)
+@cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
+def render(*, common: CommonOptions) -> None:
+    """Print every object that a run would create.
+
+    Objects are printed in the order of creation, with a comment on what they expose.
+
+    The last ones are short-lived: Pods that pull images, and Pods of single checks. Services that disruptive
+    checks recreate are printed as they are created first.
+    """
+    profile, blueprint = planned_on(common)
+    facts, run_id = blueprint.facts, new_run_id()
+    marks = ownership(run_id)
+    namespace = facts.namespace or f"nettests-{run_id}"
+    blank = blank_of(marks.labels, profile, facts, namespace)
+    items = [marks.marked(item) for item in probes.rendered(blueprint.plan, facts, blank)]
+    if items:
+        lease = lease_object(marks, namespace, profile.timing.lease)
+        items.insert(0 if blank.existing else 1, lease)
+    ports = probes.exposed_ports(items)
+    for item in items:
+        subject = f"{item['kind']} {item['metadata']['name']}"
+        terminal.line("---")
+        for port in ports:
+            if port.object == subject:
+                terminal.line(
+                    f"# exposed: {port.way} leads to {port.protocol} {port.port}, {port.server}"
+                )
+        if item["kind"] == "EndpointSlice":
+            terminal.line(f"# {_WITHOUT_ADDRESSES}")
+        # Control characters are escaped; the YAML keeps its meaning.
+        terminal.block(write_yaml(_without_secrets(item), ascii_only=True))
+
+
+def _without_secrets(item: probes.Object) -> probes.Object:
+    """Return an object without a Secret's content, which stays in the user's file."""
+    if item["kind"] != "Secret":
+        return item
+    return {**item, "data": dict.fromkeys(item["data"], "")}

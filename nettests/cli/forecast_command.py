@@ -33,7 +33,7 @@ from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes
 from nettests.plan.classes import OPTION
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
-from nettests.session.cluster_under_test import profile_of
+from nettests.session.prepare import profile_of
 from nettests.session.recorded_runs import recorded_run, results_of
 
 
@@ -163,7 +163,6 @@ def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[st
 
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
-    """Return the classes that a run enabled on its command line."""
     given = (option.partition("=") for option in options_of(argv))
     return read_classes(value for name, _, value in given if name == OPTION)
 

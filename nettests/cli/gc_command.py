@@ -11,6 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.options import own_options
 from nettests.cli.output_options import json_option
 from nettests.cluster import Connection, connect
 from nettests.cluster.collect import remove
@@ -21,37 +22,7 @@ from nettests.model.labels import DOMAIN
 
 
 @click.command(cls=Command, example="nettests gc --kubeconfig ~/.kube/config --yes")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Default: $KUBECONFIG.",
-)
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-@click.option(
-    "--cluster-profile",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Sets how long to wait for Leases and deletions.",
-)
-@click.option(
-    "--namespace",
-    "namespaces",
-    multiple=True,
-    metavar="NAME",
-    help="Search this namespace too, if listing all is denied (repeatable).",
-)
-@click.option(
-    "--run", "run_id", metavar="ID", help="This run only; with --yes also objects that --keep left."
-)
-@click.option(
-    "--ignore",
-    "ignored",
-    multiple=True,
-    metavar="KIND/NAME",
-    help="An object that this cluster puts into every namespace (repeatable).",
-)
-@click.option("--yes", is_flag=True, help="Remove what is shown as dead or expired.")
+@own_options("gc")
 @json_option()
 def gc(
     *,

@@ -13,6 +13,7 @@ import click
 from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.job_options import job_options, objects_of
+from nettests.cli.options import own_options
 from nettests.cluster import connect
 from nettests.cluster.job_objects import Applied, apply, require_admitted, require_namespace
 from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
@@ -133,21 +134,7 @@ def logs(
     "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
 )
 @_which_cluster
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports"),
-    show_default=True,
-    metavar="DIR",
-    help="The folder of reports; the run's folder is created in it.",
-)
-@click.option(
-    "--run",
-    metavar="RUN",
-    default=LATEST,
-    show_default=True,
-    help="Which run, if the claim keeps several: latest, latest~1, or a run id.",
-)
+@own_options("job-fetch")
 def fetch(
     *,
     name: str,

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import yaml
 
-from nettests.cli.duration_option import duration
+from nettests.cli.options import declared
 from nettests.cli.run_command import run
 from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
@@ -41,57 +41,9 @@ _OURS = {
 """Options of a run that a Job sets itself, and what to do instead."""
 _NOT_MOUNTED = ("suite", "limitations")
 """Options that name files; the image does not have them."""
-_OPTIONS = (
+_OPTIONS: tuple[Callable[[CommandFunction], CommandFunction], ...] = (
     click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
-    click.option(
-        "--role",
-        type=click.Choice([role.value for role in Role]),
-        default=Role.FULL.value,
-        show_default=True,
-        help="The run's permissions: a role in manifests/rbac.",
-    ),
-    click.option(
-        "--schedule",
-        default="",
-        metavar="CRON",
-        help="Make a CronJob with this schedule: minute hour day month weekday.",
-    ),
-    click.option(
-        "--claim",
-        default="",
-        metavar="NAME",
-        help="Keep reports on this PersistentVolumeClaim; without it reports are in the log.",
-    ),
-    click.option(
-        "--claim-size",
-        default="",
-        metavar="SIZE",
-        help="Create the claim with this size, for example 1Gi.",
-    ),
-    click.option(
-        "--cluster-profile", type=_FILE, metavar="FILE|NAME", help="Cluster profile for the run."
-    ),
-    click.option("--baseline", type=_FILE, metavar="FILE", help="Baseline for the run."),
-    click.option(
-        "--pull-secret",
-        default="",
-        metavar="NAME",
-        help="A pull Secret in the Job's namespace, for the image.",
-    ),
-    click.option(
-        "--webhook-secret",
-        default="",
-        metavar="NAME",
-        help="A Secret in the Job's namespace; its key url is the webhook's URL.",
-    ),
-    click.option(
-        "--deadline",
-        callback=duration,
-        default="4h",
-        show_default=True,
-        metavar="DURATION",
-        help="Kubernetes ends the Job after this time.",
-    ),
+    *declared("job"),
     click.argument("run_args", nargs=-1, type=click.UNPROCESSED),
 )
 

@@ -1,6 +1,7 @@
-"""Options that several commands share: which cluster, which suites, which manifests. ``session.option_table`` declares them."""
+"""The options of commands: shared ones, which ``session.option_table`` declares, and those of single commands in ``options.txt``."""
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -27,6 +28,9 @@ __all__ = [
     "PULL",
     "CommonOptions",
     "cluster_options",
+    "declared",
+    "duration",
+    "own_options",
     "report_dir_option",
     "shared",
 ]
@@ -92,6 +96,63 @@ def _declared(flag: str, *, headed: bool) -> Decorator:
         return click.option(flag, **more)
     heading = _HEADING.get(option.group, option.group)
     return click.option(flag, cls=SharedOption, heading=heading, **more)
+
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+# samples: "90s", "1m", "1.5h"
+_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([smh])")
+
+
+def duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> float:
+    """Parse a number and a unit into seconds; anything else is a usage error."""
+    match = _DURATION.fullmatch(text)
+    if match is None or not float(match[1]):
+        raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _type(**rule: bool) -> dict[str, Any]:
+    return {"type": click.Path(path_type=Path, **rule)}
+
+
+_KINDS: Mapping[str, Mapping[str, Any]] = {
+    "flag": {"is_flag": True},
+    "text": {},
+    "word": {"default": ""},
+    "texts": {"multiple": True},
+    "int": {"type": int},
+    "port": {"type": click.IntRange(1, 65535)},
+    "path": _type(),
+    "folder": _type(file_okay=False),
+    "file": _type(dir_okay=False),
+    "out": _type(dir_okay=False, allow_dash=True),
+    "duration": {"callback": duration},
+}
+
+
+def declared(command: str) -> Iterator[Decorator]:
+    """Yield the options of one command, as ``options.txt`` declares them."""
+    for line in Path(__file__).with_name("options.txt").read_text("utf-8").splitlines():
+        if not line.startswith(f"{command}; "):
+            continue
+        _, names, kind, metavar, default, says = line.split("; ", 5)
+        what, _, choices = kind.partition(" ")
+        more = dict(_KINDS[what]) if what in _KINDS else {"type": click.Choice(choices.split(","))}
+        if default:
+            given = Path(default) if what == "folder" else default
+            more |= {"default": given, "show_default": True}
+        yield click.option(*names.split(), metavar=metavar or None, help=says, **more)
+
+
+def own_options(command: str) -> Decorator:
+    """Return a decorator that adds the options of one command, in the order of their declaration."""
+
+    def add(function: Command) -> Command:
+        for option in reversed([*declared(command)]):
+            function = option(function)
+        return function
+
+    return add
 
 
 def report_dir_option(what: str) -> Decorator:

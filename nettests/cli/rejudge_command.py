@@ -11,7 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import shared
+from nettests.cli.options import own_options, shared
 from nettests.cli.output_options import json_option
 from nettests.model.run_folder import HTML
 from nettests.model.words import FailOn
@@ -21,7 +21,7 @@ from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
-from nettests.session.rejudged_journal import Held, Rejudged, judge_again
+from nettests.session.rejudge import Held, Rejudged, judge_again
 from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()
@@ -34,12 +34,7 @@ _BY_SHAPE = Redactor()
     metavar="RUN",
 )
 @shared("--limitations")
-@click.option(
-    "--report-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="Where the new journal and documents go.  [default: RUN/rejudged, beside a bundle BUNDLE-rejudged]",
-)
+@own_options("rejudge")
 @shared("--fail-on", "--baseline", "--metrics")
 @json_option()
 def rejudge(

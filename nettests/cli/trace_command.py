@@ -1,24 +1,34 @@
-"""``nettests trace``: the hop at which a packet is lost, from captures made now or from existing capture files.
+"""``nettests trace`` and ``nettests diagnose``: the hop at which a packet is lost, and what lies around a failure.
 
-Arguments and output only: ``session.trace_now`` runs the trace, ``tracing`` reads the captures.
+Arguments and output only: ``session.run_traces`` runs a trace, or reads capture files, ``session.diagnosis`` decides what is
+collected.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IMAGES, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IMAGES,
+    CommonOptions,
+    cluster_options,
+    own_options,
+)
 from nettests.cli.output_options import json_option
+from nettests.diagnose import Collected
 from nettests.model.exit_code import ExitCode
-from nettests.report.trace_json import document
-from nettests.report.trace_words import terminal_lines
+from nettests.model.run_folder import DIAGNOSTICS_INDEX
+from nettests.report.text import one_line, plural
+from nettests.report.trace_words import document, terminal_lines
 from nettests.session.captures import require_scapy
-from nettests.session.trace_captures import Given, trace_captures
-from nettests.session.trace_now import trace_now
-from nettests.tracing.finding import Finding
-from nettests.tracing.result import Trace
+from nettests.session.diagnosis import Demand, collect_now
+from nettests.session.run_traces import Given, trace_captures, trace_now
+from nettests.tracing.finding import Finding, Trace
 
 
 @click.command(
@@ -27,35 +37,7 @@ from nettests.tracing.result import Trace
 )
 @click.argument("check", required=False)
 @cluster_options(CLUSTER, IMAGES, CHECKS)
-@click.option(
-    "--pcap",
-    "captures",
-    multiple=True,
-    metavar="[NODE=]FILE",
-    help="Read this capture file instead (pcap, pcapng; repeatable): source node first, destination node last.",
-)
-@click.option("--port", type=click.IntRange(1, 65535), help="With --pcap: the client's port.")
-@click.option("--token", help="With --pcap: the first bytes of the client's datagrams.")
-@click.option(
-    "--service", metavar="IP", help="With --pcap: the Service address that has to be translated."
-)
-@click.option(
-    "--backend",
-    "backends",
-    multiple=True,
-    metavar="IP",
-    help="With --pcap: a backend that may answer (repeatable).",
-)
-@click.option("--vni", type=int, help="With --pcap: the VXLAN or GENEVE network id of all nodes.")
-@click.option(
-    "--to",
-    "directory",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("trace"),
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the page and the capture files.",
-)
+@own_options("trace")
 @json_option()
 def trace(
     *,
@@ -106,3 +88,47 @@ def _tell(title: str, traced: Trace, page: Path, *, as_json: bool) -> None:
         raise SystemExit(ExitCode.UNKNOWN)
     if traced.finding is not Finding.NOTHING_WRONG:
         raise SystemExit(ExitCode.TESTS_FAILED)
+
+
+@click.command(
+    cls=Command, example="nettests diagnose --kubeconfig ~/.kube/config --node=win-1 --hosts"
+)
+@cluster_options(CLUSTER, IMAGES, CHECKS)
+@own_options("diagnose")
+def diagnose(
+    *,
+    common: CommonOptions,
+    checks: tuple[str, ...],
+    node_names: tuple[str, ...],
+    run_id: str | None,
+    hosts: bool,
+    directory: Path,
+) -> None:
+    """Collect diagnostics of a cluster's networking.
+
+    Objects, events and logs of nodes and DNS; with --hosts also the output of the nodes' own tools.
+
+    Without --check and --node: all nodes. Reads only, except that --hosts creates Pods and deletes them again.
+    Secrets are removed before anything is written.
+    """
+    demand = Demand(checks=checks, nodes=node_names, run=run_id, hosts=hosts)
+    flows = common.registry().flows
+    with common.cluster() as options:
+        answered = collect_now(options, flows, demand, directory)
+    for collected in answered.collected:
+        for line in _collected_lines(collected):
+            terminal.line(line)
+    for subject in answered.left_out:
+        terminal.line(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
+    for remark in answered.remarks:
+        terminal.line(remark)
+    terminal.line(f"diagnostics: {directory / DIAGNOSTICS_INDEX}")
+
+
+def _collected_lines(collected: Collected) -> Iterator[str]:
+    files = [item.file for item in collected.items if item.file]
+    yield f"{collected.subject}: {plural(len(files), 'file')} in {collected.subject.folder}/"
+    if files:
+        yield f"  {', '.join(files)}"
+    for problem, titles in collected.missing.items():
+        yield f"  not available: {', '.join(titles)}: {one_line(problem, limit=160)}"

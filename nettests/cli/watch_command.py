@@ -13,7 +13,6 @@ from pathlib import Path
 import click
 
 from nettests import terminal
-from nettests.cli.duration_option import duration
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -23,6 +22,7 @@ from nettests.cli.options import (
     PULL,
     CommonOptions,
     cluster_options,
+    own_options,
     report_dir_option,
     shared,
 )
@@ -32,16 +32,14 @@ from nettests.model.check import Check
 from nettests.model.journal_records import Limitations, Round
 from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plugin.documents import end_documents
-from nettests.plugin.notifications import Notifications, notifications_of
-from nettests.plugin.reporter import Reporter
-from nettests.plugin.terminal_summary import show
+from nettests.plugin.notifications import Notifications, notifications_of, without_address
+from nettests.plugin.reporter import Reporter, show
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run_options import RunOptions
-from nettests.session.webhook import without_address
 
 SLICE_SECONDS = 0.5
 """Between two checks for an interrupt."""
@@ -51,23 +49,7 @@ SLICE_SECONDS = 0.5
     cls=Command, example="nettests watch --kubeconfig ~/.kube/config --every 1m --for 12h"
 )
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
-@click.option(
-    "--every",
-    callback=duration,
-    default="1m",
-    show_default=True,
-    metavar="DURATION",
-    help="How often a round begins.",
-)
-@click.option(
-    "--for",
-    "seconds",
-    callback=duration,
-    default="1h",
-    show_default=True,
-    metavar="DURATION",
-    help="When to end: no round begins after that.",
-)
+@own_options("watch")
 @report_dir_option("Where reports go.")
 @shared("--metrics", "--webhook")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the result.")

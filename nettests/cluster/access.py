@@ -1,23 +1,22 @@
 """What probes need of a cluster, in one object: create, wait, open channels.
 
 Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets it as a protocol.
+What is listed once of a run's Pods by its label is for Pods that were Ready before: a reboot, a drain or a person may have
+removed them since.
 """
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from nettests.bounds import Slots, for_processes
-from nettests.cluster.apply import create, dry_run
-from nettests.cluster.attach import attach
+from nettests.cluster.apply import CreatedObjects, create, dry_run
 from nettests.cluster.channels import ExecCurl, PodProxy, open_channels
 from nettests.cluster.connection import BACKGROUND, ApiError, Connection
-from nettests.cluster.converse import converse
-from nettests.cluster.endpoints import wait_for_endpoints
-from nettests.cluster.execute import Exec
+from nettests.cluster.execute import Exec, attach, converse
 from nettests.cluster.failures import ClosedError
 from nettests.cluster.follow import (
     delete_pod,
@@ -28,13 +27,17 @@ from nettests.cluster.follow import (
     wait_gone,
 )
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.pod_events import events_of
 from nettests.cluster.port_forward import PortForward
-from nettests.cluster.standing_pods import standing_pods
-from nettests.cluster.undo import CreatedObjects
-from nettests.cluster.wait import wait_for_addresses, wait_for_pods
+from nettests.cluster.wait import (
+    events_of,
+    is_standing,
+    wait_for_addresses,
+    wait_for_endpoints,
+    wait_for_pods,
+)
 from nettests.errors import ClusterError
-from nettests.model.channel import ChannelError, Conversation, ExecChannel, HttpChannel
+from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.pod_problem import problem_of
 from nettests.model.words import OS
 
 Object = dict[str, Any]
@@ -47,6 +50,46 @@ def _as_channel() -> Iterator[None]:
         yield
     except ClusterError as error:
         raise ChannelError(error.message) from error
+
+
+def standing_pods(
+    connection: Connection, namespace: str, names: Collection[str], *, selector: str
+) -> tuple[dict[str, Object], dict[str, str]]:
+    """Return the Pods of ``names`` that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+    listed = connection.items(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
+    pods = {pod["metadata"]["name"]: pod for pod in listed}
+    why = {name: _why_not(pods.get(name)) for name in names}
+    return (
+        {name: pods[name] for name in names if not why[name]},
+        {name: reason for name, reason in why.items() if reason},
+    )
+
+
+def _why_not(pod: Object | None) -> str:
+    if pod is None:
+        return "it is no longer in the API"
+    if "deletionTimestamp" in pod["metadata"]:
+        return "it is being deleted"
+    if is_standing(pod):
+        return ""
+    return f"it is not Ready ({problem_of(pod)})"
+
+
+Given = ParamSpec("Given")
+Read = TypeVar("Read")
+
+
+def _sent(
+    call: Callable[Concatenate[Connection, Given], Read],
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Callable[Concatenate["Access", Given], Read]:
+    """Return a function of a connection as a method of ``Access``, called within ``guard``."""
+
+    def method(access: "Access", /, *arguments: Given.args, **named: Given.kwargs) -> Read:
+        with guard():
+            return call(access.connection, *arguments, **named)
+
+    return method
 
 
 @dataclass(slots=True)
@@ -97,105 +140,23 @@ class Access:
         """Replace an object by this state of it."""
         self.connection.request("PUT", path, body=item)
 
-    def wait_for_pods(
-        self,
-        namespace: str,
-        names: Iterable[str],
-        *,
-        ready: float,
-        stuck: float,
-        on_change: Callable[[int, int], None],
-    ) -> tuple[dict[str, Object], dict[str, str]]:
-        """Return Ready pods, and for the others the reason."""
-        return wait_for_pods(
-            self.connection, namespace, names, ready=ready, stuck=stuck, on_change=on_change
-        )
-
-    def standing_pods(
-        self, namespace: str, names: Collection[str], *, selector: str
-    ) -> tuple[dict[str, Object], dict[str, str]]:
-        """Return those of these Pods that are Ready now, and why the others are not."""
-        return standing_pods(self.connection, namespace, names, selector=selector)
-
-    def wait_for_endpoints(
-        self, namespace: str, ready: Mapping[str, frozenset[str]], *, seconds: float
-    ) -> dict[str, frozenset[str]]:
-        """Return by Service the pods that are not ready endpoints of it after ``seconds``."""
-        return wait_for_endpoints(self.connection, namespace, ready, seconds=seconds)
-
-    def wait_for_addresses(
-        self,
-        namespace: str,
-        names: Collection[str],
-        *,
-        seconds: float,
-        on_poll: Callable[[], None],
-    ) -> dict[str, Object]:
-        """Return Services as soon as each has a load balancer, or as they are after ``seconds``."""
-        return wait_for_addresses(
-            self.connection, namespace, names, seconds=seconds, on_poll=on_poll
-        )
-
-    def follow_pod(
-        self,
-        namespace: str,
-        name: str,
-        *,
-        settled: Callable[[Object], bool],
-        new: bool = False,
-        **times: float,
-    ) -> Object:
-        """Return a pod as soon as it is ``settled``, or as it is when the wait ends."""
-        with _as_channel():
-            return follow_pod(self.connection, namespace, name, settled=settled, new=new, **times)
-
-    def follow_pods(
-        self,
-        namespace: str,
-        selector: str,
-        *,
-        settled: Callable[[Sequence[Object]], bool],
-        appear: float,
-        seconds: float,
-        stuck: float,
-    ) -> list[Object]:
-        """Return the pods of a selector as soon as they are ``settled``, or as they are when the wait ends."""
-        times = {"appear": appear, "seconds": seconds, "stuck": stuck}
-        with _as_channel():
-            return follow_pods(self.connection, namespace, selector, settled=settled, **times)
-
-    def attach(self, namespace: str, pod: str, container: str, *, until: str) -> str:
-        """Return what a container writes from now on, until it contains ``until`` or the time of a process is over."""
-        return attach(self.connection, namespace, pod, container, until=until)
-
-    def events_of(self, namespace: str, pod: str) -> list[Object]:
-        """Return the events of a pod, or of its controller; none if they cannot be read."""
-        return events_of(self.connection, namespace, pod)
-
-    def log_of(self, namespace: str, pod: str, container: str, *, timed: bool = False) -> str:
-        """Return a container's log; ``timed`` begins each line with its node's time."""
-        with _as_channel():
-            return log_of(self.connection, namespace, pod, container, timed=timed)
-
-    def delete_pod(self, namespace: str, name: str) -> None:
-        """Delete a pod by its own grace period; what fails is left to the end of the run."""
-        delete_pod(self.connection, namespace, name)
+    wait_for_pods = _sent(wait_for_pods)
+    wait_for_endpoints = _sent(wait_for_endpoints)
+    wait_for_addresses = _sent(wait_for_addresses)
+    standing_pods = _sent(standing_pods)
+    attach = _sent(attach)
+    events_of = _sent(events_of)
+    delete_pod = _sent(delete_pod)
+    converse = _sent(converse)
+    follow_pod = _sent(follow_pod, _as_channel)
+    follow_pods = _sent(follow_pods, _as_channel)
+    follow_end = _sent(follow_end, _as_channel)
+    log_of = _sent(log_of, _as_channel)
+    wait_gone = _sent(wait_gone, _as_channel)
 
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
         """Return what a pod's server sends by itself over a port-forward."""
         return PortForward(self.connection, namespace, pod, port).read(timeout=timeout)
-
-    def wait_gone(self, namespace: str, name: str, *, seconds: float, uid: str = "") -> bool:
-        """Wait until a pod is gone, or the one with ``uid``; return whether it is."""
-        with _as_channel():
-            return wait_gone(self.connection, namespace, name, seconds=seconds, uid=uid)
-
-    def follow_end(
-        self, namespace: str, name: str, *, seconds: float
-    ) -> tuple[Object | None, bool]:
-        """Return a pod as it was last seen, which may be never, and whether it is gone."""
-        with _as_channel():
-            return follow_end(self.connection, namespace, name, seconds=seconds)
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
         """Return the API server's proxy to a pod."""
@@ -211,12 +172,6 @@ class Access:
             bounds = self.connection.bounds
             slots = self._slots.setdefault(node, for_processes(bounds.processes(os), bounds))
         return Exec(self.connection, namespace, pod, container, slots)
-
-    def converse(
-        self, namespace: str, pod: str, container: str, argv: Sequence[str]
-    ) -> Conversation:
-        """Start an interactive process; ``ChannelError`` if it cannot be started."""
-        return converse(self.connection, namespace, pod, container, argv)
 
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float

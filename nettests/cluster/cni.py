@@ -10,16 +10,10 @@ from typing import Any, TypeVar
 
 from nettests.cluster import hybrid_overlay, plugin_settings
 from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, plugin_of
-from nettests.cluster.references import data_of
+from nettests.cluster.shapes import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import (
-    STATED,
-    CniFacts,
-    Fact,
-    known,
-    unknown,
-)
+from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
 from nettests.model.json_text import read_json
 from nettests.model.words import OS
 
@@ -118,7 +112,6 @@ def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
 
 
 def _vxlan(plugin: str | None, objects: PluginObjects) -> tuple[Fact[int], Fact[int]]:
-    """Return network id and UDP port of the plugin's VXLAN."""
     if plugin == hybrid_overlay.PLUGIN:
         return hybrid_overlay.network_id_of(objects), hybrid_overlay.port_of(objects)
     name, config_map = flannel_config_map(objects.config_maps)

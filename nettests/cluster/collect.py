@@ -11,9 +11,8 @@ from typing import Any
 
 from nettests.cluster.apply import COLLECTIONS, delete_object, owned_namespaces, path_of, wait_gone
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.lease import collect_lease, holder_of
 from nettests.cluster.leftovers import Leftover, State, is_named_after, look_at, namespace_of
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.ownership import Ownership, collect_lease, holder_of
 from nettests.errors import ClusterError
 
 Object = dict[str, Any]
@@ -133,7 +132,6 @@ def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:
-    """Return the listed objects that still exist."""
     return [item for item in items if _stands(connection, item)]
 
 

@@ -17,8 +17,7 @@ from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
 from nettests.bounds import Bounds, for_requests
-from nettests.cluster.bodies import lines, whole
-from nettests.cluster.client import USER_AGENT, Client
+from nettests.cluster.client import USER_AGENT, Client, lines, whole
 from nettests.cluster.failures import (
     RETRIED,
     Answer,
@@ -31,10 +30,8 @@ from nettests.cluster.failures import (
     failure,
 )
 from nettests.cluster.kubeconfig import Chosen
-from nettests.cluster.sent import Sent, kind_of
 from nettests.cluster.shared_watch import SharedWatch
-from nettests.cluster.tries import UNAUTHORIZED, Credentials, Tries
-from nettests.cluster.under_way import UnderWay
+from nettests.cluster.tries import UNAUTHORIZED, Credentials, Sent, Tries, UnderWay, kind_of
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits

@@ -10,8 +10,8 @@ from typing import Any
 
 from nettests.cluster import cni, hybrid_overlay, kubeproxy, networks, nodes, plugin_settings
 from nettests.cluster.connection import Connection
-from nettests.cluster.corefile import corefile_of
-from nettests.cluster.fleet import scope_of
+from nettests.cluster.networks import corefile_of
+from nettests.cluster.nodes import scope_of
 from nettests.cluster.plugins import PluginObjects
 from nettests.cluster.snapshot import (
     DAEMON_SETS,
@@ -145,7 +145,6 @@ def _service_cidrs(
 def _proxy_sources(
     name: str, os: OS, snapshot: Snapshot, plugin: CniFacts
 ) -> kubeproxy.ProxySources:
-    """Return what could be fetched about kube-proxy on a node."""
     pod = snapshot.proxy_pods.get(name)
     config, origin = kubeproxy.config_of(pod, snapshot.config_maps)
     unread = [

@@ -1,13 +1,17 @@
-"""Run a process in a container: stdout, stderr and exit code kept apart, everything bounded.
+"""Run a process in a container, attach to one, or talk to one: stdout, stderr and exit code kept apart, everything bounded.
 
 The control channel that does not depend on the pod network, and the only one that starts processes.
 An exec without an exit code is a channel error: nothing is known of what it ran.
+
+What an attached container wrote before is in its log, and does not come; so nobody can say of silence more than how long it
+was listened to. Where somebody talks to a process, a stream that breaks is a channel error: the state of the process is
+unknown from then on.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +19,7 @@ from nettests.bounds import opened
 from nettests.cluster.connection import Connection
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
-from nettests.cluster.handshake import open_stream
-from nettests.cluster.streams import LostError, Stream
+from nettests.cluster.streams import LostError, Stream, open_stream
 from nettests.model import limits
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.json_text import read_json
@@ -153,3 +156,183 @@ def _exit_code(pod: str, program: str, status: dict[str, Any]) -> int:
 def signed(code: int) -> int:
     """Return an exit code as 32 bits with a sign: exec shows -1 of Windows as 4294967295, a Pod's status as -1."""
     return code - 2**32 if code >= 2**31 else code
+
+
+def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
+    """Return what the container writes from now on, until it contains ``until``, ends, or its time is over.
+
+    Its time is that of a process, and begins when the stream is open: what opening took is not silence. ``ChannelError``
+    where the stream cannot be opened, is lost again and again, or ends with a failure that the kubelet tells.
+    """
+    deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
+    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/attach"
+    for left in reversed(range(connection.timing.channel_tries)):
+        stream = _opened(connection, path, container, deadline)
+        try:
+            return _heard(stream, pod, until, time.monotonic() + connection.timing.execute)
+        except RefusedError as error:
+            raise ChannelError(f"attach to {pod} was given up: {error}") from error
+        except LostError as error:  # attaching twice does no harm
+            if not left:
+                raise ChannelError(f"attach to {pod} was cut: {error}") from error
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _opened(connection: Connection, path: str, container: str, deadline: float) -> Stream:
+    query = [("container", container), ("stdout", "true"), ("stderr", "true")]
+    try:
+        return open_stream(connection, path, query, most=limits.EXEC_BYTES, until=deadline)
+    except TimeoutError as error:
+        raise ChannelError(f"{path} was not opened in time") from error
+    except (HandshakeError, OSError) as error:
+        raise ChannelError(f"{path} was not opened: {error}") from error
+
+
+def _heard(stream: Stream, pod: str, until: str, deadline: float) -> str:
+    """Return what was said; ``ChannelError`` where it is not all that was to come, because the kubelet says that it failed."""
+    output = status = b""
+    with closing(stream), suppress(TimeoutError):
+        while until.encode() not in output:
+            try:
+                message = stream.receive(deadline - time.monotonic())
+            except LostError:
+                if not status:
+                    raise
+                break
+            if message is None:
+                break
+            channel, data = message
+            output += data if channel in {STDOUT, STDERR} else b""
+            status += data if channel == STATUS else b""
+    if status and until.encode() not in output:
+        _require_success(pod, status)
+    return output.decode(errors="replace")
+
+
+def _require_success(pod: str, status: bytes) -> None:
+    # sample: {"metadata":{},"status":"Failure","message":"Internal error occurred: error attaching to container: …"}
+    try:
+        loaded = read_json(status)
+    except ValueError:
+        loaded = None
+    if not isinstance(loaded, dict):
+        shown = status[:80].decode(errors="replace")
+        raise ChannelError(f"attach to {pod} ended with a status that is none: {shown!r}")
+    if loaded.get("status") != "Success":
+        raise ChannelError(f"attach to {pod} failed: {loaded.get('message', '')}")
+
+
+DRAIN_SECONDS = 0.01
+"""Only data that has already arrived is read; nothing waits for more."""
+PINGS_UNANSWERED = 3
+"""Pings without any frame after which a stream counts as dead."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """One interactive process; one thread at a time."""
+
+    pod: str
+    program: str
+    stream: Stream
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int | None = None
+    _pings: int = 0
+    """Pings sent since the last frame arrived."""
+    _frames: int = 0
+    """Frames that had arrived when the last ping was sent."""
+    _status: bytes = b""
+
+    @property
+    def unanswered(self) -> int:
+        """How many pings were sent since the last frame arrived."""
+        return self._pings if self.stream.frames == self._frames else 0
+
+    def say(self, text: str) -> None:
+        """Write to its input; nothing is written to a process that has ended."""
+        self._send(lambda: self.stream.send(STDIN, text.encode()))
+
+    def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
+        """Read until its output is ``enough``, or it has ended; return whether it was enough."""
+        deadline = time.monotonic() + seconds
+        while not enough(self.stdout) and self.exit_code is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                break
+            self._take(left)
+        return enough(self.stdout)
+
+    def stay(self) -> None:
+        """Ping the other end of the stream, and read what arrived.
+
+        A stream without a frame after several pings in a row is broken, whatever its sockets say.
+        """
+        self._send(self._ping)
+
+    def close(self) -> None:
+        """Close the stream, without waiting for the other side."""
+        self.stream.close()
+
+    def _ping(self) -> None:
+        pings = self.unanswered
+        if pings == PINGS_UNANSWERED:
+            raise LostStreamError(
+                f"exec in {self.pod}: nobody answered {pings} pings over its stream"
+            )
+        self._pings, self._frames = pings + 1, self.stream.frames
+        self.stream.ping()
+
+    def _send(self, send: Callable[[], None]) -> None:
+        """Call ``send`` unless the process has ended, which may be why sending fails."""
+        self._take(DRAIN_SECONDS)
+        if self.exit_code is not None:
+            return
+        try:
+            send()
+        except OSError as error:
+            self._take(DRAIN_SECONDS)
+            if self.exit_code is None:
+                raise self._cut(error) from error
+
+    def _take(self, seconds: float) -> None:
+        """Wait for a message, and keep its data and that of the messages behind it."""
+        if self.exit_code is not None:
+            return
+        closed = False
+        try:
+            while message := self.stream.receive(seconds):
+                self._keep(*message)
+                seconds = 0
+            closed = True
+        except TimeoutError:
+            pass
+        except OSError as error:
+            if not self._status:
+                raise self._cut(error) from error
+        if self._status:
+            self.exit_code = answer_of(
+                self.pod, self.program, stdout=b"", stderr=b"", status=self._status
+            ).exit_code
+        elif closed:
+            raise LostStreamError(f"exec in {self.pod} lost its exit code")
+
+    def _keep(self, channel: int, data: bytes) -> None:
+        if channel == STDOUT:
+            self.stdout += data.decode(errors="replace")
+        elif channel == STDERR:
+            self.stderr += data.decode(errors="replace")
+        elif channel == STATUS:
+            self._status += data
+
+    def _cut(self, error: Exception) -> LostStreamError:
+        return LostStreamError(f"exec in {self.pod} was cut: {error}")
+
+
+def converse(
+    connection: Connection, namespace: str, pod: str, container: str, argv: Sequence[str]
+) -> Talk:
+    """Start ``argv`` with its input open; ``ChannelError`` when the stream cannot be opened."""
+    until = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
+    stream = open_exec(connection, namespace, pod, container, argv, until=until, stdin=True)
+    return Talk(pod, argv[0], stream)

@@ -12,9 +12,8 @@ from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
-from nettests.cluster.pod_events import Hopeless
 from nettests.cluster.shared_watch import SharedWatch
-from nettests.cluster.wait import STUCK
+from nettests.cluster.wait import STUCK, Hopeless
 from nettests.errors import ClusterError
 from nettests.model.pod_problem import reason_of
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nettests.cluster.plugins import PluginObjects, origin_of
-from nettests.cluster.references import data_of
+from nettests.cluster.shapes import data_of
 from nettests.model import ports
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json

@@ -1,24 +1,30 @@
 """Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
 The first step of ``connect``; it only reads files.
+
+The credentials that a kubelet gives a Pod: address from the environment, token and authority from a mounted folder.
+Reads files only.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
 from kubernetes import client
+from kubernetes.config.config_exception import ConfigException
+from kubernetes.config.incluster_config import InClusterConfigLoader
 from kubernetes.config.kube_config import ConfigNode, KubeConfigLoader, KubeConfigMerger
 
 from nettests.cluster.credentials import Header, prepared
-from nettests.cluster.service_account import MOUNT, in_pod, service_account
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.limits import TooMuchError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_limits import bound_yaml
+from nettests.redaction import register
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,3 +144,42 @@ def _tune(configuration: client.Configuration) -> None:
 
 def _is_loopback(host: str) -> bool:
     return urlsplit(host).hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""The folder in which a kubelet mounts the token of a Pod."""
+_ADDRESS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
+"""Variables that a kubelet sets in every container."""
+
+
+def in_pod(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether this process runs in a Pod: a kubelet names the API server to every container."""
+    variables = os.environ if environment is None else environment
+    return all(variables.get(name) for name in _ADDRESS)
+
+
+def service_account(mount: Path) -> client.Configuration:
+    """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` if none is mounted, or it is incomplete."""
+    configuration = client.Configuration()
+    token, authority = mount / "token", mount / "ca.crt"
+    if not mount.is_dir():
+        raise ClusterError(
+            f"this Pod has no credentials: no ServiceAccount is mounted at {mount}",
+            hint="is automountServiceAccountToken false in the Pod or its ServiceAccount? Else pass --kubeconfig",
+        )
+    try:
+        InClusterConfigLoader(
+            token_filename=str(token),
+            cert_filename=str(authority),
+            environ=os.environ,
+        ).load_and_set(configuration)
+        # The loader writes "bearer" and keeps a line feed at the end; a redactor has to know the token itself.
+        secret = token.read_text().strip()
+        configuration.api_key["BearerToken"] = f"Bearer {secret}"
+        register(secret)
+    except (ConfigException, OSError, ValueError) as error:
+        raise ClusterError(
+            f"the ServiceAccount at {mount} cannot be used: {' '.join(str(error).split())}",
+            hint="a kubelet mounts ca.crt and token there; `kubectl describe pod` says what it could not mount",
+        ) from error
+    return configuration

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nettests.cluster.references import config_maps_of, containers_of, data_of, file_name
+from nettests.cluster.shapes import config_maps_of, containers_of, data_of, file_name
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedKubeProxy
 from nettests.model.facts import STATED, Address, Fact, KubeProxyFacts, known, unknown

@@ -2,21 +2,36 @@
 
 Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an
 upgrade does not change (``windows-1``); the cluster profile can pin it.
+
+The nodes that are tested, as the user selected them, and the nodes that are about to be removed. Nodes are chosen by
+their names, joined by commas, or by a selector as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``,
+``pool``, joined by commas.
 """
 
 import ipaddress
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nettests.cluster import hybrid_overlay
-from nettests.cluster.fleet import LEAVING
 from nettests.cluster.networks import address_of
-from nettests.errors import ClusterError
+from nettests.errors import ClusterError, ManifestError
 from nettests.model.cluster_profile import ClusterProfile
-from nettests.model.facts import Address, Fact, Network, Taint, known, unknown
+from nettests.model.facts import (
+    ALL,
+    SAMPLE,
+    Address,
+    Fact,
+    FleetScope,
+    Network,
+    Taint,
+    known,
+    unknown,
+)
 from nettests.model.host_process import host_process
 from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
+from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from nettests.plan.images import probe_image, why_not_served
@@ -24,14 +39,9 @@ from nettests.plan.images import probe_image, why_not_served
 Object = dict[str, Any]
 
 POOL_LABELS = (
-    POOL_LABEL,
-    "kubernetes.azure.com/agentpool",
-    "agentpool",
-    "eks.amazonaws.com/nodegroup",
-    "alpha.eksctl.io/nodegroup-name",
-    "cloud.google.com/gke-nodepool",
-    "cluster.x-k8s.io/deployment-name",
-    "kops.k8s.io/instancegroup",
+    *(POOL_LABEL, "kubernetes.azure.com/agentpool", "agentpool", "eks.amazonaws.com/nodegroup"),
+    *("alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool"),
+    *("cluster.x-k8s.io/deployment-name", "kops.k8s.io/instancegroup"),
 )
 """Labels with which platforms name a group of nodes; the first one of a node is its pool."""
 
@@ -303,3 +313,56 @@ def _info(node: Object) -> dict[str, str]:
 
 def _labels(node: Object) -> dict[str, str]:
     return dict(node["metadata"].get("labels") or {})
+
+
+# samples: pool=win, kubernetes.io/os!=linux, example.com/canary
+_PART = re.compile(r"([A-Za-z0-9][A-Za-z0-9./_-]*)(?:(=|==|!=)([A-Za-z0-9._-]*))?")
+LEAVING = (
+    *("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
+    *("node.cloudprovider.kubernetes.io/shutdown", "node.kubernetes.io/out-of-service"),
+)
+"""Taints by which autoscalers and clouds say that a node is being drained and will go. Sources: the cluster autoscaler's
+FAQ, Karpenter's "Disruption", "Well-Known Labels, Annotations and Taints"."""
+
+
+def scope_of(nodes: Sequence[Object], chosen: str, excluded: Iterable[str] = ()) -> FleetScope:
+    """Return the scope of a run; ``ManifestError`` if the selection cannot be read, or names what is not there."""
+    labels = {node["metadata"]["name"]: node["metadata"].get("labels") or {} for node in nodes}
+    for name in excluded:
+        if name not in labels:
+            raise ManifestError(
+                f"--exclude-node: the cluster has no node {name!r}", hint=_near(name, labels)
+            )
+    if chosen in {ALL, SAMPLE}:
+        return FleetScope(chosen=chosen)
+    words = [word.strip() for word in chosen.split(",")]
+    if labels.keys() >= {*words}:
+        return FleetScope(chosen=chosen, nodes=tuple(name for name in labels if name in words))
+    parts = [_PART.fullmatch(word) for word in words]
+    if not all(parts):
+        raise ManifestError(
+            f"the nodes of the fleet cannot be chosen by {chosen!r}",
+            hint=f"write {ALL}, {SAMPLE}, names of nodes, or a label selector such as pool=win or kubernetes.io/os!=linux",
+        )
+    for part in sorted(filter(None, parts), key=lambda part: part[1] in labels):
+        if not part[2] and not any(part[1] in of_node for of_node in labels.values()):
+            named = part[1] in labels
+            raise ManifestError(
+                f"--nodes={chosen}: {part[1]} is {'a node' if named else 'no node'}, and no node has such a label",
+                hint="name nodes, or labels, not both" if named else _near(part[1], labels),
+            )
+    matching = (
+        name for name, of in labels.items() if all(_holds(part, of) for part in parts if part)
+    )
+    return FleetScope(chosen=chosen, nodes=tuple(matching))
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    return nearest(name, names, what="nodes", most=3)
+
+
+def _holds(part: re.Match[str], labels: Mapping[str, str]) -> bool:
+    key, operator, value = part.groups()
+    if operator is None:
+        return key in labels
+    return (labels.get(key) != value) if operator == "!=" else (labels.get(key) == value)

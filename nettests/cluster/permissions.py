@@ -4,15 +4,33 @@ First a SelfSubjectRulesReview for all namespaces, and one for each namespace in
 rules may be incomplete (an authorizer of nodes, or a webhook, lists none), so whatever they do not allow is checked
 with a SelfSubjectAccessReview. Denials are facts (``ClusterFacts.denied``); ``plan.permits`` decides which checks are
 left out.
+
+Find the Pod Security level that a namespace enforces, with a dry run of a Pod that the stricter levels forbid.
+Nothing is stored, and no permission to read the namespace is needed. The level may come from the namespace's label or
+from the API server's configuration; the refusal names it in both cases. If something else refuses the dry run first,
+the label is read.
+
+Find out with a dry run whether the API server admits privileged containers at all. Nothing is stored. An API server
+without ``--allow-privileged`` refuses privileged and HostProcess containers while it validates a Pod, before Pod
+Security, quotas and admission policies are evaluated: a Pod that those refuse has passed
+(k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and ``validateWindowsHostProcessPod``).
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from nettests.cluster.apply import dry_run
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.shapes import Shape, shaped
 from nettests.cluster.threads import threads
-from nettests.model.permission import EVERYWHERE, Permission
+from nettests.errors import ClusterError
+from nettests.model.cluster_profile import AGNHOST
+from nettests.model.facts import Fact, known, unknown
+from nettests.model.json_text import read_json
+from nettests.model.labels import ENFORCED_LEVEL_LABEL
+from nettests.model.permission import CREATE_POD, EVERYWHERE, Permission
+from nettests.parse.admission import by_policy, causes
 
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
@@ -113,3 +131,133 @@ def _allowed(connection: Connection, here: Permission) -> bool:
     )
     review, _ = shaped(answer, {"status": {"allowed": bool}}, REVIEWS)
     return bool(review.get("status", {}).get("allowed"))
+
+
+# sample: pods "nettests-level" is forbidden: violates PodSecurity "restricted:latest": host namespaces …
+_VIOLATION = re.compile(r'violates PodSecurity \\?"(\w+):')
+# sample: pods "nettests-level" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
+# sample: pods "nettests-level" is forbidden: failed quota: small: must specify limits.example.com/gpu for: level
+_OF_QUOTA = re.compile(r" is forbidden: (?:exceeded|failed) quota: ")
+# sample: pods "late" is forbidden: unable to create new content in namespace apitr because it is being terminated
+_TERMINATING = "because it is being terminated"
+NAME = "nettests-level"
+ORIGIN = "a dry run of a hostNetwork pod"
+
+
+def level_of(connection: Connection, namespace: str) -> Fact[str]:
+    """Return the level that ``namespace`` enforces; ``ClusterError`` if it does not exist, or is terminating."""
+    answer = dry_run(connection, _pod(namespace))
+    if answer.status == 404:
+        raise ClusterError(
+            f"there is no namespace {namespace}",
+            hint=f"kubectl create namespace {namespace}, or leave --namespace out",
+        )
+    if _TERMINATING in answer.text:
+        raise ClusterError(
+            f"namespace {namespace} is terminating, and takes nothing new",
+            hint=f"wait for its end (`kubectl describe namespace {namespace}` says what holds it), or name another one",
+        )
+    if match := _VIOLATION.search(answer.text):
+        return known(match[1], ORIGIN)
+    if answer.status < 300:
+        return known("privileged", ORIGIN)
+    if by_quota(answer.text):
+        # ResourceQuota is the last of all admission plugins, so Pod Security had admitted the pod.
+        return known("privileged", f"{ORIGIN}, which nothing but a quota refused")
+    return _labelled(connection, namespace) or unknown(
+        f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}"
+    )
+
+
+def by_quota(text: str) -> bool:
+    """Whether a refusal is by a ResourceQuota."""
+    return bool(_OF_QUOTA.search(text))
+
+
+def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
+    """Return the level in the namespace's label; nothing if it has none or cannot be read."""
+    answer = connection.answer("GET", f"/api/v1/namespaces/{namespace}")
+    if answer.status != 200:
+        return None
+    labels = read_json(answer.body)["metadata"].get("labels") or {}
+    level = labels.get(ENFORCED_LEVEL_LABEL)
+    return known(level, f"the namespace's label {ENFORCED_LEVEL_LABEL}") if level else None
+
+
+def _pod(namespace: str) -> dict[str, Any]:
+    container = {"name": "level", "image": AGNHOST, "resources": RESOURCES}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": NAME, "namespace": namespace},
+        "spec": {"hostNetwork": True, "containers": [container]},
+    }
+
+
+RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
+"""Resources that a quota may demand of every pod."""
+
+
+PRIVILEGED_NAME = "nettests-privileged"
+OF_PRIVILEGED = "a dry run of a privileged HostProcess pod"
+PLACE = "default"
+"""The namespace of the dry run if a run creates its own: this one always exists."""
+_LATER = re.compile(
+    # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces …
+    r"violates PodSecurity \\?\""
+    # sample: pods "x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2
+    r"| is forbidden: (?:exceeded|failed) quota: "
+    # sample: pods "x" is forbidden: ValidatingAdmissionPolicy 'nettests' with binding 'nettests' denied request: …
+    r"| is forbidden: ValidatingAdmissionPolicy '"
+)
+"""Refusals by admission plugins that decide only about valid Pods."""
+
+
+def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...]) -> Fact[bool]:
+    """Return whether privileged Pods are valid; ``namespace`` is the one a run uses, empty for its own.
+
+    ``denied`` is what this identity may not do: without permission to create Pods there is no dry run.
+    """
+    if str(CREATE_POD) in denied:
+        return unknown(f"this identity may not {CREATE_POD}")
+    answer = dry_run(connection, _privileged_pod(namespace or PLACE))
+    if answer.status < 300:
+        return Fact(value=True, origin=OF_PRIVILEGED)
+    if words := _refusal(answer.text):
+        return Fact(value=False, origin=words)
+    if _LATER.search(answer.text):
+        return Fact(value=True, origin=f"{OF_PRIVILEGED}, which was found valid and refused later")
+    return unknown(f"{OF_PRIVILEGED} was refused with status {answer.status}: {answer.text[:300]}")
+
+
+def _refusal(text: str) -> str:
+    """Return the API server's words about privileged containers, if it refused them as such."""
+    try:
+        status = read_json(text)
+    except ValueError:
+        return ""
+    refusals = causes(status) if isinstance(status, dict) else []
+    return "; ".join(
+        f"{cause.get('field')}: {cause.get('message')}" for cause in refusals if by_policy(cause)
+    )
+
+
+def _privileged_pod(namespace: str) -> dict[str, Any]:
+    container = {
+        "name": "privileged",
+        "image": AGNHOST,
+        "securityContext": {"privileged": True},
+        "resources": RESOURCES,
+    }
+    options = {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\Local service"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": PRIVILEGED_NAME, "namespace": namespace},
+        "spec": {
+            "hostNetwork": True,
+            "automountServiceAccountToken": False,
+            "securityContext": {"windowsOptions": options},
+            "containers": [container],
+        },
+    }

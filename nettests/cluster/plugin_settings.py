@@ -9,7 +9,7 @@ from typing import Any
 
 from nettests.cluster import hybrid_overlay
 from nettests.cluster.plugins import CALICO_BACKEND, PluginObjects, origin_of
-from nettests.cluster.references import data_of
+from nettests.cluster.shapes import data_of
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json

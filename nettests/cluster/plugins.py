@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster.references import containers_of, pod_spec_of, variables_of
+from nettests.cluster.shapes import containers_of, pod_spec_of, variables_of
 from nettests.model.facts import Fact, known, unknown
 
 Object = dict[str, Any]

@@ -11,13 +11,12 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.cluster.bodies import whole
+from nettests.cluster.client import whole
 from nettests.cluster.connection import Connection
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.frames import RefusedError
-from nettests.cluster.handshake import open_stream
 from nettests.cluster.lanes import Lane, lanes_of
-from nettests.cluster.streams import LostError
+from nettests.cluster.streams import LostError, open_stream
 from nettests.deadlines import Patience
 from nettests.model import limits
 from nettests.model.channel import ChannelError, HttpAnswer, SpentError
@@ -114,11 +113,9 @@ class _Forwarding:
             self.stream.close()
 
     def sendall(self, data: bytes) -> None:
-        """Send what the HTTP connection writes."""
         self.stream.send(DATA, data)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        """Return the file that an answer is read from."""
         return io.BufferedReader(_Reading(self))
 
     def close(self) -> None:

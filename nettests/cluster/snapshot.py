@@ -2,10 +2,13 @@
 
 The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. ConfigMaps are found by the Pods and
 DaemonSets that refer to them, and by the names that installers give them where nothing that may be read refers to one.
+
+Read objects for discovery: each in its documented shape, and why one, or a part of it, is missing. A refusal is a
+reason and never an error; many threads may read at the same time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +16,8 @@ from nettests.cluster import hybrid_overlay, kubeproxy, nodes, permissions, plug
 from nettests.cluster.connecting import server_version
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.plugins import PluginObjects, plugin_of
-from nettests.cluster.reader import Reader, existing
-from nettests.cluster.references import config_maps_of, pod_spec_of
 from nettests.cluster.shapes import (
+    CONFIG_MAP,
     DAEMON_SET,
     IP_POOL,
     NODE,
@@ -24,6 +26,10 @@ from nettests.cluster.shapes import (
     SERVICE,
     SERVICE_CIDR,
     SLICE,
+    Shape,
+    config_maps_of,
+    pod_spec_of,
+    shaped,
     shaped_items,
 )
 from nettests.cluster.threads import threads
@@ -34,6 +40,61 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 Object = dict[str, Any]
+
+ConfigMaps = Mapping[str, Future[Object | None]]
+"""By ``namespace/name``, while they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads from one cluster; ``reasons`` has why a path, or a ConfigMap by its name, could not be read."""
+
+    connection: Connection
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def listed(self, path: str, shape: Shape, *, most: int = 0, **query: str) -> list[Object]:
+        """Return the objects of a list, or the ``most`` first ones; none if it is refused."""
+        try:
+            if most:
+                listed = self.connection.get(path, limit=most).get("items") or []
+            else:
+                listed = self.connection.items(path, **query)
+            items, odd = shaped_items(listed, shape, path)
+        except ApiError as error:
+            self.reasons[path] = error.message
+            return []
+        if odd:
+            self.reasons[path] = odd
+        return items
+
+    def one(self, path: str, shape: Shape, name: str = "") -> Object | None:
+        """Return one object; ``name`` is its key in ``reasons`` instead of the path."""
+        try:
+            item, odd = shaped(self.connection.get(path), shape, name or path)
+        except ApiError as error:
+            self.reasons[name or path] = error.message
+            return None
+        if odd:
+            self.reasons[name or path] = odd
+        return item if item.get("metadata", {}).get("name") else None
+
+    def config_maps(self, pool: Executor, names: Sequence[str]) -> ConfigMaps:
+        """Start reading ConfigMaps; return a future for each."""
+        return {name: pool.submit(self._config_map, name) for name in dict.fromkeys(names)}
+
+    def _config_map(self, name: str) -> Object | None:
+        namespace, _, short = name.partition("/")
+        path = f"/api/v1/namespaces/{namespace}/configmaps/{short}"
+        return self.one(path, CONFIG_MAP, name)
+
+
+def existing(pending: ConfigMaps) -> Iterator[tuple[str, Object]]:
+    """Yield the ConfigMaps that exist, in the order in which they were requested."""
+    for name, request in pending.items():
+        if (config_map := request.result()) is not None:
+            yield name, config_map
+
+
 NODES = "/api/v1/nodes"
 DAEMON_SETS = "/apis/apps/v1/daemonsets"
 DNS_SERVICES = "/api/v1/namespaces/kube-system/services"
@@ -175,7 +236,6 @@ def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:
 def _selected(
     read: Reader, service: Object, by_space: Mapping[str, Sequence[Object]]
 ) -> Sequence[Object]:
-    """Return the Pods that a Service selects."""
     namespace = service["metadata"].get("namespace", SYSTEM)
     selector = (service.get("spec") or {}).get("selector") or {}
     if not selector:

@@ -3,15 +3,37 @@
 ``handshake`` makes it; ``execute``, ``converse`` and ``port_forward`` know what each channel carries. In the
 protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The close channel of ``v5`` is not needed:
 the stream ends right after it.
+
+Open the WebSocket of an exec or a port-forward, with retries where they may help. The only place that opens either.
+TLS and proxies are those of every other API request; redirects are not followed. A refused stream has done nothing,
+so it is safe to retry. ``streams`` carries the messages.
 """
 
+import math
+import ssl
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TypeVar
 
-from websockets.exceptions import ConnectionClosed, PayloadTooBig
+from kubernetes import client
+from kubernetes.client.rest import should_bypass_proxies
+from urllib3.util.ssl_ import create_urllib3_context
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidProxy,
+    InvalidProxyStatus,
+    PayloadTooBig,
+    WebSocketException,
+)
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
-from nettests.cluster.frames import BoundedConnection, RefusedError
+from nettests.cluster.client import USER_AGENT
+from nettests.cluster.connection import Connection, Handshake
+from nettests.cluster.failures import HandshakeError
+from nettests.cluster.frames import SILENT_LOGGER, BoundedConnection, RefusedError
 from nettests.deadlines import cut
 from nettests.model.limits import spelled
 
@@ -105,3 +127,116 @@ class Stream:
 
 def _why(closed: ConnectionClosed) -> str:
     return str(closed.__cause__ or closed)
+
+
+T = TypeVar("T")
+
+SWITCHING = 101
+HANDSHAKE_SECONDS = 10.0
+"""For one handshake: TCP, proxy, TLS and the whole answer."""
+CLOSE_SECONDS = 0.5
+"""For the closing frame of a stream, if the other side reads nothing any more."""
+
+
+def open_stream(
+    connection: Connection,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    *,
+    most: int,
+    seconds: float = HANDSHAKE_SECONDS,
+    until: float = math.inf,
+) -> Stream:
+    """Return the stream that ``path`` opens; it may receive ``most`` bytes.
+
+    ``HandshakeError`` or ``OSError`` if it is not opened: a handshake takes ``seconds`` at most, and none
+    goes on after ``until``, by ``time.monotonic``.
+    """
+
+    def handshake() -> Stream:
+        left = min(seconds, until - time.monotonic())
+        stream = _open(connection.handshake(path, query), most, left)
+        stream.closing.enter_context(connection.under_way.cutting(stream.cut))
+        return stream
+
+    return opened(connection, handshake, until)
+
+
+def opened(connection: Connection, handshake: Callable[[], T], until: float = math.inf) -> T:
+    """Return what ``handshake`` opens, with the retries of a request."""
+    tries = connection.tries(until)
+    while True:
+        tries.begin()
+        try:
+            stream = handshake()
+        except HandshakeError as error:
+            if error.of_the_node or not tries.again(error.status, error.retry_after):
+                raise
+        except (TimeoutError, ssl.SSLCertVerificationError):
+            raise
+        except OSError:
+            if not tries.again():
+                raise
+        else:
+            tries.heard(SWITCHING)
+            return stream
+
+
+def _open(to: Handshake, most: int, seconds: float) -> Stream:
+    closing = ExitStack()
+    proxy = _proxy(to.configuration)
+    proxy_tls = proxy is not None and proxy.startswith("https:")  # its TLS is around the server's
+    try:
+        connection = closing.enter_context(
+            connect(
+                to.url.replace("http", "ws", 1),
+                ssl=_tls(to.configuration) if to.url.startswith("https:") else None,
+                server_hostname=to.configuration.tls_server_name,
+                subprotocols=[Subprotocol(name) for name in SUBPROTOCOLS],
+                compression=None,
+                additional_headers=list(to.headers),
+                user_agent_header=USER_AGENT,
+                proxy=proxy,
+                proxy_ssl=_tls(to.configuration) if proxy_tls else None,
+                open_timeout=seconds,
+                ping_interval=None,
+                close_timeout=CLOSE_SECONDS,
+                max_size=most,
+                logger=SILENT_LOGGER,
+                create_connection=BoundedConnection,
+            )
+        )
+    except InvalidProxy as error:  # its message contains the address with its credentials
+        raise HandshakeError(f"the proxy of the API server cannot be used: {error.msg}") from error
+    except InvalidProxyStatus as error:
+        status = error.response.status_code
+        raise HandshakeError(f"the proxy of the API server answered {status}") from error
+    except (WebSocketException, ImportError) as error:  # SOCKS needs a missing library
+        raise HandshakeError(str(error)) from error
+    assert isinstance(connection, BoundedConnection)
+    return Stream(connection, closing)
+
+
+def _tls(configuration: client.Configuration) -> ssl.SSLContext:
+    """Return the kubeconfig's TLS settings, as the client library passes them to ``urllib3``."""
+    needed = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
+    context = create_urllib3_context(cert_reqs=needed)
+    if configuration.assert_hostname is False:
+        context.check_hostname = False
+    if configuration.ssl_ca_cert or configuration.ca_cert_data:
+        context.load_verify_locations(
+            cafile=configuration.ssl_ca_cert, cadata=configuration.ca_cert_data
+        )
+    else:
+        context.load_default_certs()
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    return context
+
+
+def _proxy(configuration: client.Configuration) -> str | None:
+    """Return the proxy of other requests, if any."""
+    proxy: str | None = configuration.proxy
+    if not proxy or should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
+        return None
+    return proxy

@@ -1,21 +1,83 @@
 """Retries of API requests: pauses, limits, and reading the token again when it is refused.
 
 Used for requests, watches and handshakes alike. What a response means is up to the caller.
+
+What is under way over one connection, so that closing the connection ends it; and when anything was answered last. An
+answer that is waited for, or a stream that is read, would hold its thread, and with it the process, until its time is
+over; cut, it is an error of who reads it.
+
+Count API requests by verb and resource: what a run costs the cluster. ``connection`` counts where requests and
+handshakes leave, retries and watches included; the totals are written at the end of a run. Paths are read, responses
+are not.
 """
 
 import math
 import random
 import threading
 import time
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
 import urllib3
 
 from nettests.cluster.failures import RETRIED
 from nettests.cluster.kubeconfig import Chosen
-from nettests.cluster.under_way import UnderWay
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
+
+
+class UnderWay:
+    """How each answer and stream under way is cut; safe for threads."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+        """Nothing is begun any more."""
+        self.until = math.inf
+        """No further try of anything begins after that (``time.monotonic``)."""
+        self._heard = time.monotonic()
+        self._cuts: dict[object, Callable[[], None]] = {}
+        self._lock = threading.Lock()
+
+    def heard(self) -> None:
+        """Take note that the API server has answered something, however it did."""
+        self._heard = time.monotonic()
+
+    def silence(self) -> float:
+        """Return for how many seconds it has answered nothing."""
+        return time.monotonic() - self._heard
+
+    @contextmanager
+    def cutting(self, cut: Callable[[], None]) -> Iterator[None]:
+        """Let ``end`` call ``cut``, in another thread, as long as the block lasts; at once where it was called before."""
+        key = object()
+        with self._lock:
+            self._cuts[key] = cut
+        if self.over.is_set():
+            cut()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._cuts[key]
+
+    def hasten(self) -> None:
+        """Cut all that is under way and try nothing again: nobody answers. What is begun from now on has one try."""
+        self.until = time.monotonic()
+        self._cut()
+
+    def end(self) -> None:
+        """Cut all that is under way, and begin nothing any more."""
+        self.over.set()
+        self._cut()
+
+    def _cut(self) -> None:
+        with self._lock:
+            cuts = list(self._cuts.values())
+        for cut in cuts:
+            cut()
+
 
 UNAUTHORIZED, TOO_MANY = 401, 429
 _TOKEN = "BearerToken"  # noqa: S105 - the client's name of the setting
@@ -156,3 +218,64 @@ class Tries:
     def _slept(self, seconds: float) -> bool:
         """Wait; return whether the connection is still open."""
         return not self._under_way.over.wait(seconds)
+
+
+VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}
+"""Kubernetes' verbs for methods; for GET the verb depends on the path."""
+STREAMS = frozenset({"exec", "portforward"})
+"""Subresources that open a long-lived stream by a handshake."""
+
+
+def kind_of(method: str, path: str, *, watched: bool = False) -> str:
+    """Return verb and resource of a request: ``list pods``, ``get nodes/proxy``, ``watch events``.
+
+    Requests without a resource, such as ``/version``, are named by their path.
+    """
+    parts = path.partition("?")[0].strip("/").split("/")
+    # samples: api/v1/namespaces/n/pods/p/log, apis/apps/v1/daemonsets, api/v1/namespaces/n, version
+    rest = parts[2:] if parts[0] == "api" else parts[3:] if parts[0] == "apis" else []
+    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in {"status", "finalize"}:
+        rest = rest[2:]
+    if not rest or not rest[0]:
+        return f"{VERBS.get(method, 'get')} /{'/'.join(parts)}"
+    named, resource = len(rest) > 1, "/".join([rest[0], *rest[2:3]])
+    if method == "GET":
+        return f"{'watch' if watched else 'get' if named else 'list'} {resource}"
+    many = method == "DELETE" and not named
+    return f"{'delete collection of' if many else VERBS.get(method, method)} {resource}"
+
+
+@dataclass(slots=True)
+class Sent:
+    """Counts requests; safe for threads."""
+
+    _counts: Counter[str] = field(default_factory=Counter)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self, kind: str) -> None:
+        """Count one more request of a kind."""
+        with self._lock:
+            self._counts[kind] += 1
+
+    def __str__(self) -> str:
+        """Return the counts for people."""
+        return f"the API server was sent {self.requests} requests, and {self.streams} for exec and port-forward"
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how many were sent of each kind, the most frequent first."""
+        with self._lock:
+            return dict(self._counts.most_common())
+
+    @property
+    def requests(self) -> int:
+        """How many requests were sent, tries and watches included."""
+        return sum(many for kind, many in self.counts().items() if not _is_stream(kind))
+
+    @property
+    def streams(self) -> int:
+        """How many handshakes of streams were sent."""
+        return sum(many for kind, many in self.counts().items() if _is_stream(kind))
+
+
+def _is_stream(kind: str) -> bool:
+    return kind.rpartition("/")[2] in STREAMS

@@ -30,9 +30,8 @@ from nettests.expect.condition import Truth
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS, Verdict
-from nettests.report.digest import facts_digest
-from nettests.report.headline import exercised_line
-from nettests.report.results import Results
+from nettests.report.results import Results, facts_digest
+from nettests.report.summary import exercised_line
 
 CLAIMED = (Level.CORE, Level.EXTENDED)
 

@@ -5,8 +5,7 @@
 here judges, repairs or changes anything.
 """
 
-from nettests.diagnose.collect import Collected, Collector, Written
-from nettests.diagnose.page import index
+from nettests.diagnose.collect import Collected, Collector, Written, index
 from nettests.diagnose.steps import Item, Reader
 from nettests.diagnose.subjects import Subject, Wanted, chosen, subjects_of
 

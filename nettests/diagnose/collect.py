@@ -2,6 +2,8 @@
 
 Subjects that are not read in time are listed. A hanging process is abandoned: its thread is a daemon, and later
 output is dropped.
+
+Markdown in which every text of a cluster is literal, and links lead to the folder's own files.
 """
 
 import queue
@@ -12,13 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from nettests.bounds import Bounds
-from nettests.diagnose.folder import write_below
-from nettests.diagnose.names import safe_name
+from nettests.diagnose.folder import cut_note, safe_name, write_below
 from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
-from nettests.diagnose.texts import cut_note
 from nettests.errors import NettestsError
 from nettests.model.cluster_profile import DiagnosticsLimits
+from nettests.model.markdown import code, inert
 
 POLL_SECONDS = 0.05
 
@@ -186,7 +187,6 @@ class Collector:
         )
 
     def _free_name(self, subject: Subject, wanted: str) -> str:
-        """Return a name that no other item of the subject has."""
         path, number = PurePath(wanted), 2
         name = wanted
         while (subject, name) in self._names:
@@ -212,3 +212,25 @@ def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
     kept = data[:keep] if at_end else data[len(data) - keep :]
     text = kept.decode(errors="ignore").encode()
     return (text + b"\n" + note if at_end else note + text)[:room]
+
+
+def index(collected: Sequence[Collected], left_out: Sequence[Subject]) -> str:
+    """Return the page; the names in its links are made by ``names.safe_name``."""
+    lines = ["# Diagnostics", ""]
+    for section in collected:
+        lines += [f"## {inert(str(section.subject))}", ""]
+        for item in section.items:
+            command_line = f" ({code(item.command_line)})" if item.command_line else ""
+            if item.file:
+                cut = ", cut" if item.cut else ""
+                place = f"{section.subject.folder}/{item.file}"
+                description = f"{inert(item.title)}{command_line}, {item.bytes} bytes{cut}"
+                lines.append(f"- [{inert(place)}](./{place}): {description}")
+        for problem, titles in section.missing.items():
+            lines.append(f"- not available: {inert(', '.join(titles))}: {inert(problem)}")
+        if section.checks:
+            lines += ["", "For:", "", *(f"- {code(check)}" for check in section.checks)]
+        lines.append("")
+    if left_out:
+        lines += ["## Left out", "", *(f"- {inert(str(subject))}" for subject in left_out), ""]
+    return "\n".join(lines)

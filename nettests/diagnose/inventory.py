@@ -1,11 +1,13 @@
-"""The commands that diagnostics run on a node: argv of tools that read and change nothing. Pure tables.
+"""The commands that diagnostics run on a node: argv of tools that read and change nothing. ``commands.txt`` lists most.
 
 The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as tools of
 Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import assert_never
 
 from nettests.model import ports
@@ -15,12 +17,10 @@ from nettests.model.words import OS
 from nettests.rules.cni_files import CNI
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.hns import script_of
-from nettests.rules.hns_endpoints import ENDPOINTS
 from nettests.rules.hns_load_balancers import POLICIES
-from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.hns_networks import ENDPOINTS, NETWORKS
 from nettests.rules.host import DYNAMIC, EXCLUDED
-from nettests.rules.readings import ToolOutput
-from nettests.rules.updates import VERSION
+from nettests.rules.node import VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,98 +32,45 @@ class Command:
     words: NodeArgv
 
 
-def _from_reading(reading: ToolOutput, file: str, title: str) -> Command:
-    return Command(file=file, title=title, words=reading.words)
+def _kube_proxy(curl: str) -> Iterator[Command]:
+    """Yield what kube-proxy tells on its node alone, at its default addresses."""
+    for file, title, port, path in (
+        ("kube-proxy-health.json", _HEALTH, ports.KUBE_PROXY_HEALTH, "healthz"),
+        ("kube-proxy-mode.txt", _MODE, ports.KUBE_PROXY_METRICS, "proxyMode"),
+    ):
+        address = f"http://127.0.0.1:{port}/{path}"
+        yield Command(file=file, title=title, words=node_argv(curl, "-sS", "-m", "5", address))
 
 
-def _shell(file: str, title: str, text: str) -> Command:
-    return Command(file=file, title=title, words=to_the_end(text))
+_HEALTH = "kube-proxy's health: when its rules were written last"
+_MODE = "kube-proxy's mode, as it says itself"
 
 
-def _tool(file: str, title: str, *words: str) -> Command:
-    return Command(file=file, title=title, words=node_argv(*words))
+def _listed(system: str) -> Iterator[Command]:
+    """Yield the commands of ``commands.txt`` for nodes of a system."""
+    for line in (files("nettests.diagnose") / "commands.txt").read_text("utf-8").splitlines():
+        if not line.startswith(f"{system}; "):
+            continue
+        _, file, title, how, text = line.split("; ", 4)
+        match how:
+            case "tool":
+                words = node_argv(*text.split())
+            case "shell":
+                words = to_the_end(text)
+            case "hns":
+                words = to_the_end(script_of(text))
+            case _:
+                words = _READINGS[text].words
+        yield Command(file=file, title=title, words=words)
 
 
-def _kube_proxy(curl: str) -> tuple[Command, ...]:
-    """Return what kube-proxy tells on its node alone, at its default addresses."""
-    return tuple(
-        _tool(file, title, curl, "-sS", "-m", "5", f"http://127.0.0.1:{port}/{path}")
-        for file, title, port, path in (
-            (
-                "kube-proxy-health.json",
-                "kube-proxy's health: when its rules were written last",
-                ports.KUBE_PROXY_HEALTH,
-                "healthz",
-            ),
-            (
-                "kube-proxy-mode.txt",
-                "kube-proxy's mode, as it says itself",
-                ports.KUBE_PROXY_METRICS,
-                "proxyMode",
-            ),
-        )
-    )
-
-
-WINDOWS: tuple[Command, ...] = (
-    _from_reading(POLICIES, "hns-load-balancers.json", "HNS load balancers (Get-HnsPolicyList)"),
-    _from_reading(ENDPOINTS, "hns-endpoints.json", "HNS endpoints with their policies"),
-    _from_reading(NETWORKS, "hns-networks.json", "HNS networks"),
-    _shell("hns-namespaces.json", "HNS namespaces", script_of("Get-HnsNamespace")),
-    _tool(
-        "addresses.txt", "addresses of all compartments", "ipconfig.exe", "/allcompartments", "/all"
-    ),
-    _tool("routes.txt", "routes", "route.exe", "print"),
-    _tool("neighbours.txt", "neighbours", "arp.exe", "-a"),
-    _tool(
-        "interfaces.txt",
-        "interfaces and their MTU",
-        "netsh.exe",
-        "int",
-        "ipv4",
-        "show",
-        "interfaces",
-    ),
-    _from_reading(DYNAMIC, "dynamic-ports.txt", "the dynamic port range"),
-    _from_reading(EXCLUDED, "excluded-ports-tcp.txt", "excluded TCP ports: HNS' pools among them"),
-    _tool(
-        "excluded-ports-udp.txt",
-        "excluded UDP ports",
-        *("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=udp"),
-    ),
-    _tool(
-        "connections.txt", "TCP connections", "netsh.exe", "int", "ipv4", "show", "tcpconnections"
-    ),
-    _from_reading(VERSION, "windows-version.txt", "build and patch level"),
-    _shell("updates.txt", "installed updates", "Get-HotFix | Format-Table -AutoSize"),
-    _shell(
-        "services.txt",
-        "services of the node",
-        "Get-Service -Name 'hns','vfpext','vmcompute','kubelet','kube-proxy','containerd','flanneld' "
-        "-ErrorAction SilentlyContinue | Format-Table -AutoSize 'Name','Status','StartType'",
-    ),
-    _from_reading(PROCESSES, "processes.csv", "processes"),
-    _from_reading(CNI, "cni-configuration.txt", "CNI configuration"),
-    _shell(
-        "hns-events.txt",
-        "the last events of the Host Networking Service",
-        # By the pattern of its files in collectlogs.ps1: no document names its logs.
-        "Get-WinEvent -ListLog 'Microsoft-Windows-Host-Network-Service*' | Where-Object RecordCount "
-        "| ForEach-Object { Get-WinEvent -LogName $_.LogName -MaxEvents 50 } "
-        "| Format-List 'TimeCreated','Id','LevelDisplayName','Message'",
-    ),
-    *_kube_proxy("curl.exe"),
-)
+_READINGS = {
+    reading.name: reading
+    for reading in (POLICIES, ENDPOINTS, NETWORKS, DYNAMIC, EXCLUDED, VERSION, PROCESSES, CNI)
+}
+WINDOWS = (*_listed("windows"), *_kube_proxy("curl.exe"))
 """What is run on a Windows node in a HostProcess container."""
-
-LINUX: tuple[Command, ...] = (
-    _tool("addresses.txt", "addresses and interfaces", "ip", "-details", "address", "show"),
-    _tool("routes.txt", "routes of all tables", "ip", "route", "show", "table", "all"),
-    _tool("neighbours.txt", "neighbours", "ip", "neighbour", "show"),
-    _tool("nftables.txt", "nftables rules, kube-proxy's among them", "nft", "list", "ruleset"),
-    _tool("iptables.txt", "iptables rules, kube-proxy's among them", "iptables-save"),
-    *_kube_proxy("curl"),
-)
+LINUX = (*_listed("linux"), *_kube_proxy("curl"))
 """What is run on a Linux node in a hostNetwork Pod, as far as the image holds the tools."""
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from nettests.diagnose import inventory
 from nettests.diagnose.allowed import allowed
+from nettests.diagnose.folder import as_yaml, cut_note, event_lines, pod_lines
 from nettests.diagnose.inventory import Command, OfPorts
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
-from nettests.diagnose.texts import as_yaml, cut_note, event_lines, pod_lines
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import read_json

@@ -7,7 +7,7 @@ first; those beyond the limit are named, not dropped silently.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nettests.diagnose.names import safe_name
+from nettests.diagnose.folder import safe_name
 from nettests.model.check import Check, Plan
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict

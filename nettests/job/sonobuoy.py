@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nettests.job.workload import CONTAINER
+from nettests.job.workload import CONTAINER, rendered
 from nettests.model.labels import CONTROL_PLANE_LABEL, OS_LABEL
 from nettests.model.run_folder import JUNIT
 from nettests.model.verdict import ATTENTION, Judgement
@@ -27,33 +27,18 @@ FAILURES = 50
 
 def definition(image: str, arguments: Sequence[str]) -> dict[str, Any]:
     """Return the plugin definition: one Pod, with the ServiceAccount that Sonobuoy makes."""
-    return {
-        "sonobuoy-config": {
-            "driver": "Job",
-            "plugin-name": PLUGIN,
-            "result-format": "junit",
-            "result-files": [JUNIT],
-            "description": "Does Windows networking in this cluster behave as documented?",
-        },
-        "podSpec": {
-            "containers": [],
-            "restartPolicy": "Never",
-            "serviceAccountName": "sonobuoy-serviceaccount",
-            "nodeSelector": {OS_LABEL: "linux"},
-            "tolerations": [
-                {"key": CONTROL_PLANE_LABEL, "operator": "Exists", "effect": "NoSchedule"},
-                {"key": "CriticalAddonsOnly", "operator": "Exists"},
-            ],
-        },
-        "spec": {
-            "name": CONTAINER,
-            "image": image,
-            "command": ["nettests"],
-            "args": ["sonobuoy", "run", *(["--", *arguments] if arguments else [])],
-            "resources": {},
-            "volumeMounts": [{"name": "results", "mountPath": RESULTS_FOLDER}],
-        },
-    }  # fmt: skip
+    definition: dict[str, Any] = rendered(
+        "sonobuoy.yaml.j2",
+        image=image,
+        arguments=list(arguments),
+        plugin=PLUGIN,
+        junit=JUNIT,
+        os_label=OS_LABEL,
+        control_plane_label=CONTROL_PLANE_LABEL,
+        container=CONTAINER,
+        folder=RESULTS_FOLDER,
+    )
+    return definition
 
 
 @dataclass(slots=True)

@@ -140,7 +140,6 @@ def _container_state(status: Object) -> Object:
 
 
 def _newest(events: Sequence[Object], about: Object, reason: str) -> str:
-    """Return the last message about an object for that reason."""
     matching = [
         event
         for event in events

@@ -4,12 +4,14 @@ The Pod meets the Pod Security level ``restricted``. Kubernetes never retries it
 objects, and the next run reports them.
 """
 
-from collections.abc import Iterator
 from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nettests.job.identity import labels
 from nettests.job.wanted import Role, Wanted
 from nettests.model.labels import OS_LABEL
+from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 
@@ -25,8 +27,6 @@ KEPT_JOBS = 3
 """Of a CronJob, of those that ended well and of the others."""
 GRACE_SECONDS = 180
 """From SIGTERM on: a run removes what it created."""
-WEBHOOK_VARIABLE = "NETTESTS_WEBHOOK"
-WEBHOOK_KEY = "url"
 OPTION_OF_FILE = {
     "cluster-profile.yaml": "--cluster-profile",
     "baseline.yaml": "--baseline",
@@ -34,126 +34,39 @@ OPTION_OF_FILE = {
 """By which option ``nettests run`` is given a file that is mounted."""
 
 
+_TEMPLATES = Environment(
+    loader=PackageLoader("nettests.job"),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    autoescape=False,  # noqa: S701 - it is no HTML: each text is put out as JSON
+)
+_TEMPLATES.policies["json.dumps_kwargs"] = {"sort_keys": False}
+
+
 def workload(wanted: Wanted) -> list[Object]:
     """Return the Job or CronJob, after the ConfigMap and the claim that its Pod mounts."""
-    return [*_mounted(wanted), _cron_job(wanted) if wanted.schedule else _job(wanted)]
+    objects: list[Object] = rendered(
+        "objects.yaml.j2",
+        wanted=wanted,
+        labels=labels(wanted),
+        arguments=run_arguments(wanted),
+        os_label=OS_LABEL,
+        container=CONTAINER,
+        results_folder=RESULTS_FOLDER,
+        files_folder=FILES_FOLDER,
+        results_volume=RESULTS_VOLUME,
+        user=USER,
+        kept_seconds=KEPT_SECONDS,
+        kept_jobs=KEPT_JOBS,
+        grace=GRACE_SECONDS,
+    )
+    return objects
 
 
-def _mounted(wanted: Wanted) -> Iterator[Object]:
-    if wanted.files:
-        yield {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": _metadata(wanted),
-            "data": dict(wanted.files),
-        }
-    if wanted.claim_size:
-        yield {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {**_metadata(wanted), "name": wanted.claim},
-            "spec": {
-                "accessModes": ["ReadWriteOnce"],
-                "resources": {"requests": {"storage": wanted.claim_size}},
-            },
-        }
-
-
-def _job(wanted: Wanted) -> Object:
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": _metadata(wanted),
-        "spec": {**_job_spec(wanted), "ttlSecondsAfterFinished": KEPT_SECONDS},
-    }
-
-
-def _cron_job(wanted: Wanted) -> Object:
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
-        "metadata": _metadata(wanted),
-        "spec": {
-            "schedule": wanted.schedule,
-            "concurrencyPolicy": "Forbid",
-            # A nightly run whose start was missed for longer is not started by day.
-            "startingDeadlineSeconds": 3600,
-            "successfulJobsHistoryLimit": KEPT_JOBS,
-            "failedJobsHistoryLimit": KEPT_JOBS,
-            "jobTemplate": {
-                "metadata": {"labels": labels(wanted)},
-                "spec": _job_spec(wanted),
-            },
-        },
-    }
-
-
-def _job_spec(wanted: Wanted) -> Object:
-    return {
-        "backoffLimit": 0,
-        "activeDeadlineSeconds": int(wanted.deadline),
-        "template": {"metadata": {"labels": labels(wanted)}, "spec": _pod_spec(wanted)},
-    }
-
-
-def _pod_spec(wanted: Wanted) -> Object:
-    results: Object = {"emptyDir": {}}
-    if wanted.claim:
-        results = {"persistentVolumeClaim": {"claimName": wanted.claim}}
-    volumes: list[Object] = [
-        {"name": RESULTS_VOLUME, **results},
-        {"name": "tmp", "emptyDir": {}},
-    ]
-    if wanted.files:
-        volumes.append({"name": "files", "configMap": {"name": wanted.name}})
-    secrets = {"imagePullSecrets": [{"name": wanted.pull_secret}]} if wanted.pull_secret else {}
-    return {
-        "restartPolicy": "Never",
-        "serviceAccountName": wanted.name,
-        "automountServiceAccountToken": True,
-        "terminationGracePeriodSeconds": GRACE_SECONDS,
-        "nodeSelector": {OS_LABEL: "linux"},
-        **secrets,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": USER,
-            "runAsGroup": USER,
-            "fsGroup": USER,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
-        "containers": [_container(wanted)],
-        "volumes": volumes,
-    }
-
-
-def _container(wanted: Wanted) -> Object:
-    mounts: list[Object] = [
-        {"name": RESULTS_VOLUME, "mountPath": RESULTS_FOLDER},
-        {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - of the container alone
-    ]
-    if wanted.files:
-        mounts.append({"name": "files", "mountPath": FILES_FOLDER, "readOnly": True})
-    environment: list[Object] = []
-    if wanted.webhook_secret:
-        reference = {"name": wanted.webhook_secret, "key": WEBHOOK_KEY}
-        environment = [{"name": WEBHOOK_VARIABLE, "valueFrom": {"secretKeyRef": reference}}]
-    return {
-        "name": CONTAINER,
-        "image": wanted.image,
-        "command": ["nettests"],
-        "args": run_arguments(wanted),
-        **({"env": environment} if environment else {}),
-        "resources": {
-            "requests": {"cpu": "250m", "memory": "512Mi"},
-            "limits": {"memory": "2Gi"},
-        },
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "readOnlyRootFilesystem": True,
-            "capabilities": {"drop": ["ALL"]},
-        },
-        "volumeMounts": mounts,
-    }
+def rendered(template: str, **values: Any) -> Any:
+    """Return what a template of this package says, as plain data."""
+    return plain_yaml(_TEMPLATES.get_template(template).render(values))
 
 
 def run_arguments(wanted: Wanted) -> list[str]:
@@ -169,7 +82,3 @@ def run_arguments(wanted: Wanted) -> list[str]:
         *files,
         *wanted.arguments,
     ]
-
-
-def _metadata(wanted: Wanted) -> Object:
-    return {"name": wanted.name, "namespace": wanted.namespace, "labels": labels(wanted)}

@@ -25,7 +25,7 @@ from nettests.model.words import OS
 from nettests.parse.network_facts import with_domain, with_network
 from nettests.parse.reading import one_line
 from nettests.rules.dns_suffixes import IN_POD, suffixes_of
-from nettests.rules.firewall import PROFILES, profiles_of
+from nettests.rules.host import PROFILES, profiles_of
 from nettests.rules.kube_proxy_on_host import (
     COMMAND_LINE,
     CONFIGURATION,

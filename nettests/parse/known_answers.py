@@ -18,7 +18,7 @@ from nettests.rules.dns_suffixes import IN_POD, suffixes_of
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns import is_second, objects_in
 from nettests.rules.host import ADAPTERS, EXCLUDED
-from nettests.rules.updates import VERSION
+from nettests.rules.node import VERSION
 
 EXIT_CODE = 3
 """What each process with known questions ends with."""

@@ -12,8 +12,8 @@ from nettests.model.facts import ClusterFacts, CniFacts, Fact, NodeFacts, known,
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import OS
 from nettests.parse.reading import one_line
+from nettests.rules.cni import loopback_dsr
 from nettests.rules.cni_files import CNI
-from nettests.rules.cni_policies import loopback_dsr
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST, domain_of, suffixes_of
 from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.hns_networks import NETWORKS

@@ -33,15 +33,13 @@ from nettests.plugin.collect import check_in
 from nettests.plugin.documents import end_documents, write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.notifications import Notifications, notifications_of
-from nettests.plugin.reporter import Reporter
-from nettests.plugin.terminal_summary import show
+from nettests.plugin.reporter import Reporter, show
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.captures import require_scapy
-from nettests.session.head import record_failed_start
 from nettests.session.prepare import Prepared, prepare
-from nettests.session.report_dir import require_writable
+from nettests.session.report_dir import record_failed_start, require_writable
 from nettests.session.rerun import with_failed
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
@@ -297,7 +295,6 @@ class Controller:
         return comparison
 
     def _required(self, plan: Plan) -> dict[str, set[str]]:
-        """Return the selected checks and skips of each required flow."""
         planned: list[Check | Skip] = [*plan.checks, *plan.skips]
         required: dict[str, set[str]] = {}
         for check_or_skip in planned:

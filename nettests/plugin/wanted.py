@@ -6,9 +6,9 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.plan import Choice
+from nettests.plugin.notifications import without_address
 from nettests.plugin.pytest_options import suites
 from nettests.session.run_options import Keep, RunOptions
-from nettests.session.webhook import without_address
 
 
 def refuse_path_as_profile(config: pytest.Config) -> None:

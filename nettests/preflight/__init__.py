@@ -4,8 +4,7 @@
 ``rules`` writes missing permissions as YAML. ``session.preflight_evidence`` reads, ``cli.preflight_command`` prints.
 """
 
-from nettests.preflight.evidence import Evidence, Quota
-from nettests.preflight.finding import Finding, Level, unreachable
+from nettests.preflight.evidence import Evidence, Finding, Level, Quota, unreachable
 from nettests.preflight.findings import findings
 
 __all__ = ["Evidence", "Finding", "Level", "Quota", "findings", "unreachable"]

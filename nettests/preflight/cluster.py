@@ -6,9 +6,8 @@ from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
 from nettests.plan.privileged import SOURCE, ipv6_alone
-from nettests.preflight.evidence import Evidence, counted
-from nettests.preflight.finding import Finding, Level, note, ok, worst
-from nettests.rules.support import WITHOUT_AGENT
+from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
+from nettests.rules.node import WITHOUT_AGENT
 
 POLICY = "Kubernetes, version skew policy"
 

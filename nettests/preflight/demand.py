@@ -5,6 +5,7 @@ Counted as Kubernetes' quota evaluators count (``pkg/quota/v1/evaluator/core``),
 that controllers make for a run count, too.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from typing import Any
 
 from nettests.model.service import LOAD_BALANCER
 from nettests.model.workload import Workload
-from nettests.preflight.amounts import quantity
 
 Object = dict[str, Any]
 Amounts = Mapping[str, Fraction]
@@ -139,3 +139,27 @@ def _stated(container: Object) -> dict[str, Fraction]:
     amounts = {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
     amounts |= {f"limits.{name}": amount for name, amount in limits.items()}
     return {name: quantity(str(amount)) for name, amount in amounts.items()}
+
+
+_FACTORS = {
+    "": Fraction(1),
+    **{unit: Fraction(1, 1000**power) for power, unit in enumerate("mun", 1)},
+    **{unit: Fraction(1000**power) for power, unit in enumerate("kMGTPE", 1)},
+    **{f"{unit}i": Fraction(1024**power) for power, unit in enumerate("KMGTPE", 1)},
+}
+
+
+def quantity(text: str) -> Fraction:
+    """Return a quantity as an exact number (``500m`` = 0.5, ``1Gi``); ``ValueError`` for what is none."""
+    # sample: "100", "500m", "1.5Gi", "2e3"
+    match = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]{0,2})", text.strip())
+    if match is None or match[2] not in _FACTORS:
+        raise ValueError(f"not a quantity: {text!r}")
+    return Fraction(match[1]) * _FACTORS[match[2]]
+
+
+def spelled(amount: Fraction, resource: str) -> str:
+    """Return an amount for people: memory and storage in Mi, everything else as a number."""
+    if resource.endswith(("memory", "storage")):
+        return f"{float(amount / _FACTORS['Mi']):g}Mi"
+    return f"{float(amount):g}"

@@ -1,10 +1,12 @@
 """The input of preflight: facts, plans with and without the missing permissions, and the namespace's objects."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
+from nettests.errors import NettestsError
 from nettests.model.check import Plan, Skip
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import ClusterFacts, NodeFacts
@@ -12,7 +14,51 @@ from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
 from nettests.plan.node_pools import unusable
 from nettests.preflight.demand import Passing
-from nettests.preflight.finding import Level
+
+
+class Level(StrEnum):
+    """How much a finding matters."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing; changes nothing."""
+    WARNING = "warning"
+    """A part of what is planned will not be tested, or will say less."""
+    BLOCKER = "blocker"
+    """A run would judge nothing, leave out a required flow, or end in ``unknown``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What preflight found about one topic; ``details`` are lines, ``next_step`` is for people."""
+
+    topic: str
+    level: Level
+    summary: str
+    details: tuple[str, ...] = ()
+    next_step: str = ""
+
+
+def ok(topic: str, summary: str) -> Finding:
+    """Return the finding of a topic without problems."""
+    return Finding(topic=topic, level=Level.OK, summary=summary)
+
+
+def note(topic: str, summary: str) -> Finding:
+    """Return a finding that is worth knowing and changes nothing."""
+    return Finding(topic=topic, level=Level.NOTE, summary=summary)
+
+
+def worst(levels: Iterable[Level]) -> Level:
+    """Return the level that matters most."""
+    order = tuple(Level)
+    return max(levels, key=order.index, default=Level.OK)
+
+
+def unreachable(error: NettestsError, *, topic: str = "reachability") -> Finding:
+    """Return the finding that ends every preflight: the cluster could not be tested."""
+    return Finding(topic=topic, level=Level.BLOCKER, summary=error.message, next_step=error.hint)
+
 
 Object = dict[str, Any]
 

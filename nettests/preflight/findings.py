@@ -8,32 +8,16 @@ from nettests.preflight.cluster import (
     reachability,
     versions,
 )
-from nettests.preflight.evidence import Evidence
-from nettests.preflight.finding import Finding
+from nettests.preflight.evidence import Evidence, Finding
 from nettests.preflight.machines import host_process, images, node_vantages, nodes, taints
 from nettests.preflight.rights import permissions
 from nettests.preflight.space import exposure, leftovers, pod_security, privileged, quota
 from nettests.preflight.webhooks import webhooks
 
 TOPICS = (
-    reachability,
-    distribution,
-    versions,
-    network_plugin,
-    address_families,
-    permissions,
-    pod_security,
-    privileged,
-    webhooks,
-    nodes,
-    taints,
-    images,
-    host_process,
-    node_vantages,
-    components,
-    quota,
-    leftovers,
-    exposure,
+    *(reachability, distribution, versions, network_plugin, address_families, permissions),
+    *(pod_security, privileged, webhooks, nodes, taints, images, host_process, node_vantages),
+    *(components, quota, leftovers, exposure),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from nettests.preflight.amounts import quantity
+from nettests.preflight.demand import quantity
 from nettests.preflight.evidence import Quota
 
 Object = dict[str, Any]

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.words import OS, VantageKind
 from nettests.plan.node_pools import unusable
-from nettests.preflight.evidence import Evidence, counted
-from nettests.preflight.finding import Finding, Level, note, ok, worst
+from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
 
 UNWELL = (
     "node.kubernetes.io/not-ready",

@@ -12,8 +12,7 @@ from nettests.model.permission import (
 )
 from nettests.model.workload import Workload
 from nettests.plan.permits import needed
-from nettests.preflight.evidence import Evidence, counted
-from nettests.preflight.finding import Finding, Level
+from nettests.preflight.evidence import Evidence, Finding, Level, counted
 
 GRANT = "grant the rules below, or a role of manifests/rbac"
 

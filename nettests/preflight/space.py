@@ -3,10 +3,8 @@
 from fractions import Fraction
 
 from nettests.model.labels import ENFORCED_LEVEL_LABEL
-from nettests.preflight.amounts import spelled
-from nettests.preflight.demand import full_name, left_open, needed
-from nettests.preflight.evidence import Evidence, Quota, counted
-from nettests.preflight.finding import Finding, Level, note, ok, worst
+from nettests.preflight.demand import full_name, left_open, needed, spelled
+from nettests.preflight.evidence import Evidence, Finding, Level, Quota, counted, note, ok, worst
 
 POD_KINDS = {
     "pod-linux": "the probes' pods for Linux nodes",

@@ -7,8 +7,7 @@ objects. Conditions in CEL are not evaluated.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nettests.preflight.evidence import Evidence, counted
-from nettests.preflight.finding import Finding, Level, note, ok
+from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok
 
 Object = dict[str, Any]
 Labels = Mapping[str, str]

@@ -22,7 +22,6 @@ from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
 from nettests.probes.sending import Probe
 from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
-from nettests.rules.known import known_facts
 from nettests.rules.readings import (
     ApiObjects,
     PodLog,
@@ -33,7 +32,7 @@ from nettests.rules.readings import (
     log_of,
     reduced,
 )
-from nettests.rules.subjects import why_not_about
+from nettests.rules.subjects import known_facts, why_not_about
 
 OK = 200
 

@@ -23,8 +23,8 @@ from nettests.probes.sending import Probe
 from nettests.rules import reduced
 from nettests.rules.cni_files import CNI
 from nettests.rules.dns_suffixes import IN_POD, SEARCH_LIST
-from nettests.rules.firewall import PROFILES
 from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.host import PROFILES
 from nettests.rules.kube_proxy_on_host import SECONDS, readings_of
 from nettests.rules.pod_network import AS_IN_FILE
 from nettests.rules.readings import ToolOutput

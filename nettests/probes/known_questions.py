@@ -26,7 +26,7 @@ from nettests.rules.dns_suffixes import IN_POD
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.hns import script_of
 from nettests.rules.host import ADAPTERS, DYNAMIC, EXCLUDED
-from nettests.rules.updates import VERSION
+from nettests.rules.node import VERSION
 
 TEST_NET = "192.0.2.1"
 """An address of TEST-NET-1: documents alone use it, and no network should route it (RFC 5737)."""

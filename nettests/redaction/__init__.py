@@ -5,8 +5,7 @@ window by window; ``names`` lists names of secrets, ``shapes`` and ``scanner`` t
 several lines; ``held`` registers those that this process holds itself. When in doubt a text is hidden: a diagnosis survives a hidden word, a leaked token is a leak.
 """
 
-from nettests.redaction.held import register, without_held
-from nettests.redaction.redactor import Redactor
+from nettests.redaction.redactor import Redactor, register, without_held
 from nettests.redaction.spans import REDACTED
 
 __all__ = ["REDACTED", "Redactor", "register", "without_held"]

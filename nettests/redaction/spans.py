@@ -2,15 +2,139 @@
 
 A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes
 search the original text; their matches are hidden together.
+
+Only plugins whose expressions begin with a token's own letters. Left out: entropy, which takes uids, hashes and HNS'
+ids for secrets; keywords, which ``shapes`` knows by what Kubernetes writes; addresses of the internet, which are what
+a run is about; Artifactory, whose expression takes words for passwords; Discord, Telegram, npm, OpenAI and JSON Web
+Tokens, whose expressions try every letter of a text or are quadratic.
+
+One pass over the lines of a text each, which yields the places to hide.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from nettests.redaction.blocks import Span, keys, manifests, members, yaml_blocks
-from nettests.redaction.scanner import expressions
+from nettests.redaction.names import NAMES
 from nettests.redaction.shapes import LONGEST, SHAPES, Shape
+
+Span = tuple[int, int]
+KEY_LINES = 60
+"""A key whose end is missing is hidden for so many lines; one whose beginning is missing as far back."""
+# sample: -----BEGIN RSA PRIVATE KEY-----
+_MARKER = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{1,40}-----")
+# samples: password: |, "  tls.key: >-", - token: |2 # comment
+_FIELD = re.compile(
+    rf"[ \t]{{0,200}}(?:-[ \t]{{1,20}})?[\"']?[\w./-]{{0,80}}?(?:{NAMES}|\.dockerconfigjson|\bauth|tls\.key)"
+    r"[\"']?[ \t]{0,20}:[ \t]{0,20}(?P<literal>[|>][+-]?\d?[+-]?)?[ \t]{0,20}(?:#[^\n]{0,200})?\r?\n",
+    re.IGNORECASE,
+)
+# samples: "  secretName: x", "- key: value": what is nested, not a value
+_NESTED = re.compile(r"\s{0,200}(?:-[ \t]{1,20})?[\"']?[\w./-]{1,80}[\"']?[ \t]{0,20}:(?:\s|$)")
+# samples: kind: Secret, "- kind: Secret"
+_SEALED = re.compile(r"([ \t]{0,200}(?:-[ \t]{1,20})?)kind:[ \t]{1,20}Secret\s{0,20}")
+_INSET = re.compile(r"[ \t-]{0,200}")
+_DATA = re.compile(r"[ \t-]{0,200}(?:data|stringData):\s{0,20}")
+# samples: "  a: aHVu", "    aHVu"; not "  a: |"
+_VALUE = re.compile(
+    r"[ \t]{0,200}(?:[\"']?[\w.-]{1,255}[\"']?:(?:\s{1,20}|$)(?![|>]))?(?=\S)(?![\w.-]{1,255}:\s)"
+)
+# samples: "kind":"Secret", \"stringData\":{\"a\":\"x\"}
+_MEMBERS = re.compile(
+    r"\\{0,7}\"(?:(kind)\\{0,7}\"[ ]?:[ ]?\\{0,7}\"Secret\\{0,7}\"|(?:data|stringData)\\{0,7}\"[ ]?:[ ]?\{([^{}]{1,65536})\})"
+)
+NEAR = 4096
+"""So near to what it holds an object within a text calls itself a Secret."""
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+def keys(text: str) -> Iterator[Span]:
+    """Yield PEM blocks, whole, or cut off at one end."""
+    begun: int | None = None
+    ended = 0
+    for marker in _MARKER.finditer(text):
+        if marker[1] == "BEGIN":
+            if begun is not None:
+                yield begun, _after(text, begun, marker.start())
+            begun = marker.start()
+        else:
+            yield (_before(text, ended, marker.start()) if begun is None else begun), marker.end()
+            begun, ended = None, marker.end()
+    if begun is not None:
+        yield begun, _after(text, begun, len(text))
+
+
+def yaml_blocks(text: str) -> Iterator[Span]:
+    """Yield the lines below a field that is called a secret, where they are its value."""
+    held: int | None = None  # how deep the field stands
+    literal = False
+    for line in _LINE.finditer(text):
+        start, end = line.span()
+        if held is not None and line[0].strip():
+            depth = _depth(line[0])
+            if depth > held and (literal or not _NESTED.match(text, start, end)):
+                yield start + depth, start + len(line[0].rstrip())
+                continue
+            held = None
+        if field := _FIELD.fullmatch(text, start, end):
+            held, literal = _depth(line[0]), field["literal"] is not None
+
+
+def manifests(text: str) -> Iterator[Span]:
+    """Yield what a Secret holds, in lines of YAML."""
+    lines, done = list(_LINE.finditer(text)), 0
+    for number, line in enumerate(lines):
+        mark = _SEALED.fullmatch(line[0]) if number >= done else None
+        if mark is None:
+            continue
+        depth, within = len(mark[1]), False
+        first = next((up for up in range(number, done, -1) if _outside(lines[up], depth)), done)
+        after = range(number + 1, len(lines))
+        done = next((down for down in after if _outside(lines[down], depth)), len(lines))
+        for member in (member for member in lines[first:done] if member[0].strip()):
+            if len(_INSET.match(member[0])[0]) <= depth:  # type: ignore[index]
+                within = _DATA.fullmatch(member[0]) is not None
+            elif within and (value := _VALUE.match(member[0])):
+                yield member.start() + value.end(), member.start() + len(member[0].rstrip())
+
+
+def members(text: str) -> Iterator[Span]:
+    """Yield what a Secret holds, in JSON within a text."""
+    marks = list(_MEMBERS.finditer(text))
+    kinds = [member.start() for member in marks if member[1]]
+    for member in marks:
+        near = bisect_left(kinds, member.start() - NEAR)
+        if member[2] and near < len(kinds) and kinds[near] < member.end() + NEAR:
+            yield member.span(2)
+
+
+def _outside(line: re.Match[str], depth: int) -> bool:
+    """Whether a line begins an object of that depth, or stands above it."""
+    return line[0].startswith("---") or (bool(line[0].strip()) and _depth(line[0]) < depth)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _after(text: str, start: int, limit: int) -> int:
+    end = start
+    for _ in range(KEY_LINES):
+        end = text.find("\n", end, limit) + 1
+        if end == 0:
+            return limit
+    return end
+
+
+def _before(text: str, floor: int, end: int) -> int:
+    start = end
+    for _ in range(KEY_LINES):
+        start = text.rfind("\n", floor, start)
+        if start < 0:
+            return floor
+    return start
+
 
 REDACTED = "[redacted]"
 STEP = 8192
@@ -81,3 +205,59 @@ def _hidden(shape: Shape, match: re.Match[str]) -> Iterator[Span]:
         secret = match.string[slice(*span)]
         if secret != REDACTED and (shape.confirmed is None or shape.confirmed(secret)):
             yield span
+
+
+_HINTS = {
+    "aws": ("aws", "akia", "asia", "abia", "acca", "a3t"),
+    "azure_storage_key": ("accountkey=",),
+    "github_token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    "gitlab_token": (
+        *("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "gr1348941"),
+        *("glcbt-", "glimt-", "glptt-", "glagent-", "gloas-"),
+    ),
+    "mailchimp": ("-us",),
+    "pypi_token": ("pypi-",),
+    "sendgrid": ("sg.",),
+    "slack": ("xox", "hooks.slack.com"),
+    "square_oauth": ("sq0csp-",),
+    "stripe": ("k_live_",),
+    "twilio": ("ac", "sk"),
+}
+"""What a text holds, in small letters, in which a plugin can find anything."""
+
+
+@cache
+def expressions() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
+    """Return name, hints and expression of each; imported when something is first written: it takes half a second."""
+    from detect_secrets.plugins import (  # noqa: PLC0415
+        aws,
+        azure_storage_key,
+        github_token,
+        gitlab_token,
+        mailchimp,
+        pypi_token,
+        sendgrid,
+        slack,
+        square_oauth,
+        stripe,
+        twilio,
+    )
+
+    plugins = {
+        "aws": aws.AWSKeyDetector,
+        "azure_storage_key": azure_storage_key.AzureStorageKeyDetector,
+        "github_token": github_token.GitHubTokenDetector,
+        "gitlab_token": gitlab_token.GitLabTokenDetector,
+        "mailchimp": mailchimp.MailchimpDetector,
+        "pypi_token": pypi_token.PypiTokenDetector,
+        "sendgrid": sendgrid.SendGridDetector,
+        "slack": slack.SlackDetector,
+        "square_oauth": square_oauth.SquareOAuthDetector,
+        "stripe": stripe.StripeDetector,
+        "twilio": twilio.TwilioKeyDetector,
+    }
+    return tuple(
+        (name, _HINTS[name], expression)
+        for name, plugin in plugins.items()
+        for expression in plugin.denylist
+    )

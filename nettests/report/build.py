@@ -20,18 +20,17 @@ from nettests.model.words import Verdict
 from nettests.parse import observation_of, observe
 from nettests.parse.doubts import Doubts
 from nettests.parse.unread import unread_texts
-from nettests.report.digest import facts_digest
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.instruments import instrument_rows
-from nettests.report.latency import latencies, paths
-from nettests.report.members import member_results
+from nettests.report.members import latencies, member_results, paths
 from nettests.report.results import (
     CheckResult,
     Coverage,
     Results,
     RunInfo,
     UsedLimitation,
+    facts_digest,
     run_singly,
 )
 from nettests.report.rounds import rounds_of
@@ -143,7 +142,6 @@ def _planned_result(
 
 
 def _unjudged(history: History, check: Check, expectation: Expectation) -> Judgement:
-    """Return the stand-in for a verdict that the journal does not have."""
     done = history.done.get(check.id)
     if done and done.skip:
         return Judgement(

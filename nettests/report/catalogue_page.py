@@ -2,42 +2,28 @@
 
 The reference page that ``nettests catalogue --write`` makes, and the totals that the command prints.
 It renders what ``expect`` and ``plan`` know; no run is needed.
+
+The reference page that ``nettests catalogue --write-seeds`` makes of ``manifests/seeds``. What a fact, a flow or an
+entry is in itself stands in the catalogue, to which the rows lead.
+
+The reference page that ``nettests catalogue --write-open`` makes from the limitation manifests. It renders what they
+say; what a run then records is on the run's own pages.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 
-from nettests.expect import Catalogue, Coverage, Limitation
+from nettests.expect import Catalogue, Coverage, Limitation, SeedDocument, Shown, Statement, shown
+from nettests.expect.manifest import Condition, Deviation, NodeCondition
+from nettests.expect.seeds import reasons_of
 from nettests.model.expectation import Source
 from nettests.model.markdown import literal as escape
+from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
 from nettests.report.text import plural
-
-HEAD = """# Catalogue
-
-Made by `nettests catalogue --write`; a test compares it with suites and manifests.
-
-Every documented fact about Windows networking that this project knows of is listed here, with the flows that exercise it, the [limitations](../guides/limitations.md) that decide on it, or the reason why nothing does.
-Facts are data in [manifests/catalogue](../../manifests/catalogue), each with its sources.
-
-A reason begins with its kind:
-
-| kind | meaning |
-| --- | --- |
-| `documents` | speaks of documents, samples or others' tests, not of a cluster |
-| `duplicate` | the same question as another fact |
-| `harmful` | probing would take something away from others on the same cluster |
-| `historic` | speaks of releases that are gone, and left no rule for those that a cluster may run |
-| `needs-restart` | shows only after something was restarted or edited that a run did not make |
-| `not-network` | affects no network result |
-| `not-observable` | nothing that a run can see tells it, or the sources name no condition |
-| `out-of-scope` | left to others on purpose: performance, what network policies mean |
-| `pending` | could be tested, and no check does yet |
-| `precondition` | where it is not met no probe starts, and the run says so |
-| `transient` | shows for moments that no run can choose |
-| `vendor` | belongs to the product or the API of one vendor |
-"""
 
 FLOWS = """Words in angle brackets stand for what a cluster gives: node pools, backends, and the cases of a flow.
 [What is tested](plan.md) says what the classes mean.
@@ -49,7 +35,7 @@ def render_catalogue(
 ) -> str:
     """Return the page in Markdown; it ends with a line feed."""
     by_fact = {coverage.fact.id: coverage for coverage in coverages}
-    blocks = [HEAD, f"{totals(coverages)}.\n", "## Facts\n"]
+    blocks = [_head("catalogue"), f"{totals(coverages)}.\n", "## Facts\n"]
     for section in catalogue.sections:
         rows = [_fact(by_fact[fact.id]) for fact in section.facts]
         blocks.append(f"### {section.letter}. {escape(section.title)}\n")
@@ -133,6 +119,214 @@ def _names(before: str, names: Iterable[str]) -> str:
     return f"{before}{listed}" if listed else ""
 
 
+def _head(page: str) -> str:
+    """Return the fixed text that a page begins with."""
+    return (files("nettests.report") / "templates" / f"{page}.txt").read_text("utf-8")
+
+
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines).replace("||", "\\|\\|")
+
+
+FLOW_PAGE = "catalogue.md"
+
+
+def render_seeds(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage]) -> str:
+    """Return the page in Markdown; it ends with a line feed."""
+    blocks = [_head("seeds"), _counts(seeds, coverages), _elsewhere(seeds, coverages)]
+    for seed in seeds:
+        title = f"[{escape(seed.document)}]({seed.address})" if seed.address else seed.document
+        # A sentence a line, as in every document.
+        read = re.sub(r"\. (?=[A-Z])", ".\n", escape(seed.read))
+        blocks.append(f"## {title}\n\n{read}\n")
+        for section in seed.sections:
+            rows = [_row(statement, coverages) for statement in section.statements]
+            blocks.append(f"### {escape(section.title)}\n")
+            blocks.append(
+                _table(("what is stated", "shown", "exercised by; what is lacking, or why"), rows)
+            )
+    return "\n".join(blocks)
+
+
+def _counts(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage]) -> str:
+    rows = [[escape(seed.document), *_tally(seed.statements, coverages)] for seed in seeds]
+    every = [statement for seed in seeds for statement in seed.statements]
+    rows.append(["all", *_tally(every, coverages)])
+    return _table(("document", "sentences", *Shown), rows)
+
+
+def _tally(statements: Sequence[Statement], coverages: Mapping[str, Coverage]) -> list[str]:
+    counted = Counter(shown(statement, coverages) for statement in statements)
+    return [str(len(statements)), *(str(counted[word]) for word in Shown)]
+
+
+def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage]) -> str:
+    named = {fact for seed in seeds for statement in seed.statements for fact in statement.facts}
+    others = sum(name not in named for name in coverages)
+    return (
+        f"{plural(len(coverages), 'fact')} are in the catalogue: {len(named)} are named here, and {others} are stated by "
+        "other documents, release notes, issues and source, which it cites.\n"
+    )
+
+
+def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
+    parts = [", ".join(_named_fact(coverages[name]) for name in statement.facts)]
+    parts.append(", ".join(map(_check, statement.checks)))
+    parts.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
+    parts += [
+        f"*{reason.kind.value}*: {escape(reason.text)}"
+        for reason in reasons_of(statement, coverages)
+    ]
+    return [
+        escape(statement.says),
+        shown(statement, coverages).value,
+        "<br>".join(part for part in parts if part),
+    ]
+
+
+def _named_fact(coverage: Coverage) -> str:
+    return f"fact `{coverage.fact.id}`"
+
+
+def _check(check: str) -> str:
+    # samples: pod-to-pod-ip, windows-node-configuration#dsr-update
+    flow, _, case = check.partition("#")
+    return f"[`{flow}`]({FLOW_PAGE}#{flow})" + (f": `{case}`" if case else "")
+
+
+BUGS = """Whether the bug is there shows only when it is met: an outcome of the third column is the bug's.
+"""
+OTHERS = {
+    Category.PLATFORM: "Windows, of which documents differ",
+    Category.BY_DESIGN: "Settings, versions and silence",
+    Category.ENVIRONMENT: "The cluster's surroundings",
+}
+
+Question = Sequence[Limitation]
+"""An entry with the further places of which it says the same."""
+
+
+def render_open_questions(entries: Iterable[Limitation]) -> str:
+    """Return the page in Markdown; it ends with a line feed."""
+    parts: defaultdict[str, list[Limitation]] = defaultdict(list)
+    for entry in entries:
+        if entry.is_open:
+            parts[entry.id].append(entry)
+    listed = [parts[name] for name in sorted(parts)]
+    bugs = [question for question in listed if question[0].category is Category.BUG]
+    blocks = [
+        _head("open_questions"),
+        _counted(listed, bugs),
+        f"## Known bugs\n\n{BUGS}\n{_bugs(bugs)}",
+    ]
+    for category, title in OTHERS.items():
+        others = [question for question in listed if question[0].category is category]
+        blocks.append(f"## {title}\n\n{_others(others)}")
+    return "\n".join(blocks)
+
+
+def _counted(listed: Sequence[Question], bugs: Sequence[Question]) -> str:
+    counts = f"{plural(len(listed), 'open question')}: {len(bugs)} for a known bug"
+    for category in OTHERS:
+        counts += (
+            f", {sum(question[0].category is category for question in listed)} {category.value}"
+        )
+    return f"{counts}.\n"
+
+
+def _bugs(entries: Sequence[Question]) -> str:
+    head = (
+        *("entry", "what is open", "where the bug is there", "holds where"),
+        *("settled by", "sources"),
+    )
+    return _table(
+        head,
+        (
+            (
+                f"`{entry.id}`",
+                escape(entry.summary),
+                "<br>".join(dict.fromkeys(_shown(part.when_present) for part in (entry, *further))),
+                _places(entry, *further),
+                escape(entry.settled_by),
+                _sources(entry),
+            )
+            for entry, *further in entries
+        ),
+    )
+
+
+def _others(entries: Sequence[Question]) -> str:
+    return _table(
+        ("entry", "what is open", "holds where", "settled by", "sources"),
+        (
+            (
+                f"`{entry.id}`",
+                escape(entry.summary),
+                _places(entry, *further),
+                escape(entry.settled_by),
+                _sources(entry),
+            )
+            for entry, *further in entries
+        ),
+    )
+
+
+def _shown(deviation: Deviation | None) -> str:
+    if deviation is None:
+        return ""
+    outcomes = [deviation.outcome, *deviation.alternatives] if deviation.outcome else []
+    parts = [" or ".join(f"`{outcome}`" for outcome in outcomes)] if outcomes else []
+    parts += [f"source `{deviation.source_seen}`"] if deviation.source_seen else []
+    parts += [f"`{deviation.distribution}`"] if deviation.distribution else []
+    return ", ".join(parts)
+
+
+def _places(*parts: Limitation) -> str:
+    return "<br>or ".join(dict.fromkeys(_where(part.condition) for part in parts))
+
+
+def _where(condition: Condition) -> str:
+    """Return the parts of a condition in its own words, without the operating systems."""
+    cluster = [
+        ("Kubernetes", condition.kubernetes),
+        ("platform", condition.platform),
+        ("plugin", condition.cni),
+        ("backend", condition.backend),
+        ("loopbackDSR", condition.loopback_dsr),
+        ("placement", condition.placement),
+        ("backend placement", condition.backend_placement),
+        ("OutBoundNAT's exceptions", condition.nat_exception),
+        ("resolver", condition.resolver),
+    ]
+    parts = [f"{name} `{_spelled(value)}`" for name, value in cluster if value]
+    for side, node in (("source", condition.source), ("target", condition.target)):
+        parts += [f"{side}: {part}" for part in [_node(node)] if part]
+    return "; ".join(parts) or "everywhere"
+
+
+def _node(node: NodeCondition) -> str:
+    parts = [
+        ("build", node.build),
+        ("kubelet", node.kubelet),
+        ("kube-proxy", node.kube_proxy),
+        ("mode", node.mode),
+        ("DSR", None if node.dsr is None else ("on" if node.dsr else "off")),
+        ("driver", node.driver),
+        ("runtime", node.runtime),
+        ("runtime's version", node.runtime_version),
+        ("firewall", node.firewall),
+        ("NodePorts at loopback", node.localhost_node_ports),
+        ("DNS suffixes", node.dns_suffixes),
+    ]
+    settings = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
+    system = [node.os.value.capitalize()] if node.os else []
+    return ", ".join([*system, *settings])
+
+
+def _spelled(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _sources(entry: Limitation) -> str:
+    return "<br>".join(_source(source) for source in entry.sources)

@@ -226,7 +226,6 @@ def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
 
 
 def _rectangles(cells: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
-    """Yield corner and width of each run of adjacent cells in a row."""
     start, end, row = 0, 0, -1
     for y, x in sorted({(y, x) for x, y in cells}):
         if (x, y) != (end, row):

@@ -21,7 +21,12 @@ from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
-from nettests.report.headline import (
+from nettests.report.harmless import pack, tree
+from nettests.report.heat_map import heat_maps, node_map
+from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
+from nettests.report.members import member_line
+from nettests.report.results import CheckResult, Incident, Results
+from nettests.report.summary import (
     EXPORT_REQUEST,
     convergence_line,
     cost_line,
@@ -30,11 +35,6 @@ from nettests.report.headline import (
     leading,
     unread_line,
 )
-from nettests.report.heat_map import heat_maps, node_map
-from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
-from nettests.report.members import member_line
-from nettests.report.packed import pack, tree
-from nettests.report.results import CheckResult, Incident, Results
 from nettests.report.text import plural
 
 _PURPOSES = {

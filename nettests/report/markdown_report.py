@@ -8,25 +8,23 @@ from collections.abc import Iterable, Sequence
 
 from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.report.headline import (
-    EXPORT_REQUEST,
-    convergence_line,
-    cost_line,
-    exercised_line,
-    headline,
-    leading,
-    unread_line,
-)
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (
+    EXPORT_REQUEST,
     SYMBOL,
     cluster_line,
+    convergence_line,
+    cost_line,
     counted,
     coverage_line,
     duration,
+    exercised_line,
+    headline,
+    leading,
     moment,
     needing_attention,
+    unread_line,
 )
 from nettests.report.text import plural
 

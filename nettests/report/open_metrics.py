@@ -15,9 +15,8 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.openmetrics.exposition import generate_latest
 
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.report.headline import CAUSE_LENGTH
 from nettests.report.results import Results
-from nettests.report.summary import needing_attention
+from nettests.report.summary import CAUSE_LENGTH, needing_attention
 from nettests.report.text import one_line
 
 CHECKS = 200

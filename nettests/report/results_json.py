@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from nettests.model.check import Check, Target, Vantage
+from nettests.model.check import Target, Vantage
 from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
 from nettests.model.observation import Observation
@@ -79,7 +79,7 @@ def _check(result: CheckResult) -> dict[str, Any]:
         "expected": _expected(result),
         "observed": _observed(result, seen),
         "limitation": _limitation(result.limitation) if result.limitation else None,
-        "sources": _sources(check),
+        "sources": to_data(check.sources) if check else [],
         "attempts": to_data(seen.attempts) if seen else [],
         "controls": to_data(seen.controls) if seen else [],
         "channel": seen.channel if seen else None,
@@ -225,7 +225,3 @@ def _measured(seen: Observation | None) -> dict[str, Any]:
 def _limitation(limitation: AppliedLimitation) -> dict[str, Any]:
     data: dict[str, Any] = to_data(limitation)
     return data
-
-
-def _sources(check: Check | None) -> list[dict[str, str]]:
-    return to_data(check.sources) if check else []

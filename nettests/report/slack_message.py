@@ -10,9 +10,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.report.headline import convergence_line, exercised_line, headline, leading
 from nettests.report.results import Incident, Results
-from nettests.report.summary import SYMBOL, cluster_line, counted, coverage_line, duration
+from nettests.report.summary import (
+    SYMBOL,
+    cluster_line,
+    convergence_line,
+    counted,
+    coverage_line,
+    duration,
+    exercised_line,
+    headline,
+    leading,
+)
 from nettests.report.text import one_line, plural
 
 SHOWN = 5

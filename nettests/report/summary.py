@@ -1,24 +1,24 @@
-"""Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``."""
+"""Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``.
+
+Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
+pair of nodes was left out, the sentence says how many it speaks of. Pure text over ``Results``.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.check_id import details_of
+from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
-from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
-from nettests.model.words import (
-    OS,
-    CheckClass,
-    Placement,
-    Resolver,
-    VantageKind,
-    Verdict,
-)
+from nettests.model.journal_records import Convergence
+from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
+from nettests.model.verdict import ACCEPTED, ATTENTION, SUMMARY_ORDER
+from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
 from nettests.plan.classes import CHOICES, OPTION, not_enabled
-from nettests.report.results import CheckResult, Results
-from nettests.report.text import plural
+from nettests.report.results import CheckResult, ExercisedNodes, Results
+from nettests.report.text import one_line, plural
 
 T = TypeVar("T")
 UNKNOWN = "unknown"
@@ -158,3 +158,223 @@ def cluster_line(facts: ClusterFacts) -> str:
     network = [fact_text(facts.cni.plugin), fact_text(facts.cni.backend)]
     parts.append(" ".join(word for word in network if word != "unknown") or "unknown CNI")
     return " · ".join(parts)
+
+
+EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle without names and addresses, to send with an issue."
+NAMED = 4
+"""So many nodes and Services are named at most; ``results.json`` has all."""
+CAUSES = 3
+"""So many causes are named at most, while they are short; the incidents below have them all."""
+CAUSE_LENGTH = 140
+"""Causes are cut to so many characters: they hold names from a cluster, and the headline is one line of ``summary.md``."""
+
+
+def headline(results: Results) -> str:
+    """Return one sentence that answers the question of the run."""
+    if results.run.error:
+        return "The run could not start"
+    bugs = known_bugs(results)
+    wrong = _what_is_wrong(results)
+    if wrong:
+        return f"{wrong}; {_present(bugs)}" if bugs else wrong
+    sentence = (
+        f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
+    )
+    if not results.exercised.whole:
+        sentence = f"{sentence}, as far as exercised: {_scope(results)}"
+    if results.facts is not None and OS.WINDOWS not in {node.os for node in results.facts.nodes}:
+        sentence = f"{sentence}; without a Windows node, nothing here speaks of Windows"
+    return sentence
+
+
+_AS_DOCUMENTED = "This cluster behaves as documented"
+
+
+def unread_line(results: Results) -> str:
+    """Return how many texts no parser knows, and what to do with them; empty where every answer was read."""
+    if not results.unread:
+        return ""
+    count = plural(len(results.unread), "text")
+    checks = {check for unread in results.unread for check in unread.checks}
+    return f"{count} of tools that no parser knows, in {plural(len(checks), 'check')}"
+
+
+def leading(results: Results) -> Verdict:
+    """Return the verdict whose colour and symbol the headline has."""
+    if results.run.error or not results.coverage.ran:
+        return Verdict.UNKNOWN
+    for verdict in (*ATTENTION, Verdict.KNOWN_BUG):
+        if results.counts[verdict]:
+            return verdict
+    return Verdict.PASS
+
+
+def _what_is_wrong(results: Results) -> str:
+    """Return the leading causes and how many more there are; empty if all is well."""
+    explained = [incident for incident in results.incidents if incident.explained]
+    alone = [
+        check
+        for incident in results.incidents
+        if not incident.explained
+        for check in incident.checks
+    ]
+    if not explained:
+        return _without_cause(results, alone)
+    causes = [one_line(incident.cause, limit=CAUSE_LENGTH) for incident in explained]
+    shown = [causes[0]]
+    for cause in causes[1:CAUSES]:
+        if len(" · ".join((*shown, cause))) > CAUSE_LENGTH:
+            break
+        shown.append(cause)
+    more = len(causes) + len(alone) - len(shown)
+    return " · ".join((*shown, *([f"{more} more"] if more else [])))
+
+
+def _without_cause(results: Results, alone: list[str]) -> str:
+    """Return what is wrong where no cause explains several checks, and which check or how many; empty if nothing is."""
+    kind = _kind(results)
+    if not kind or not alone:
+        return kind
+    checks = one_line(alone[0], limit=CAUSE_LENGTH)
+    return f"{kind}: {checks if len(alone) == 1 else f'{len(alone)} checks without a common cause'}"
+
+
+def _kind(results: Results) -> str:
+    """Return what the worst verdict says; empty if all is well."""
+    seen = {verdict for verdict, count in results.counts.items() if count}
+    seen |= {member.verdict for check in results.checks for member in check.members}
+    if seen & {Verdict.FAIL, Verdict.FLAKY}:
+        return "Something does not behave as documented"
+    if Verdict.LIFTED in seen:
+        return "A documented limitation no longer shows"
+    if Verdict.UNKNOWN in seen:
+        return "Not everything could be judged"
+    return "" if results.coverage.ran else "Nothing was judged"
+
+
+def known_bugs(results: Results) -> tuple[str, ...]:
+    """Return the ids of the entries whose bug shows in this run."""
+    bugs = {c.limitation_id for c in results.checks if c.verdict is Verdict.KNOWN_BUG}
+    return tuple(sorted(bug for bug in bugs if bug))
+
+
+def _present(bugs: tuple[str, ...]) -> str:
+    noun = "a known bug that shows" if len(bugs) == 1 else f"{len(bugs)} known bugs that show"
+    return f"{noun} ({', '.join(_first_names(bugs))})"
+
+
+def _scope(results: Results) -> str:
+    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; nodes of both systems where some of the second are left out."""
+    first = results.exercised.nodes[0]
+    nodes = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
+    if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
+        other = results.exercised.nodes[1]
+        nodes += f", {len(other.exercised)} of {plural(other.total, f'{other.os.words} node')}"
+    pairs = results.exercised.pairs
+    return (
+        f"{nodes}, {sum(p.exercised for p in pairs)} of {sum(p.possible for p in pairs)} node pairs"
+    )
+
+
+def exercised_line(results: Results) -> str:
+    """Return how many nodes and ordered pairs were exercised, which nodes were not, and why; empty without facts."""
+    if not results.exercised.nodes:
+        return ""
+    nodes = "; ".join(_of_os(node) for node in results.exercised.nodes)
+    pairs = ", ".join(
+        f"{pair.source.words} → {pair.target.words} {pair.exercised} of {pair.possible}"
+        for pair in results.exercised.pairs
+        if pair.possible
+    )
+    kinds = [
+        f"{', '.join(f'{of.kind} {of.exercised} of {of.possible}' for of in chosen)} {unit}"
+        for between, unit in ((True, "pairs"), (False, "nodes"))
+        if (chosen := [of for of in results.exercised.kinds if of.pairs is between])
+    ]
+    return "; ".join(
+        (f"Exercised: {nodes}", *([f"ordered node pairs: {pairs}"] if pairs else ()), *kinds)
+    )
+
+
+def _of_os(nodes: ExercisedNodes) -> str:
+    phrase = f"{len(nodes.exercised)} of {plural(nodes.total, f'{nodes.os.words} node')}"
+    if len(nodes.sources) < len(nodes.exercised):
+        phrase += f", {len(nodes.sources)} as a source"
+    if nodes.left_out:
+        names = [f"{left.node}: {left.reason}" for left in nodes.left_out]
+        phrase += f" (left out: {', '.join(_first_names(names))})"
+    return phrase
+
+
+def convergence_line(results: Results) -> str:
+    """Return how long Services took to answer, and which did not in time; empty where none was waited for."""
+    answered = [convergence for convergence in results.convergence if convergence.converged]
+    late = list(_late(results))
+    parts = []
+    if answered:
+        slowest = max(answered, key=lambda convergence: convergence.seconds)
+        where = f"{slowest.service} for {slowest.probe}"
+        parts.append(f"Services answered within {slowest.seconds:.1f} s ({where} took longest)")
+    if late:
+        names = [
+            f"{convergence.service} for {convergence.probe} in {convergence.seconds:.0f} s"
+            for convergence in late
+        ]
+        parts.append(f"not converged: {', '.join(_first_names(names))}")
+    return "; ".join(parts)
+
+
+def cost_line(results: Results) -> str:
+    """Return what the seconds and the API requests of a run were spent on; empty where its journal does not say."""
+    run, parts = results.run, []
+    if run.stages:
+        spent = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in run.stages.items())
+        parts.append(f"Spent: {spent}")
+    if run.requests:
+        most = [f"{many} {kind}" for kind, many in run.requests.items()]
+        parts.append(f"{sum(run.requests.values())} API requests ({', '.join(_first_names(most))})")
+    return "; ".join(parts)
+
+
+def _late(results: Results) -> Iterator[Convergence]:
+    """Yield what did not converge, without those Services that are documented to stay silent there."""
+    for convergence in results.convergence:
+        probed = [
+            check.verdict
+            for check in results.checks
+            if check.ran
+            and check.check is not None
+            and check.check.target.service == convergence.service
+            and check.check.source.probe == convergence.probe
+        ]
+        if not convergence.converged and not (
+            probed and all(verdict in ACCEPTED for verdict in probed)
+        ):
+            yield convergence
+
+
+def _first_names(names: list[str] | tuple[str, ...]) -> list[str]:
+    more = len(names) - NAMED
+    return [*names[:NAMED], *([f"… and {more} more"] if more > 0 else [])]
+
+
+_REASON = "this identity may not "
+"""How the reasons of such skips begin (``plan.permits``)."""
+_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
+
+
+def missing_permissions(results: Results) -> tuple[str, ...]:
+    """Return what a run that ended with 7 would have needed to be allowed, in the order of its review.
+
+    Nothing where other reasons left out what was planned; what only facts are read by is left out.
+    """
+    if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
+        return ()
+    skipped = (check.message for check in results.checks if check.verdict is Verdict.SKIPPED)
+    if not any(message.startswith(_REASON) for message in skipped):
+        return ()
+    return tuple(
+        permission
+        for permission in results.facts.denied
+        if permission not in _OF_FACTS and not permission.startswith("get configmaps ")
+    )

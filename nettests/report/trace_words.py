@@ -1,15 +1,17 @@
-"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure."""
+"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure.
+
+Pure; ``trace_words`` says the same to people.
+"""
 
 from collections.abc import Iterator
+from typing import Any
 
 from nettests.model.words import Protocol
 from nettests.report.text import one_line, plural
+from nettests.tracing.finding import Trace
 from nettests.tracing.hops import Hop, Stage
 from nettests.tracing.mark import Marked, Way
-from nettests.tracing.packet import Packet
-from nettests.tracing.result import Trace
-from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Direction
+from nettests.tracing.packet import Direction, End, Packet, Scene
 
 MARKS = {True: "✓", False: "·"}
 STOPPED = "✗"
@@ -107,11 +109,8 @@ _SHORT = {
     Stage.REPLY_DELIVERED: "delivered",
 }
 _REPLY = (
-    Stage.ANSWERED,
-    Stage.REPLY_LEFT,
-    Stage.REPLY_ARRIVED,
-    Stage.REPLY_TRANSLATED,
-    Stage.REPLY_DELIVERED,
+    *(Stage.ANSWERED, Stage.REPLY_LEFT, Stage.REPLY_ARRIVED),
+    *(Stage.REPLY_TRANSLATED, Stage.REPLY_DELIVERED),
 )
 _REQUEST = tuple(stage for stage in Stage if stage not in _REPLY)
 
@@ -158,12 +157,8 @@ def resent(trace: Trace) -> int:
             and (packet.syn or packet.carried)
         ):
             key = (
-                packet.source,
-                packet.source_port,
-                packet.sequence,
-                packet.carried,
-                marked.sighting.direction,
-                packet.destination,
+                *(packet.source, packet.source_port, packet.sequence, packet.carried),
+                *(marked.sighting.direction, packet.destination),
             )
             by_interface.setdefault((marked.sighting.node, marked.sighting.interface), []).append(
                 key
@@ -190,3 +185,72 @@ def _kind(packet: Packet) -> str:
         data = f" {packet.carried} bytes of data" if packet.carried else ""
         return f"TCP {'+'.join(name for name, on in flags if on)}{data}"
     return f"{packet.protocol.value.upper() if packet.protocol else 'IP'}{' fragment' if packet.fragment else ''}"
+
+
+def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
+    """Return what ``nettests trace --json`` prints; ``page`` is the path of the page for people."""
+    scene = trace.scene
+    return {
+        "trace": title,
+        "finding": trace.finding.value,
+        "words": trace.finding.words,
+        "detail": trace.detail,
+        "node": trace.node,
+        "next_step": trace.finding.next_step,
+        "answered": trace.answered,
+        "documented": scene.documented,
+        "flow": {
+            "protocol": scene.protocol.value,
+            "source": _end(scene.source),
+            "requested": {"address": str(scene.requested), "port": scene.requested_port},
+            "translator": scene.translator,
+            "backends": [_end(backend) for backend in scene.backends],
+        },
+        "hops": [_hop(trace, hop) for hop in trace.hops],
+        "frames": [_frame(frame) for frame in trace.frames],
+        "objects": list(trace.confirmed),
+        "remarks": list(trace.remarks),
+        "page": page,
+    }
+
+
+def _end(end: End) -> dict[str, Any]:
+    return {"address": str(end.address), "port": end.port, "node": end.node, "name": end.name}
+
+
+def _hop(trace: Trace, hop: Hop) -> dict[str, Any]:
+    stopped = trace.stopped
+    here = stopped is not None and (hop.stage, hop.node) == (stopped.stage, stopped.node)
+    return {
+        "stage": hop.stage.value,
+        "node": hop.node,
+        "seen": hop.seen,
+        "stopped": here,
+        "frames": len(hop.frames),
+    }
+
+
+def _frame(frame: Marked) -> dict[str, Any]:
+    seen, packet = frame.sighting, frame.packet
+    tunnel = packet.encapsulation
+    return {
+        "node": seen.node,
+        "time": seen.time,
+        "interface": seen.interface,
+        "direction": seen.direction.value,
+        "way": frame.way.value,
+        "source": str(packet.source),
+        "source_port": packet.source_port,
+        "destination": str(packet.destination),
+        "destination_port": packet.destination_port,
+        "length": packet.length,
+        "tunnel": None
+        if tunnel is None
+        else {
+            "kind": tunnel.kind,
+            "vni": tunnel.vni,
+            "source": str(tunnel.source),
+            "destination": str(tunnel.destination),
+        },
+        "drop": seen.drop,
+    }

@@ -6,10 +6,25 @@ readings; ``probes.configuration`` takes the readings and writes down what is ke
 what its demand finds; ``judge`` tells the remedy. Everything here is pure.
 """
 
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, UnreadableError
+from collections.abc import Iterable, Mapping
+
+from nettests.rules import (
+    cni,
+    families,
+    flannel,
+    hns_networks,
+    host,
+    host_proxy,
+    kube_proxy,
+    kubelet,
+    load_balancers,
+    node,
+    plugin,
+    readiness,
+    windows_services,
+)
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, Rule, UnreadableError
 from nettests.rules.readings import reduced
-from nettests.rules.rule import Rule
-from nettests.rules.table import RULES
 
 __all__ = [
     "RULES",
@@ -19,4 +34,24 @@ __all__ = [
     "Rule",
     "UnreadableError",
     "reduced",
+    "table_of",
 ]
+_TOPICS = (
+    *(kube_proxy, host_proxy, windows_services, kubelet, node, readiness, plugin),
+    *(families, flannel, hns_networks, load_balancers, host, cni),
+)
+
+
+def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:
+    """Return rules by their names; ``ValueError`` where two have the same."""
+    by_name: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.name in by_name:
+            raise ValueError(f"two rules of configuration are called {rule.name}")
+        by_name[rule.name] = rule
+    return by_name
+
+
+RULES: Mapping[str, Rule] = table_of(
+    value for topic in _TOPICS for value in vars(topic).values() if isinstance(value, Rule)
+)

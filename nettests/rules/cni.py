@@ -1,17 +1,20 @@
-"""Rules about the CNI configuration of a Windows node: its version, its address management, its network.
+"""Rules about the CNI configuration of a Windows node: its version, address management, network and policies.
 
 Read from the file that the container runtime takes (``cni_files``), and from what a plugin prints about itself when it
-is called without input. Sources: "Networking on Windows" (IPAM), containernetworking/plugins,
-microsoft/windows-container-networking ``cni/cni.go``.
+is called without input. Docker's nodes have HNS' first schema (``ExceptionList`` beside ``Type``), containerd's the second
+(``Settings``). Sources: "Networking on Windows" (IPAM), "Windows debugging tips", containernetworking/plugins (``pkg/hns``:
+``apiVersion``), microsoft/windows-container-networking ``cni/cni.go`` and ``network/policy.go``, the samples of microsoft/SDN,
+sig-windows-tools' configuration for containerd.
 """
 
 import ipaddress
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
-from nettests.rules.cni_files import CNI_READINGS, configurations
+from nettests.rules.cni_files import CNI_READINGS, LISTS, configurations
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -19,11 +22,13 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kube_proxy import NETWORK_GIVEN, PROXY_LOG, network_of
-from nettests.rules.pods import PODS, pod_addresses
+from nettests.rules.nat import excepted, exceptions_of, extra, management_of, uncovered
+from nettests.rules.node import FIRST_DSR, NODE, build_of
+from nettests.rules.pods import PODS, of_pod_families, pod_addresses
 from nettests.rules.readings import ToolOutput
-from nettests.rules.rule import rule
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 FIRST_VERSION = "0.1.0"
@@ -52,13 +57,7 @@ ABOUT = {
 """What these plugins print about themselves, with the CNI versions that their release supports."""
 
 
-@rule(
-    "cni-version",
-    about=(HNS,),
-    reads=(*CNI_READINGS, *ABOUT.values()),
-    remedy="write an older cniVersion into the CNI configuration, or install release 1.0.1 or later of "
-    "the plugins: one that does not know the version starts no pod",
-)
+@rule(about=(HNS,), reads=(*CNI_READINGS, *ABOUT.values()))
 def cni_version(evidence: Evidence) -> Finding:
     """Every plugin that is called supports the CNI version of its configuration."""
     refused, accepted = [], []
@@ -85,13 +84,7 @@ def cni_version(evidence: Evidence) -> Finding:
     return finding(not refused, observed, demand, of=len(refused) + len(accepted))
 
 
-@rule(
-    "cni-ipam",
-    about=(HNS,),
-    reads=(*CNI_READINGS, PODS),
-    remedy="name host-local in the CNI configuration (azure-vnet-ipam with Azure CNI, calico-ipam with "
-    "Calico), and see that the node's pod CIDR is the range it hands out",
-)
+@rule(about=(HNS,), reads=(*CNI_READINGS, PODS))
 def cni_ipam(evidence: Evidence) -> Finding:
     """Addresses come from host-local, from the plugin's own manager, or from Windows itself."""
     managers: list[str] = []
@@ -119,10 +112,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
 
 
 @rule(
-    "cni-network",
-    about=(FLANNEL, KUBE_PROXY, KERNELSPACE),
-    reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS),
-    remedy="give the CNI configuration and KUBE_NETWORK the same name",
+    about=(FLANNEL, KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS)
 )
 def cni_network(evidence: Evidence) -> Finding:
     """The plugin attaches pods to the network that kube-proxy looks at."""
@@ -168,7 +158,6 @@ def _managers(configuration: Object, plugins: set[str]) -> set[str]:
 
 
 def _outside(evidence: Evidence) -> list[str]:
-    """Return addresses of Pods that are not in the node's own range."""
     pod_cidrs = evidence.networks("node-pod-cidrs")
     return [
         str(address)
@@ -191,3 +180,161 @@ def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] 
     if match is None:
         raise UnreadableError(f"{plugin} does not say which versions it supports")
     return frozenset(part.strip() for part in match[1].split(","))
+
+
+OWN = "management-address"
+REFERENCE = frozenset({"win-bridge", "win-overlay"})
+"""The plugins of containernetworking, which use either schema: the second if ``apiVersion`` is 2."""
+SECOND = 2
+
+
+@rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
+def cni_exceptions(evidence: Evidence) -> Finding:
+    """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    needed = excepted(evidence)
+    listed = [
+        entry
+        for policy in policies_in_files(evidence, {"outboundnat"})
+        for entry in exceptions_of(policy)
+    ]
+    missing, foreign = uncovered(needed, listed), extra(evidence, listed)
+    observed = f"ExceptionList {', '.join(listed) or 'empty'}"
+    if missing:
+        observed += f", which lacks {', '.join(missing)}"
+    if foreign:
+        observed += f", where {', '.join(foreign)} holds outside addresses"
+    return finding(
+        not missing and not foreign,
+        observed,
+        f"{', '.join(map(str, needed))} in it, and no outside address",
+        of=len(needed),
+    )
+
+
+@rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
+def cni_routes(evidence: Evidence) -> Finding:
+    """The configuration routes Services, on l2bridge the node's address too, to the host."""
+    needed = evidence.networks("service-cidrs")
+    if evidence.facts.get("driver") == "l2bridge":
+        needed += management_of(evidence, OWN)
+    needed = of_pod_families(evidence, needed)
+    prefixes = [
+        str(policy.get("DestinationPrefix"))
+        for policy in policies_in_files(evidence, {"route", "sdnroute"})
+        if policy.get("NeedEncap") and policy.get("DestinationPrefix")
+    ]
+    missing = uncovered(needed, prefixes)
+    return finding(
+        not missing,
+        f"ROUTE policies for {', '.join(prefixes) or 'nothing'}",
+        f"one with NeedEncap for each of {', '.join(map(str, needed))}",
+        of=len(needed),
+    )
+
+
+@rule(about=(FLANNEL,), reads=(NODE, *CNI_READINGS))
+def loopback_dsr_update(evidence: Evidence) -> Finding:
+    """The plugin's option loopbackDSR is an error where HNS has no DSR."""
+    given = any(part.get("loopbackDSR") for part in _objects(configurations(evidence)))
+    build = build_of(evidence)
+    return finding(
+        not given or build >= FIRST_DSR,
+        f"loopbackDSR {'set' if given else 'not set'} on {build}",
+        f"it only from {FIRST_DSR} on",
+        of=1,
+    )
+
+
+@rule(about=(HNS,), reads=CNI_READINGS)
+def policy_form(evidence: Evidence) -> Finding:
+    """Every policy is written in the schema that the plugin speaks, and that the container runtime needs."""
+    runtime = evidence.fact("runtime").partition("://")[0]
+    wrong: list[str] = []
+    good = 0
+    for part in (
+        each for configuration in configurations(evidence) for each in parts_of(configuration)
+    ):
+        plugin = str(part.get("type") or "").lower().removesuffix(".exe")
+        if plugin not in SDN | REFERENCE:
+            continue
+        problems = list(_wrong(plugin, part, runtime))
+        wrong += problems
+        good += not problems
+    if not good and not wrong:
+        raise NothingThereError("the CNI configuration calls no plugin that the documents speak of")
+    return finding(
+        not wrong,
+        "; ".join(dict.fromkeys(wrong)) or f"policies as the plugin takes them with {runtime}",
+        "policies with Settings for sdnbridge and sdnoverlay; for win-bridge and win-overlay with containerd "
+        "apiVersion 2 and Settings, with Docker neither",
+        of=good + len(wrong),
+    )
+
+
+def _wrong(plugin: str, part: Object, runtime: str) -> Iterator[str]:
+    """Yield what is wrong with the arguments of one plugin."""
+    second = plugin in SDN
+    if plugin in REFERENCE:
+        api_version = part.get("apiVersion", part.get("ApiVersion"))
+        second = api_version == SECOND
+        if runtime == "containerd" and not second:
+            yield (
+                f"{plugin} without apiVersion: 2, which uses HNS' first schema for containers that only Docker has"
+            )
+            second = True
+        if runtime == "docker" and second:
+            yield f"{plugin} with apiVersion: 2, whose endpoints Docker does not attach"
+    for policy in _called_with(part):
+        kind, settings = policy.get("Type"), isinstance(policy.get("Settings"), dict)
+        if second and not settings:
+            yield f"{plugin} with {kind} without Settings, which it does not take"
+        if not second and settings:
+            yield f"{plugin} with {kind} in Settings, which HNS' first schema does not know"
+
+
+def _called_with(part: Object) -> Iterator[Object]:
+    # samples: {"Name": "EndpointPolicy", "Value": {"Type": "OutBoundNAT", "ExceptionList": [...]}} (first),
+    #          {"Name": "EndpointPolicy", "Value": {"Type": "OutBoundNAT", "Settings": {...}}} (second)
+    for key in LISTS:
+        for argument in part.get(key) or []:
+            value = argument.get("Value", argument)
+            if isinstance(value, dict) and value.get("Type"):
+                yield value
+
+
+LOOPBACK_DSR = {
+    "sdnbridge": "loopbackDSR",
+    "sdnoverlay": "loopbackDSR",
+    "win-bridge": "loopbackDSR",
+    "win-overlay": "loopbackDSR",
+    "azure-vnet": "enableLoopbackDSR",
+    "calico": "windows_loopback_DSR",
+}
+"""Plugins with an option that lets a Pod reach itself through its Service with DSR, off by default, and its name:
+Microsoft/windows-container-networking ``cni``, containernetworking/plugins ``pkg/hns``, Azure/azure-container-networking
+``cni/netconfig.go``, projectcalico/calico ``cni-plugin/pkg/types``."""
+
+
+def loopback_dsr(evidence: Evidence) -> bool:
+    """Return whether the option is set; ``UnreadableError`` where no plugin of the configuration is known to have it."""
+    for part in _objects(configurations(evidence)):
+        option = LOOPBACK_DSR.get(str(part.get("type") or "").lower().removesuffix(".exe"))
+        if option:
+            return any(str(each.get(option)).lower() == "true" for each in _objects(part))
+    raise UnreadableError("the CNI configuration calls no plugin that is known to have loopbackDSR")
+
+
+def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
+    """Yield the policies of these types, wherever a configuration holds them."""
+    for policy in _objects(configurations(evidence)):
+        if str(policy.get("Type", "")).lower() in kinds:
+            yield policy.get("Settings") or policy
+
+
+def _objects(value: Any) -> Iterator[Object]:
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _objects(item)

@@ -1,8 +1,12 @@
-r"""The CNI configuration of a Windows node: the one file that the container runtime takes, of all that are there.
+"""The CNI configuration of a Windows node: the one file that the container runtime takes, of all that are there.
 
 containerd loads the lexically first ``.conf``, ``.conflist`` or ``.json`` of its folder, and no other if that one is broken
 (containerd/go-cni ``opts.go``, ``loadFromConfDir``); its configuration names the folder (``conf_dir``). Where that is not
 known, the first file of each folder that installers use counts. No rule is declared here.
+
+Plugins are written in Go, whose JSON reader takes keys of any case, so keys are respelled: OpenShift's Windows Machine Config
+Operator wrote ``Name`` and ``Type`` for years, and writes ``exceptionList`` in policies today (pkg/internal/cni-conf-template.json,
+pkg/nodeconfig/payload). ``type`` of a plugin and ``Type`` of a policy are one key to it and two words here.
 """
 
 import json
@@ -12,7 +16,6 @@ from typing import Any
 
 from nettests.model.powershell import to_the_end
 from nettests.rules import kept
-from nettests.rules.cni_spelling import spelled
 from nettests.rules.evidence import Evidence, Object, UnreadableError
 from nettests.rules.kubelet import CONTAINERD
 from nettests.rules.readings import ToolOutput
@@ -27,13 +30,9 @@ SETTINGS = frozenset(
 )
 """Settings of a CNI configuration that are kept, and the objects around them."""
 FOLDERS = (
-    r"C:\etc\cni\net.d",
-    r"C:\k\cni\config",
-    r"C:\Program Files\containerd\cni\conf",
-    r"C:\k\azurecni\netconf",
-    r"C:\etc\kubernetes\cni\config",
-    r"C:\ProgramData\Amazon\EKS\cni\config",
-    r"C:\var\lib\rancher\rke2\agent\etc\cni",
+    *(r"C:\etc\cni\net.d", r"C:\k\cni\config", r"C:\Program Files\containerd\cni\conf"),
+    *(r"C:\k\azurecni\netconf", r"C:\etc\kubernetes\cni\config"),
+    *(r"C:\ProgramData\Amazon\EKS\cni\config", r"C:\var\lib\rancher\rke2\agent\etc\cni"),
 )
 """Of kubeadm and most plugins, OpenShift, containerd itself, AKS, GKE, EKS and RKE2."""
 _NAMED = "# "
@@ -140,3 +139,32 @@ def _taken(files: list[tuple[str, str]], folder: str) -> list[tuple[str, str]]:
 
 def _plain(path: str) -> str:
     return path.replace("/", "\\").rstrip("\\").lower()
+
+
+LISTS = ("AdditionalArgs", "policies", "HcnPolicyArgs")
+"""Where plugins look for policies: Microsoft's in the first, containernetworking's in the others."""
+_OF_PLUGINS = (
+    *("cniVersion", "name", "type", "plugins", "delegate", "ipam", "apiVersion"),
+    *("optionalFlags", "enableDualStack", "loopbackDSR", *LISTS),
+    *("enableLoopbackDSR", "windows_loopback_DSR"),
+)
+_OF_POLICIES = (
+    *("Name", "Value", "Type", "Settings", "ExceptionList", "Exceptions"),
+    *("DestinationPrefix", "NeedEncap", "ProviderAddress", "PA"),
+)
+_PLUGIN = {word.lower(): word for word in _OF_PLUGINS}
+_POLICY = {word.lower(): word for word in _OF_POLICIES}
+
+
+def spelled(value: Any, *, of_policy: bool = False) -> Any:
+    """Return a configuration, or a part of one, with the keys that rules read in their usual spelling."""
+    if isinstance(value, list):
+        return [spelled(item, of_policy=of_policy) for item in value]
+    if not isinstance(value, dict):
+        return value
+    words = _POLICY if of_policy else _PLUGIN
+    respelled: dict[str, Any] = {}
+    for key, item in value.items():
+        usual = words.get(str(key).lower(), str(key))
+        respelled[usual] = spelled(item, of_policy=of_policy or usual in LISTS)
+    return respelled

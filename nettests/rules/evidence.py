@@ -1,19 +1,23 @@
-"""What a rule may read, and its result: recorded texts, known facts, a finding.
+"""One rule of configuration, what it may read, and its result: recorded texts, known facts, a finding.
 
-Used by every module of rules. Nothing is guessed here: a reading that was not taken, a text that is no
-JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
+A rule is declared on the function that is its demand: a pure function of ``Evidence``. Nothing is guessed here: a reading
+that was not taken, a text that is no JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
 from nettests.errors import NettestsError
+from nettests.model import ports
 from nettests.model.facts import Network
 from nettests.model.json_text import read_json
+from nettests.model.permission import Permission
 from nettests.model.versions import KubernetesVersion
-from nettests.rules.readings import UNEXPECTED, Reading
+from nettests.rules.readings import UNEXPECTED, Reading, permission_of
+from nettests.rules.subjects import Subject
 
 Object = dict[str, Any]
 
@@ -105,3 +109,48 @@ def finding(conforms: bool, observed: str, demand: str, *, of: int) -> Finding: 
 def name_of(item: Object) -> str:
     """Return namespace and name of an object."""
     return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
+
+
+Demand = Callable[[Evidence], Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One documented rule.
+
+    ``name`` is the label of its case in check ids. ``about`` is all that a node and its cluster have to be for
+    the rule to apply there. ``reads`` is what ``demand`` is given. ``remedy`` is what to do where the
+    configuration deviates, in the documents' own terms. ``beside_pod`` wants a Pod of the run on the node, to be
+    looked at.
+    """
+
+    name: str
+    about: tuple[Subject, ...]
+    reads: tuple[Reading, ...]
+    demand: Demand
+    remedy: str
+    beside_pod: bool = False
+
+    @property
+    def permissions(self) -> tuple[Permission, ...]:
+        """The permissions that its readings need, each once."""
+        needed = map(permission_of, self.reads)
+        return tuple(dict.fromkeys(permission for permission in needed if permission is not None))
+
+
+def rule(
+    *, about: tuple[Subject, ...], reads: tuple[Reading, ...], beside_pod: bool = False
+) -> Callable[[Demand], Rule]:
+    """Declare a rule on its demand: its docstring says what the documents demand, its name is the rule's."""
+
+    def declare(demand: Demand) -> Rule:
+        name = demand.__name__.replace("_", "-")
+        remedy = _REMEDIES[name].format(ports=ports)
+        return Rule(name, about, reads, demand, remedy, beside_pod)
+
+    return declare
+
+
+_LINES = (files("nettests.rules") / "remedies.txt").read_text("utf-8").splitlines()
+_REMEDIES = dict(line.split(": ", 1) for line in _LINES if not line.startswith("#"))
+"""What repairs the configuration, by the name of the rule."""

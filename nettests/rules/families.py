@@ -16,21 +16,16 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.hns import networks
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.node import NODE
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.rule import rule
 from nettests.rules.subjects import CALICO, FLANNEL, OVERLAY, SDNBRIDGE
 
 
-@rule(
-    "ipv4-address",
-    about=(),
-    reads=(NODE,),
-    remedy="give the node an IPv4 address: Windows supports IPv4 or both families, never IPv6 alone",
-)
+@rule(about=(), reads=(NODE,))
 def ipv4_address(evidence: Evidence) -> Finding:
     """A Windows node has an IPv4 address: its components do not work with IPv6 alone."""
     status = evidence.object(NODE).get("status", {})
@@ -46,14 +41,7 @@ def ipv4_address(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "pod-families",
-    about=(),
-    reads=(PODS,),
-    remedy="see that the node has podCIDRs of both families, that its plugin is dual-stack (win-bridge and "
-    "win-overlay are not) and that Windows is new enough (2004, build 19041.610)",
-    beside_pod=True,
-)
+@rule(about=(), reads=(PODS,), beside_pod=True)
 def pod_families(evidence: Evidence) -> Finding:
     """Every Pod has an address of each family in which the cluster has a Pod network."""
     versions = sorted({network.version for network in evidence.networks("pod-cidrs")})
@@ -80,39 +68,19 @@ def pod_families(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "overlay-pods-ipv4",
-    about=(OVERLAY,),
-    reads=(PODS,),
-    remedy="the documents deny IPv6 on overlay: see which plugin gave it, and run the flows "
-    "over it before anything relies on it",
-    beside_pod=True,
-)
+@rule(about=(OVERLAY,), reads=(PODS,), beside_pod=True)
 def overlay_pods_ipv4(evidence: Evidence) -> Finding:
     """Pods on overlay networks have IPv4 addresses only."""
     return pods_ipv4(evidence)
 
 
-@rule(
-    "calico-pods-ipv4",
-    about=(CALICO,),
-    reads=(PODS,),
-    remedy="the documents deny IPv6 with Calico on Windows: see which pool gave it, and run the "
-    "flows over it before anything relies on it",
-    beside_pod=True,
-)
+@rule(about=(CALICO,), reads=(PODS,), beside_pod=True)
 def calico_pods_ipv4(evidence: Evidence) -> Finding:
     """Pods that Calico carries on Windows have IPv4 addresses only."""
     return pods_ipv4(evidence)
 
 
-@rule(
-    "win-bridge-pods-ipv4",
-    about=(FLANNEL,),
-    reads=(*CNI_READINGS, PODS),
-    remedy="the documents deny IPv6 with these plugins: see which plugin gave it; "
-    "both families need sdnbridge or Azure CNI",
-)
+@rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
     """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
     called = [pair for configuration in configurations(evidence) for pair in _givers(configuration)]
@@ -141,13 +109,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "sdnbridge-dual-stack",
-    about=(SDNBRIDGE,),
-    reads=(*CNI_READINGS, NETWORKS),
-    remedy="make the HNS network of type L2Bridge, with a subnet of each family, before the first Pod "
-    "starts: sdnbridge makes none for two families",
-)
+@rule(about=(SDNBRIDGE,), reads=(*CNI_READINGS, NETWORKS))
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
     """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
     dual_stack = [

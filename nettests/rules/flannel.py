@@ -20,16 +20,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import (
-    ApiObjects,
-    Request,
-    ToolOutput,
-    newest_last,
-    printed_if_there,
-)
-from nettests.rules.rule import rule
+from nettests.rules.readings import ApiObjects, Request, ToolOutput, newest_last, printed_if_there
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
@@ -108,38 +102,21 @@ SUBNET_FILE = ToolOutput(
 )
 
 
-@rule(
-    "vxlan-network-id",
-    about=(FLANNEL, VXLAN, WINDOWS),
-    reads=(FLANNEL_CONFIG,),
-    remedy=f"set VNI to {ports.FIRST_VNI} or above in net-conf.json of Flannel's ConfigMap: HNS refuses lower "
-    "ones and flanneld ends",
-)
+@rule(about=(FLANNEL, VXLAN, WINDOWS), reads=(FLANNEL_CONFIG,))
 def vxlan_network_id(evidence: Evidence) -> Finding:
     """Windows has no VXLAN network below 4096; Linux' default is 1."""
     vni = _backend(evidence).get("VNI", 1)
     return finding(int(vni) >= ports.FIRST_VNI, f"VNI {vni}", f"{ports.FIRST_VNI} or above", of=1)
 
 
-@rule(
-    "vxlan-port",
-    about=(FLANNEL, VXLAN, WINDOWS),
-    reads=(FLANNEL_CONFIG,),
-    remedy=f"set Port to {ports.VXLAN} in net-conf.json of Flannel's ConfigMap, "
-    f"and open UDP {ports.VXLAN} both ways",
-)
+@rule(about=(FLANNEL, VXLAN, WINDOWS), reads=(FLANNEL_CONFIG,))
 def vxlan_port(evidence: Evidence) -> Finding:
     """Windows speaks VXLAN on UDP 4789 only; Linux' default is 8472."""
     port = _backend(evidence).get("Port", ports.VXLAN_OF_LINUX)
     return finding(int(port) == ports.VXLAN, f"port {port}", f"port {ports.VXLAN}", of=1)
 
 
-@rule(
-    "vxlan-options",
-    about=(FLANNEL, VXLAN, WINDOWS),
-    reads=(FLANNEL_CONFIG,),
-    remedy="remove DirectRouting and GBP from net-conf.json of Flannel's ConfigMap",
-)
+@rule(about=(FLANNEL, VXLAN, WINDOWS), reads=(FLANNEL_CONFIG,))
 def vxlan_options(evidence: Evidence) -> Finding:
     """Flannel on Windows refuses DirectRouting and GBP."""
     given = [name for name in ("DirectRouting", "GBP") if _backend(evidence).get(name)]
@@ -148,13 +125,7 @@ def vxlan_options(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "processes-running",
-    about=(FLANNEL, KERNELSPACE),
-    reads=(PROCESSES,),
-    remedy="start what is missing: kubelet, kube-proxy and flanneld have to run before anything "
-    "else is looked at",
-)
+@rule(about=(FLANNEL, KERNELSPACE), reads=(PROCESSES,))
 def processes_running(evidence: Evidence) -> Finding:
     """kubelet, kube-proxy and flanneld run."""
     # sample: "kube-proxy.exe","3716","Services","0","43,148 K"
@@ -170,13 +141,7 @@ def processes_running(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "subnet-file",
-    about=(FLANNEL,),
-    reads=(SUBNET_FILE,),
-    remedy="restart flanneld, or copy /run/flannel/subnet.env of a Linux node to C:\\run\\flannel and "
-    "set FLANNEL_SUBNET to the node's pod CIDR",
-)
+@rule(about=(FLANNEL,), reads=(SUBNET_FILE,))
 def subnet_file(evidence: Evidence) -> Finding:
     """Flannel's lease on the node is its pod CIDR."""
     text = evidence.text(SUBNET_FILE)
@@ -195,13 +160,7 @@ def subnet_file(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "source-vip-files",
-    about=(FLANNEL, OVERLAY),
-    reads=(SOURCE_VIP_FILES,),
-    remedy="the node has rejoined with another subnet: remove SourceVip.json and SourceVipRequest.json in C:\\k or C:\\sourcevip, and "
-    "start kube-proxy again",
-)
+@rule(about=(FLANNEL, OVERLAY), reads=(SOURCE_VIP_FILES,))
 def source_vip_files(evidence: Evidence) -> Finding:
     """What start scripts keep of the source VIP is of the node's pod CIDR of today."""
     text = evidence.text(SOURCE_VIP_FILES)
@@ -220,12 +179,7 @@ def source_vip_files(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "flannel-network-made",
-    about=(FLANNEL,),
-    reads=(FLANNEL_LOG,),
-    remedy="start flanneld again (delete its Pod, or relaunch start.ps1): it waits for its HNS network and goes on no more",
-)
+@rule(about=(FLANNEL,), reads=(FLANNEL_LOG,))
 def flannel_network_made(evidence: Evidence) -> Finding:
     """flanneld does not hang waiting for its network."""
     lines = [line for line in evidence.text(FLANNEL_LOG).splitlines() if MILESTONE.search(line)]
@@ -237,7 +191,6 @@ def flannel_network_made(evidence: Evidence) -> Finding:
 
 
 def _backend(evidence: Evidence) -> Object:
-    """Return ``Backend`` of Flannel's ``net-conf.json``."""
     data = evidence.object(FLANNEL_CONFIG).get("data") or {}
     try:
         network = read_json(data.get("net-conf.json", ""))

@@ -1,18 +1,21 @@
-"""Rules about what Windows' own tools say of a node's adapters and ports.
+"""Rules about what Windows' own tools say of a node's adapters and ports, and whether its firewall is on.
 
-Read from ``ipconfig`` and ``netsh`` in a HostProcess container. Their words are translated by Windows, so only
-numbers, addresses and names are read. Sources: "Windows debugging tips", Microsoft's ``networkhealth.ps1`` and
-"Common problems".
+Read from ``ipconfig``, ``netsh`` and PowerShell in a HostProcess container. Words of the former are translated by Windows, so only
+numbers, addresses and names are read. The firewall is a fact and no rule: ``probes.host_facts`` completes by it what discovery
+knows. Sources: "Windows debugging tips", Microsoft's ``networkhealth.ps1`` and "Common problems", ``Get-NetFirewallProfile``
+(``ActiveStore`` holds group policies and the node's own settings together).
 """
 
+import json
 import re
+from collections.abc import Mapping
 
 from nettests.model.ports import NODE_PORTS
+from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.model.windows_programs import node_argv
 from nettests.rules import kept
-from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
+from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding, rule
 from nettests.rules.readings import ToolOutput
-from nettests.rules.rule import rule
 from nettests.rules.subjects import HNS, KERNELSPACE
 
 POOL = 64
@@ -38,13 +41,7 @@ EXCLUDED = ToolOutput(
 )
 
 
-@rule(
-    "virtual-adapter",
-    about=(HNS,),
-    reads=(ADAPTERS,),
-    remedy="creation of the virtual network has failed: Get-NetAdapter | ? Name -Like "
-    "'vEthernet (Ethernet*' shows nothing; set InterfaceName of start.ps1 to the physical adapter",
-)
+@rule(about=(HNS,), reads=(ADAPTERS,))
 def virtual_adapter(evidence: Evidence) -> Finding:
     """The node's address is on a virtual adapter: without one no pod network was made."""
     node_addresses = set(evidence.fact("node-addresses").split(","))
@@ -69,13 +66,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "node-ports-free",
-    about=(),
-    reads=(DYNAMIC, EXCLUDED),
-    remedy="move the range: netsh int ipv4 set dynamicport tcp start=49152 num=16384, or delete "
-    "the exclusion",
-)
+@rule(about=(), reads=(DYNAMIC, EXCLUDED))
 def node_ports_free(evidence: Evidence) -> Finding:
     """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
     ranges = [_dynamic(evidence), *excluded_ranges(evidence.text(EXCLUDED))]
@@ -92,13 +83,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "port-pools-left",
-    about=(KERNELSPACE,),
-    reads=(DYNAMIC, EXCLUDED),
-    remedy="enable DSR, which rewrites no source, or install KB4551853 or later, from which on "
-    "load balancers share a pool",
-)
+@rule(about=(KERNELSPACE,), reads=(DYNAMIC, EXCLUDED))
 def port_pools_left(evidence: Evidence) -> Finding:
     """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
     dynamic = _dynamic(evidence)
@@ -135,3 +120,39 @@ def excluded_ranges(text: str) -> list[range]:
         raise UnreadableError("netsh prints no table of excluded port ranges")
     rows = re.findall(r"(?m)^\s+(\d+)\s+(\d+)\s*\*?\s*$", text)
     return [range(int(first), int(last) + 1) for first, last in rows]
+
+
+def _keep(text: str) -> str:
+    # sample: [{"Name":"Domain","Enabled":"True"},{"Name":"Private","Enabled":"True"},{"Name":"Public","Enabled":"False"}]
+    return json.dumps([{key: row[key] for key in ("Name", "Enabled")} for row in _rows(text)])
+
+
+def _rows(text: str) -> list[Object]:
+    loaded = read_shown(text)
+    return loaded if isinstance(loaded, list) else [loaded]
+
+
+PROFILES = ToolOutput(
+    name="firewall-profiles",
+    words=to_the_end(
+        as_json(
+            "Get-NetFirewallProfile -PolicyStore ActiveStore -ErrorAction Stop "
+            "| Select-Object -Property @('Name', @{Name='Enabled'; Expression={[string]$_.Enabled}})",
+            depth=2,
+        )
+    ),
+    keep=_keep,
+)
+_ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
+"""How PowerShell prints a ``GpoBoolean``: as a word, which the script has it print; journals of former versions have a number."""
+
+
+def profiles_of(text: str) -> Mapping[str, bool]:
+    """Return which profiles are on; ``ValueError`` where the text says something else."""
+    try:
+        states = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
+    except (TypeError, LookupError) as error:
+        raise ValueError("it names no profile") from error
+    if not states or any(value not in _ON | _OFF for value in states.values()):
+        raise ValueError(f"it is neither on nor off in all profiles: {text}")
+    return {name: value in _ON for name, value in states.items()}

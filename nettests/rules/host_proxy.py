@@ -4,13 +4,12 @@ It is a Windows service or was started by a script, as on AKS, on EKS and by old
 demand the same of it; its settings are read on the node itself.
 """
 
-from nettests.rules import kube_proxy, skew
-from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding
+from nettests.rules import kube_proxy, node
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding, rule
 from nettests.rules.flannel import PROCESSES
 from nettests.rules.kube_proxy_on_host import ON_HOST, PROCESS, VERSION
 from nettests.rules.plugin import ANTREA_ALONE, antrea_release
 from nettests.rules.pods import PODS
-from nettests.rules.rule import rule
 from nettests.rules.subjects import ANTREA, DSR, KERNELSPACE, KUBE_PROXY_ON_HOST, OVERLAY
 from nettests.rules.windows_services import (
     ANY_KUBE_PROXY_SERVICES,
@@ -20,78 +19,43 @@ from nettests.rules.windows_services import (
 )
 
 
-@rule(
-    "host-proxy-mode",
-    about=(KUBE_PROXY_ON_HOST,),
-    reads=(*ON_HOST, VERSION),
-    remedy=kube_proxy.proxy_mode.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST,), reads=(*ON_HOST, VERSION))
 def host_proxy_mode(evidence: Evidence) -> Finding:
     """kernelspace is what kube-proxy runs with, stated or as the only mode there is (since 1.26)."""
     return kube_proxy.proxy_mode.demand(evidence)
 
 
-@rule(
-    "host-proxy-name",
-    about=(KUBE_PROXY_ON_HOST,),
-    reads=ON_HOST,
-    remedy=kube_proxy.hostname_override.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST,), reads=ON_HOST)
 def host_proxy_name(evidence: Evidence) -> Finding:
     """kube-proxy on the host knows the node by the name that the API server knows it by."""
     return kube_proxy.hostname_override.demand(evidence)
 
 
-@rule(
-    "host-proxy-source-vip",
-    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY),
-    reads=ON_HOST,
-    remedy=kube_proxy.source_vip.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY), reads=ON_HOST)
 def host_proxy_source_vip(evidence: Evidence) -> Finding:
     """kube-proxy on the host has an address of the node's own pod network on overlay."""
     return kube_proxy.source_vip.demand(evidence)
 
 
-@rule(
-    "host-proxy-dsr-gate",
-    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, DSR),
-    reads=(*ON_HOST, VERSION),
-    remedy=kube_proxy.dsr_gate.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, DSR), reads=(*ON_HOST, VERSION))
 def host_proxy_dsr_gate(evidence: Evidence) -> Finding:
     """--enable-dsr of kube-proxy on the host has the gate WinDSR, which is on by default since 1.33."""
     return kube_proxy.dsr_gate.demand(evidence)
 
 
-@rule(
-    "host-proxy-overlay-gate",
-    about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY),
-    reads=(*ON_HOST, VERSION),
-    remedy=kube_proxy.overlay_gate.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY), reads=(*ON_HOST, VERSION))
 def host_proxy_overlay_gate(evidence: Evidence) -> Finding:
     """kube-proxy on the host has the gate WinOverlay on an overlay network, which is on by default since 1.20."""
     return kube_proxy.overlay_gate.demand(evidence)
 
 
-@rule(
-    "host-proxy-skew",
-    about=(KUBE_PROXY_ON_HOST,),
-    reads=(*ON_HOST, VERSION),
-    remedy=skew.kube_proxy_skew.remedy,
-)
+@rule(about=(KUBE_PROXY_ON_HOST,), reads=(*ON_HOST, VERSION))
 def host_proxy_skew(evidence: Evidence) -> Finding:
     """kube-proxy on the host follows the version-skew policy."""
-    return skew.kube_proxy_skew.demand(evidence)
+    return node.kube_proxy_skew.demand(evidence)
 
 
-@rule(
-    "antrea-alone-on-host",
-    about=(ANTREA,),
-    reads=(PODS, PROCESSES, *ANY_KUBE_PROXY_SERVICES, SERVICE_NAMES),
-    remedy="stop and delete kube-proxy's service on Windows nodes: AntreaProxy serves all Services (proxyAll)",
-)
+@rule(about=(ANTREA,), reads=(PODS, PROCESSES, *ANY_KUBE_PROXY_SERVICES, SERVICE_NAMES))
 def antrea_alone_on_host(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea as a process of the host, and no service is left that would start one."""
     processes = evidence.text(PROCESSES)

@@ -73,7 +73,6 @@ def named(value: Any, names: frozenset[str]) -> Any:
 
 
 def _plain(value: Any) -> bool:
-    """Whether a value holds no other properties."""
     if isinstance(value, list):
         return not any(isinstance(item, dict | list) for item in value)
     return not isinstance(value, dict)

@@ -21,6 +21,7 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kube_proxy_on_host import (
     COMMAND_LINE,
@@ -33,13 +34,8 @@ from nettests.rules.kube_proxy_on_host import (
 )
 from nettests.rules.pods import FLAG, NETWORK_VARIABLE, PODS
 from nettests.rules.readings import PodLog
-from nettests.rules.rule import rule
 from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
-from nettests.rules.windows_services import (
-    KUBE_PROXY_SERVICES,
-    SERVICE_NAMES_BESIDE,
-    settings_of,
-)
+from nettests.rules.windows_services import KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE, settings_of
 
 NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, *KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE)
 """Readings that name its network besides Pods and log, if it is not a Pod."""
@@ -183,13 +179,7 @@ def network_of(evidence: Evidence) -> str:
     return match[1] if match else proxy.flag("network-name")
 
 
-@rule(
-    "proxy-mode",
-    about=(KUBE_PROXY_POD,),
-    reads=(PODS, PROXY_LOG),
-    remedy="give kube-proxy --proxy-mode=kernelspace on Windows nodes; without it versions before "
-    "1.26 run the userspace proxy",
-)
+@rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def proxy_mode(evidence: Evidence) -> Finding:
     """kernelspace is stated, or is the only mode there is (since 1.26)."""
     proxy = proxy_of(evidence)
@@ -203,13 +193,7 @@ def proxy_mode(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "hostname-override",
-    about=(KUBE_PROXY_POD,),
-    reads=(PODS, PROXY_LOG),
-    remedy="start kube-proxy with --hostname-override=$(hostname): with another name it "
-    "takes the node's own endpoints for remote ones and deletes the vNICs of its containers",
-)
+@rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def hostname_override(evidence: Evidence) -> Finding:
     """kube-proxy knows the node by the name that the API server knows it by."""
     proxy, node = proxy_of(evidence), evidence.fact("node")
@@ -223,13 +207,7 @@ def hostname_override(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "network-name",
-    about=(KUBE_PROXY_POD, KERNELSPACE),
-    reads=(PODS, PROXY_LOG),
-    remedy="set KUBE_NETWORK (cbr0 for host-gw, vxlan0 or flannel.4096 for vxlan) in kube-proxy's "
-    "environment, or give --network-name",
-)
+@rule(about=(KUBE_PROXY_POD, KERNELSPACE), reads=(PODS, PROXY_LOG))
 def network_name(evidence: Evidence) -> Finding:
     """kube-proxy is told its HNS network."""
     name = network_of(evidence)
@@ -238,13 +216,7 @@ def network_name(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "source-vip",
-    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
-    reads=(PODS, PROXY_LOG),
-    remedy="on overlay reserve an address of the node's subnet and give it as --source-vip; after a "
-    "node has rejoined remove C:\\k\\SourceVip.json and C:\\k\\SourceVipRequest.json, which hold the old one",
-)
+@rule(about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY), reads=(PODS, PROXY_LOG))
 def source_vip(evidence: Evidence) -> Finding:
     """An address of the node's own pod network on overlay; kube-proxy reads the flag nowhere else."""
     given = proxy_of(evidence).flag("source-vip")
@@ -260,35 +232,19 @@ def source_vip(evidence: Evidence) -> Finding:
     return finding(inside, f"--source-vip={given}" if given else "no --source-vip", demand, of=1)
 
 
-@rule(
-    "dsr-gate",
-    about=(KUBE_PROXY_POD, KERNELSPACE, DSR),
-    reads=(PODS, PROXY_LOG),
-    remedy="give kube-proxy --feature-gates=WinDSR=true beside --enable-dsr",
-)
+@rule(about=(KUBE_PROXY_POD, KERNELSPACE, DSR), reads=(PODS, PROXY_LOG))
 def dsr_gate(evidence: Evidence) -> Finding:
     """--enable-dsr needs the gate WinDSR, which is on by default since 1.33."""
     return _gate(evidence, "WinDSR", DSR_DEFAULT, "--enable-dsr")
 
 
-@rule(
-    "overlay-gate",
-    about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY),
-    reads=(PODS, PROXY_LOG),
-    remedy="give kube-proxy --feature-gates=WinOverlay=true",
-)
+@rule(about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY), reads=(PODS, PROXY_LOG))
 def overlay_gate(evidence: Evidence) -> Finding:
     """An overlay network needs the gate WinOverlay, which is on by default since 1.20."""
     return _gate(evidence, "WinOverlay", OVERLAY_DEFAULT, "an overlay network")
 
 
-@rule(
-    "nodeport-addresses",
-    about=(KERNELSPACE, KUBE_PROXY_POD),
-    reads=(PODS, PROXY_LOG),
-    remedy="take --nodeport-addresses from kube-proxy on Windows, and restrict NodePorts by a firewall: every address of "
-    "the node answers there",
-)
+@rule(about=(KERNELSPACE, KUBE_PROXY_POD), reads=(PODS, PROXY_LOG))
 def nodeport_addresses(evidence: Evidence) -> Finding:
     """kube-proxy on Windows restricts NodePorts to no addresses: it warns of the setting and ignores it."""
     proxy = proxy_of(evidence)

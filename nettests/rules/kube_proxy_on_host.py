@@ -42,7 +42,6 @@ _MOST_OF_A_MODE = 80
 
 
 def _keep_configuration(text: str) -> str:
-    """Keep the settings that rules and facts use."""
     # sample: {"kubeproxy.config.k8s.io":{"FeatureGates":{"WinDSR":true},"Mode":"kernelspace","Winkernel":{"EnableDSR":true}}}
     return json.dumps({GROUP: _wanted(read_json(text)[GROUP])})
 

@@ -22,10 +22,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.node import NODE
 from nettests.rules.readings import ToolOutput, printed_if_there
-from nettests.rules.rule import rule
 
 PROCESS = "kubelet.exe"
 FLAGS: Mapping[str, str] = {
@@ -107,12 +107,7 @@ CONTAINERD = ToolOutput(
 )
 
 
-@rule(
-    "kubelet-cluster-dns",
-    about=(),
-    reads=(KUBELET,),
-    remedy="give the kubelet clusterDNS, the address of the cluster's DNS Service: without it Pods get the node's own",
-)
+@rule(about=(), reads=(KUBELET,))
 def kubelet_cluster_dns(evidence: Evidence) -> Finding:
     """The kubelet gives Pods the cluster's DNS."""
     wanted = _of_cluster(evidence, "dns-address")
@@ -122,12 +117,7 @@ def kubelet_cluster_dns(evidence: Evidence) -> Finding:
     return finding(wanted in addresses, observed, f"{wanted}, the cluster's DNS Service", of=1)
 
 
-@rule(
-    "kubelet-cluster-domain",
-    about=(),
-    reads=(KUBELET,),
-    remedy="give the kubelet clusterDomain, the domain that the cluster's DNS serves",
-)
+@rule(about=(), reads=(KUBELET,))
 def kubelet_cluster_domain(evidence: Evidence) -> Finding:
     """The kubelet gives Pods the suffix of the cluster's domain."""
     wanted = _of_cluster(evidence, "cluster-domain")
@@ -135,12 +125,7 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
     return finding(given == wanted, f"clusterDomain {given or 'not set'}", wanted, of=1)
 
 
-@rule(
-    "kubelet-resolv-conf",
-    about=(),
-    reads=(KUBELET, RESOLV_CONF_FILES),
-    remedy='give the kubelet resolvConf: "" on Windows nodes: a file of Linux is not there, and no Pod starts',
-)
+@rule(about=(), reads=(KUBELET, RESOLV_CONF_FILES))
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
     """The kubelet is given no resolv.conf of Linux, which is its default, unless somebody has put one there."""
     settings = _settings(evidence)
@@ -171,13 +156,7 @@ def _is_file(given: str, evidence: Evidence) -> bool:
     return is_there[path.lower()] == "True"
 
 
-@rule(
-    "pause-image",
-    about=(),
-    reads=(NODE, KUBELET, CONTAINERD),
-    remedy="set sandbox_image in containerd's config.toml (with Docker the kubelet's --pod-infra-container-image) to a "
-    "release of registry.k8s.io/pause that has a manifest for the node's Windows",
-)
+@rule(about=(), reads=(NODE, KUBELET, CONTAINERD))
 def pause_image(evidence: Evidence) -> Finding:
     """The pause image has a manifest for the node's build: without one no Pod starts."""
     build = WindowsBuild.parse(

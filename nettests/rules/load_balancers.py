@@ -8,8 +8,28 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nettests.model import ports
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.rules.balancing import CLUSTER_IP, Frontend, Node, Wanted, wanted_balancers
-from nettests.rules.evidence import Evidence, Finding, NothingThereError, Object, finding, name_of
+from nettests.rules.balancing import (
+    CLUSTER_IP,
+    SERVICES,
+    SERVICES_AFTER,
+    SLICES,
+    SLICES_AFTER,
+    Frontend,
+    Node,
+    Wanted,
+    by_service,
+    unchanged,
+    wanted_balancers,
+)
+from nettests.rules.evidence import (
+    Evidence,
+    Finding,
+    NothingThereError,
+    Object,
+    finding,
+    name_of,
+    rule,
+)
 from nettests.rules.hns import shown
 from nettests.rules.hns_load_balancers import (
     ENDPOINTS_BESIDE,
@@ -21,17 +41,8 @@ from nettests.rules.hns_load_balancers import (
     held_twice,
     load_balancers_of,
 )
-from nettests.rules.rule import rule
-from nettests.rules.services import (
-    SERVICES,
-    SERVICES_AFTER,
-    SLICES,
-    SLICES_AFTER,
-    by_service,
-    unchanged,
-)
+from nettests.rules.node import FIRST_DSR
 from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
-from nettests.rules.updates import FIRST_DSR
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); for releases in between the rule does not run."""
@@ -45,13 +56,7 @@ READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFT
 """In this order: HNS is read between the two readings of the objects."""
 
 
-@rule(
-    "load-balancers",
-    about=(KERNELSPACE,),
-    reads=READ,
-    remedy="compare Get-HnsPolicyList with the Services; read kube-proxy's log for HNS errors, "
-    "then restart kube-proxy, which writes all policies anew",
-)
+@rule(about=(KERNELSPACE,), reads=READ)
 def load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every Service port with backends.
 
@@ -61,24 +66,13 @@ def load_balancers(evidence: Evidence) -> Finding:
     return _complete(evidence, afar=False)
 
 
-@rule(
-    "local-policy-load-balancers",
-    about=(KERNELSPACE,),
-    reads=READ,
-    remedy="a bug of kube-proxy before 1.27: update it, or back the Service on this node "
-    "too, or set externalTrafficPolicy Cluster",
-)
+@rule(about=(KERNELSPACE,), reads=READ)
 def local_policy_load_balancers(evidence: Evidence) -> Finding:
     """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
     return _complete(evidence, afar=True)
 
 
-@rule(
-    "sctp-load-balancers",
-    about=(KERNELSPACE,),
-    reads=READ,
-    remedy="read kube-proxy's log for HNS errors; SCTP is not supported on Windows: have its Services on Linux nodes alone",
-)
+@rule(about=(KERNELSPACE,), reads=READ)
 def sctp_load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every Service port of SCTP with backends.
 
@@ -108,13 +102,7 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "load-balancer-backends",
-    about=(KERNELSPACE, HNS),
-    reads=READ,
-    remedy="compare References of Get-HnsPolicyList and Get-HnsEndpoint with the EndpointSlices; "
-    "restart kube-proxy, which writes all policies anew",
-)
+@rule(about=(KERNELSPACE, HNS), reads=READ)
 def load_balancer_backends(evidence: Evidence) -> Finding:
     """Every load balancer of a Service leads to that Service's backends, and each Service port has one.
 
@@ -159,13 +147,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "stale-load-balancers",
-    about=(KERNELSPACE,),
-    reads=(SERVICES, POLICIES, SERVICES_AFTER),
-    remedy="restart kube-proxy, which removes all policies and writes those of Services anew; "
-    "from 1.26 on it leaks none",
-)
+@rule(about=(KERNELSPACE,), reads=(SERVICES, POLICIES, SERVICES_AFTER))
 def stale_load_balancers(evidence: Evidence) -> Finding:
     """HNS has no load balancer for what is no Service."""
     in_hns = set(frontends(load_balancers_of(evidence)))
@@ -182,13 +164,7 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "empty-source-vip",
-    about=(KERNELSPACE, L2BRIDGE),
-    reads=(POLICIES,),
-    remedy="compare kube-proxy's version with its release notes, and see who else writes load balancers "
-    "into HNS: on l2bridge replies to another address than the node's may not find the way back",
-)
+@rule(about=(KERNELSPACE, L2BRIDGE), reads=(POLICIES,))
 def empty_source_vip(evidence: Evidence) -> Finding:
     """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
@@ -205,7 +181,6 @@ def empty_source_vip(evidence: Evidence) -> Finding:
 
 
 def _complete(evidence: Evidence, *, afar: bool) -> Finding:
-    """Compare the load balancers of ClusterIPs that exist with those expected."""
     in_hns = set(frontends(load_balancers_of(evidence)))
     wanted = {
         balancer.front: balancer.service
@@ -331,7 +306,6 @@ def _is_afar(evidence: Evidence, service: Object) -> bool:
 
 
 def _ports(service: Object) -> Iterator[Frontend]:
-    """Yield every frontend that kube-proxy may program for a Service."""
     spec, status = service["spec"], service.get("status") or {}
     ingress = (status.get("loadBalancer") or {}).get("ingress") or []
     balanced = [str(item["ip"]) for item in ingress if item.get("ip")]

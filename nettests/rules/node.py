@@ -1,10 +1,17 @@
-"""Rules about nodes by their API objects: labels, taints, the control plane.
+"""Rules about nodes by their API objects: labels and taints, versions beside each other, supported builds, updates.
 
-Source: "Guide for running Windows containers in Kubernetes".
+Sources: "Guide for running Windows containers in Kubernetes" (labels, taints, the control plane); the version-skew policy of
+Kubernetes; the tables of "Windows containers in Kubernetes" and of its predecessors, the plugins' own projects (what is
+supported); KEP-5100, Microsoft's pages on updates, Calico's requirements for Windows nodes (updates). A build that no table names
+is not judged: Windows Server 2025 and the annual channel are run by vendors and by upstream's tests.
 """
+
+import re
 
 from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
+from nettests.model.versions import KubernetesVersion, WindowsBuild, minors_behind, minors_beside
+from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
@@ -13,11 +20,13 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.kept import KEEP, Kept
-from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.rule import rule
-from nettests.rules.subjects import WINDOWS
+from nettests.rules.kube_proxy import PROXY_LOG, proxy_of
+from nettests.rules.pods import PODS
+from nettests.rules.readings import ApiObjects, Request, ToolOutput
+from nettests.rules.subjects import CALICO, DSR, KUBE_PROXY_POD, OVERLAY, WINDOWS
 
 CONTROL_PLANE_ROLES = (CONTROL_PLANE_LABEL, "node-role.kubernetes.io/master")
 FIELDS: Kept = {
@@ -51,13 +60,7 @@ NODES = ApiObjects(
 )
 
 
-@rule(
-    "windows-build-label",
-    about=(),
-    reads=(NODE,),
-    remedy="look at the kubelet: it sets the label itself from 1.17 on; RuntimeClasses and "
-    "node selectors rely on it",
-)
+@rule(about=(), reads=(NODE,))
 def windows_build_label(evidence: Evidence) -> Finding:
     """The kubelet labels the node with its build."""
     node = evidence.object(NODE)
@@ -72,13 +75,7 @@ def windows_build_label(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "windows-taint",
-    about=(),
-    reads=(NODE,),
-    remedy="register the kubelet with --register-with-taints=os=windows:NoSchedule, or keep Linux "
-    "pods away with node selectors",
-)
+@rule(about=(), reads=(NODE,))
 def windows_taint(evidence: Evidence) -> Finding:
     """Windows nodes carry the taint that the documents agree on, so that Linux pods stay away."""
     taints = evidence.object(NODE).get("spec", {}).get("taints") or []
@@ -94,12 +91,7 @@ def windows_taint(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "control-plane-on-linux",
-    about=(WINDOWS,),
-    reads=(NODES,),
-    remedy="move the control plane to Linux nodes; Windows nodes are workers only",
-)
+@rule(about=(WINDOWS,), reads=(NODES,))
 def control_plane_on_linux(evidence: Evidence) -> Finding:
     """Windows nodes are workers only; where the control plane is managed, none of its nodes shows."""
     nodes = evidence.items(NODES)
@@ -126,3 +118,184 @@ def _name(node: Object) -> str:
 
 def _system(node: Object) -> str:
     return str(node["status"]["nodeInfo"].get("operatingSystem", ""))
+
+
+SUPPORTED = {
+    14393: (5, 13),
+    16299: (8, 13),
+    17134: (9, 13),
+    17763: (14, None),
+    18362: (17, 18),
+    18363: (18, 20),
+    19041: (19, 22),
+    19042: (21, None),
+    20348: (23, None),
+}
+"""The first and last minor release of Kubernetes 1 whose documents name a build; no last one if current documents do."""
+RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}
+"""The first release that the documents take for Windows nodes: they demand that of containerd, and recommend Docker's."""
+WITHOUT_AGENT = {
+    "cilium": "cilium/cilium issues 31873 and 34929; Microsoft, Azure CNI powered by Cilium, Limitations",
+    "weave": "weaveworks/weave issues 976 and 3194",
+    "kube-router": "cloudnativelabs/kube-router issue 231",
+    "kubenet": "Microsoft, Networking concepts for applications in AKS, Compare network models",
+}
+"""Plugins that do not exist for Windows, each with the documents that say so. Only a profile can name kubenet."""
+
+
+@rule(about=(), reads=(NODE,))
+def build_supported(evidence: Evidence) -> Finding:
+    """The documents of the kubelet's release name the node's Windows."""
+    info = evidence.object(NODE)["status"]["nodeInfo"]
+    build = WindowsBuild.parse(str(info.get("kernelVersion", ""))).build
+    kubelet = KubernetesVersion.parse(str(info.get("kubeletVersion", "")))
+    if build not in SUPPORTED:
+        raise NothingThereError(f"no table of Kubernetes' documents names build {build}")
+    first, last = SUPPORTED[build]
+    span = f"1.{first} or later" if last is None else f"1.{first} to 1.{last}"
+    return finding(
+        kubelet.minor >= first and (last is None or kubelet.minor <= last),
+        f"build {build} with kubelet {kubelet}",
+        f"Kubernetes {span} on build {build}",
+        of=1,
+    )
+
+
+@rule(about=(), reads=(NODE,))
+def runtime_version(evidence: Evidence) -> Finding:
+    """The container runtime is a release that runs Windows Pods."""
+    info = evidence.object(NODE)["status"]["nodeInfo"]
+    # samples: containerd://1.7.20, docker://19.3.14
+    name, _, text = str(info.get("containerRuntimeVersion", "")).partition("://")
+    if not name:
+        raise UnreadableError("nodeInfo.containerRuntimeVersion is empty")
+    if name not in RUNTIMES:
+        raise NothingThereError(f"no document names a release of {name} for Windows")
+    release, needed = KubernetesVersion.parse(text), RUNTIMES[name]
+    return finding(
+        release >= needed, f"{name} {release}", f"{needed} or later on Windows nodes", of=1
+    )
+
+
+@rule(about=(), reads=(NODE,))
+def plugin_for_windows(evidence: Evidence) -> Finding:
+    """The network plugin is made for Windows: without an agent of it no Pod of the node has a network."""
+    plugin = evidence.facts.get("plugin")
+    if plugin is None:
+        raise NothingThereError("the network plugin is not known")
+    if evidence.object(NODE)["status"]["nodeInfo"].get("operatingSystem") != "windows":
+        raise NothingThereError("the node does not say that it runs Windows")
+    return finding(
+        plugin not in WITHOUT_AGENT,
+        f"the plugin {plugin}",
+        f"one that has an agent for Windows, which {', '.join(WITHOUT_AGENT)} have not",
+        of=1,
+    )
+
+
+FIRST_OVERLAY = WindowsBuild(17763, 379)
+"""KB4489899, of March 2019."""
+FIRST_DSR = WindowsBuild(17763, 1432)
+"""KB4571748, of August 2020 (8C), which Kubernetes and Calico name; Microsoft once named the update before it (8B)."""
+BROKEN = WindowsBuild(20348, 2582)
+"""KB5040437, of July 2024."""
+MENDED = WindowsBuild(20348, 2762)
+"""KB5044281, of October 2024, announced as the fix."""
+FIRST_CALICO = {
+    17763: WindowsBuild(17763, 1432),
+    20348: WindowsBuild(20348, 169),
+}
+VERSION = ToolOutput(
+    name="windows-version", words=node_argv(*CMD, "ver"), keep=kept.lines(r"10\.0\.\d{5}\.\d+")
+)
+
+
+@rule(about=(), reads=(NODE, VERSION))
+def running_build(evidence: Evidence) -> Finding:
+    """The build that the API shows is the one that runs: rules about updates rely on it."""
+    text = evidence.text(VERSION)
+    # sample: Microsoft Windows [Version 10.0.17763.1339]
+    match = re.search(r"10\.0\.\d{5}\.\d+", text)
+    if match is None:
+        raise UnreadableError(f"ver names no build: {text!r}")
+    kernel = str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"])
+    return finding(
+        match[0] == kernel, match[0], f"what nodeInfo.kernelVersion says, {kernel}", of=1
+    )
+
+
+@rule(about=(), reads=(NODE,))
+def update_not_broken(evidence: Evidence) -> Finding:
+    """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
+    build = build_of(evidence)
+    demanded = f"no build from {BROKEN} (KB5040437) to below {MENDED} (KB5044281)"
+    return finding(not BROKEN <= build < MENDED, str(build), demanded, of=1)
+
+
+@rule(about=(OVERLAY,), reads=(NODE,))
+def overlay_update(evidence: Evidence) -> Finding:
+    """Overlay networks need KB4489899 on Windows Server 2019."""
+    build = build_of(evidence)
+    return finding(
+        build >= FIRST_OVERLAY, str(build), f"{FIRST_OVERLAY} (KB4489899) or later", of=1
+    )
+
+
+@rule(about=(DSR,), reads=(NODE,))
+def dsr_update(evidence: Evidence) -> Finding:
+    """DSR needs an HNS that has it: on Windows Server 2019 an update of August 2020."""
+    build = build_of(evidence)
+    return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (KB4571748) or later", of=1)
+
+
+@rule(about=(CALICO,), reads=(NODE,))
+def calico_build(evidence: Evidence) -> Finding:
+    """Calico needs an update of Windows Server 2019 and one of Windows Server 2022."""
+    build = build_of(evidence)
+    needed = FIRST_CALICO.get(build.build, FIRST_CALICO[17763])
+    return finding(build >= needed, str(build), f"{needed} or later for Calico", of=1)
+
+
+def build_of(evidence: Evidence) -> WindowsBuild:
+    """Return the node's build; a rule about updates needs its patch level."""
+    build = WindowsBuild.parse(str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"]))
+    if not build.patch_known:
+        raise UnreadableError(f"the patch level of build {build} is not known")
+    return build
+
+
+@rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
+def kube_proxy_skew(evidence: Evidence) -> Finding:
+    """kube-proxy follows the version-skew policy, beside the API server and beside the node's kubelet."""
+    version = proxy_of(evidence).version
+    behind = _skew(version, evidence.version("server"), "kube-proxy")
+    if not behind.conforms:
+        return behind
+    kubelet = evidence.version("kubelet")
+    most = minors_beside(version)
+    return finding(
+        version.major == kubelet.major and abs(version.minor - kubelet.minor) <= most,
+        f"kube-proxy {version} beside kubelet {kubelet} and API server {evidence.version('server')}",
+        f"a version at most {most} minors older or newer than the kubelet's, and one that may stand beside the "
+        "API server's",
+        of=1,
+    )
+
+
+@rule(about=(), reads=(NODE,))
+def kubelet_skew(evidence: Evidence) -> Finding:
+    """The kubelet follows the version-skew policy."""
+    text = str(evidence.object(NODE)["status"]["nodeInfo"].get("kubeletVersion", ""))
+    return _skew(KubernetesVersion.parse(text), evidence.version("server"), "kubelet")
+
+
+def _skew(version: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
+    """Not newer than the API server, and at most three minors older (two before 1.28)."""
+    most = minors_behind(server)
+    behind = server.minor - version.minor
+    return finding(
+        version.major == server.major and 0 <= behind <= most,
+        f"{who} {version} beside API server {server}",
+        f"a version at most {most} minors older than the API server's and not newer",
+        of=1,
+    )

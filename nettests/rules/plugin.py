@@ -1,13 +1,18 @@
-"""Rules about releases of network plugins: what Calico, Antrea and Flannel demand of Windows nodes.
+"""Rules about network plugins on Windows nodes: releases that they demand, Calico's IP pools, Amazon's VPC plugin.
 
-Sources: Calico's requirements and limitations for Windows, Antrea's ``windows.md``, Flannel's pull request 1096, the
-handbook of Kubernetes 1.5 to 1.15.
+Sources: Calico's requirements and limitations for Windows, which know VXLAN everywhere or no encapsulation at all; Antrea's
+``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon EKS user guide ("Deploy Windows
+nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``. Pools are objects of Calico's own (``crd.projectcalico.org``); an
+installation that keeps them in etcd has none of these.
 """
 
 import ipaddress
 import re
+from collections.abc import Iterator
 
+from nettests.model.permission import LIST_IP_POOLS
 from nettests.model.versions import KubernetesVersion
+from nettests.rules import kept
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -15,12 +20,15 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
-from nettests.rules.hns import networks
+from nettests.rules.families import pods_ipv4
+from nettests.rules.hns import networks, shown
 from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.kept import KEEP, NAMED
 from nettests.rules.pods import PODS, pod_addresses
-from nettests.rules.rule import rule
-from nettests.rules.subjects import ANTREA, CALICO, FLANNEL
+from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on Antrea serves all Services itself, and kube-proxy must not run."""
@@ -31,13 +39,7 @@ CALICO_CARRIES = KubernetesVersion(3, 16)
 """From this release on Calico carries Pods on Windows; before, it was only a policy engine."""
 
 
-@rule(
-    "calico-networking",
-    about=(CALICO,),
-    reads=(PODS,),
-    remedy="install Calico 3.16 or later, or give it CALICO_NETWORKING_BACKEND=none beside another "
-    "network plugin",
-)
+@rule(about=(CALICO,), reads=(PODS,))
 def calico_networking(evidence: Evidence) -> Finding:
     """Calico carries Pods itself only in releases that have networks on Windows."""
     backend = evidence.fact("backend")
@@ -50,13 +52,7 @@ def calico_networking(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "calico-kept-addresses",
-    about=(CALICO,),
-    reads=(PODS, NETWORKS),
-    remedy="see which Pod was given an address by hand (annotation cni.projectcalico.org/ipAddrs) and take it back: Windows, "
-    "the host's endpoint and the network use the first three of each block and its last",
-)
+@rule(about=(CALICO,), reads=(PODS, NETWORKS))
 def calico_kept_addresses(evidence: Evidence) -> Finding:
     """No Pod has one of the four addresses of its block that Calico keeps on Windows."""
     blocks = [
@@ -83,13 +79,7 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "flannel-release",
-    about=(FLANNEL,),
-    reads=(PODS,),
-    remedy=f"bring Flannel's image on Windows nodes to v{FLANNEL_HOST_ROUTE} or later: earlier releases carry no VXLAN there, or "
-    "leave a node on overlay without a way to its own Pods",
-)
+@rule(about=(FLANNEL,), reads=(PODS,))
 def flannel_release(evidence: Evidence) -> Finding:
     """Flannel is a release that carries Pods on Windows, and on overlay one that gives nodes a way to their own Pods."""
     listed = [image for pod in evidence.items(PODS) for image in _images(pod)]
@@ -111,12 +101,7 @@ def flannel_release(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "antrea-alone",
-    about=(ANTREA,),
-    reads=(PODS,),
-    remedy="remove kube-proxy from Windows nodes: AntreaProxy serves all Services (proxyAll)",
-)
+@rule(about=(ANTREA,), reads=(PODS,))
 def antrea_alone(evidence: Evidence) -> Finding:
     """No kube-proxy runs beside Antrea as a Pod; ``antrea-alone-on-host`` looks for one on the host."""
     pods = evidence.items(PODS)
@@ -155,3 +140,118 @@ def _images(pod: Object) -> list[str]:
 
 def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
+
+
+BRIDGE = "vpcbr"
+"""The plugin's prefix for the network of an interface; the interface's MAC address follows."""
+DNS = "coredns"
+
+
+@rule(about=(VPC,), reads=(NETWORKS,))
+def vpc_interface(evidence: Evidence) -> Finding:
+    """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
+    # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
+    vpc_networks = [
+        network
+        for network in networks(evidence, NETWORKS)
+        if network.name.lower().startswith(BRIDGE)
+    ]
+    names = sorted(f"{network.name} ({network.kind})" for network in vpc_networks)
+    bridges = [network for network in vpc_networks if network.is_of("l2bridge")]
+    return finding(
+        len(vpc_networks) == len(bridges) == 1,
+        f"networks {', '.join(names) or 'of other names alone'}",
+        f"one network {BRIDGE}<MAC address> of type L2Bridge",
+        of=1,
+    )
+
+
+@rule(about=(VPC,), reads=(PODS,), beside_pod=True)
+def vpc_pods_ipv4(evidence: Evidence) -> Finding:
+    """Pods that Amazon's plugin carries on Windows have IPv4 addresses only."""
+    return pods_ipv4(evidence)
+
+
+@rule(about=(VPC,), reads=(PODS,))
+def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
+    """No Pod of the cluster's DNS is on a Windows node: it needs Linux nodes beside them."""
+    names = [str(pod["metadata"]["name"]) for pod in evidence.items(PODS)]
+    if not names:
+        raise NothingThereError("no Pod runs on the node")
+    dns_pods = sorted(name for name in names if name.startswith(DNS))
+    return finding(
+        not dns_pods,
+        f"Pod {', '.join(dns_pods)}" if dns_pods else f"{len(names)} Pods, none of them {DNS}",
+        f"{DNS} on Linux nodes alone",
+        of=len(names),
+    )
+
+
+NEVER, CROSS_SUBNET = "Never", "CrossSubnet"
+IP_POOLS = ApiObjects(
+    name="calico-ip-pools",
+    request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ippools"),
+    permission=LIST_IP_POOLS,
+    keep=kept.items(
+        {
+            "metadata": NAMED,
+            "spec": dict.fromkeys(
+                ("cidr", "ipipMode", "vxlanMode", "nodeSelector", "disabled"), KEEP
+            ),
+        }
+    ),
+)
+# samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
+_OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")
+
+
+@rule(about=(CALICO,), reads=(IP_POOLS,))
+def calico_pools(evidence: Evidence) -> Finding:
+    """No pool of Windows nodes encapsulates by IP in IP, or by VXLAN between subnets alone."""
+    if evidence.facts.get("backend") == "none":
+        raise NothingThereError(
+            "Calico is a policy engine here: another plugin gives the addresses"
+        )
+    if evidence.problems.get(IP_POOLS.name, "").endswith("status 404"):
+        raise NothingThereError("the API server has no IP pools of Calico: it keeps them elsewhere")
+    pools = [pool for pool in evidence.items(IP_POOLS) if _serves_windows(pool["spec"])]
+    if not pools:
+        raise NothingThereError(
+            "no IPv4 pool of Calico says that Windows nodes take addresses from it"
+        )
+    wrong = [problem for pool in pools for problem in _wrong(pool)]
+    names = ", ".join(f"{_pool_name(pool)} ({_modes(pool['spec'])})" for pool in pools)
+    return finding(
+        not wrong,
+        shown(wrong) or f"pool {names}",
+        "no IP in IP, and VXLAN everywhere or not at all, where Windows nodes take addresses",
+        of=len(pools),
+    )
+
+
+def _serves_windows(spec: Object) -> bool:
+    """Whether Windows nodes take addresses from an IPv4 pool, if its selector is about operating systems only."""
+    if spec.get("disabled") or ":" in str(spec.get("cidr")):
+        return False
+    selector = str(spec.get("nodeSelector") or "all()").strip()
+    if selector == "all()":
+        return True
+    match = _OF_SYSTEM.fullmatch(selector)
+    return match is not None and (match["os"] == "windows") is (match["sign"] == "==")
+
+
+def _wrong(pool: Object) -> Iterator[str]:
+    spec = pool["spec"]
+    if (mode := spec.get("ipipMode") or NEVER) != NEVER:
+        yield f"pool {_pool_name(pool)} with ipipMode {mode}"
+    if spec.get("vxlanMode") == CROSS_SUBNET:
+        yield f"pool {_pool_name(pool)} with vxlanMode {CROSS_SUBNET}"
+
+
+def _modes(spec: Object) -> str:
+    modes = (("ipipMode", spec.get("ipipMode")), ("vxlanMode", spec.get("vxlanMode")))
+    return ", ".join(f"{key} {value or NEVER}" for key, value in modes)
+
+
+def _pool_name(pool: Object) -> str:
+    return f"{pool['metadata']['name']} {pool['spec'].get('cidr')}"

@@ -10,7 +10,7 @@ import ipaddress
 import re
 
 from nettests.model.facts import EVERY_ADDRESS, Network
-from nettests.rules.cni_policies import policies_in_files
+from nettests.rules.cni import policies_in_files
 from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.hns import Network as HnsNetwork
 from nettests.rules.hns import networks

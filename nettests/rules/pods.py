@@ -18,14 +18,8 @@ from nettests.rules.kept import KEEP, NAMED, Kept
 from nettests.rules.readings import ApiObjects, Request
 
 FLAGS = (
-    "config",
-    "enable-dsr",
-    "feature-gates",
-    "hostname-override",
-    "network-name",
-    "nodeport-addresses",
-    "proxy-mode",
-    "source-vip",
+    *("config", "enable-dsr", "feature-gates", "hostname-override", "network-name"),
+    *("nodeport-addresses", "proxy-mode", "source-vip"),
 )
 """Flags of kube-proxy that are kept, of its arguments and of its log."""
 FLAG = "|".join(FLAGS)

@@ -8,11 +8,10 @@ import re
 
 from nettests.model.permission import LIST_DAEMON_SETS
 from nettests.rules import kept
-from nettests.rules.evidence import Evidence, Finding, Object, finding, name_of
+from nettests.rules.evidence import Evidence, Finding, Object, finding, name_of, rule
 from nettests.rules.kept import KEEP, NAMED
 from nettests.rules.node import NODES
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.rule import rule
 from nettests.rules.subjects import WINDOWS
 
 AGENT = re.compile(
@@ -29,12 +28,7 @@ DAEMON_SETS = ApiObjects(
 )
 
 
-@rule(
-    "nodes-ready",
-    about=(WINDOWS,),
-    reads=(NODES,),
-    remedy="see why the node is not Ready (kubectl describe node), or cordon it: nothing is tested there until then",
-)
+@rule(about=(WINDOWS,), reads=(NODES,))
 def nodes_ready(evidence: Evidence) -> Finding:
     """Every node that may take Pods is Ready."""
     nodes = [
@@ -49,13 +43,7 @@ def nodes_ready(evidence: Evidence) -> Finding:
     )
 
 
-@rule(
-    "agents-ready",
-    about=(WINDOWS,),
-    reads=(DAEMON_SETS,),
-    remedy="see which Pods of the DaemonSet are missing or not Ready (kubectl get pods -o wide) and read their logs: without "
-    "them their nodes keep the Services and networks that they had, and learn of no new ones",
-)
+@rule(about=(WINDOWS,), reads=(DAEMON_SETS,))
 def agents_ready(evidence: Evidence) -> Finding:
     """Service proxy and network plugin run on every node that their DaemonSets are for."""
     agents = [item for item in evidence.items(DAEMON_SETS) if AGENT.search(name_of(item))]

@@ -17,10 +17,10 @@ from nettests.rules.evidence import (
     Object,
     UnreadableError,
     finding,
+    rule,
 )
 from nettests.rules.pods import NETWORK_VARIABLE
 from nettests.rules.readings import ToolOutput
-from nettests.rules.rule import rule
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST, Subject
 
 SERVICES = r"HKLM\SYSTEM\CurrentControlSet\Services"
@@ -92,7 +92,6 @@ def _program(path: str) -> str:
 
 
 def _service(service: str, name: str, only_where: Subject | None = None) -> ToolOutput:
-    """Return the reading of a Windows service's settings."""
     words = node_argv("reg.exe", "query", rf"{SERVICES}\{service}", "/s")
     return ToolOutput(name=name, words=words, keep=_keep, only_where=only_where)
 
@@ -137,35 +136,19 @@ ANY_KUBE_PROXY_SERVICES = tuple(_service(name, f"{name}-service-left") for name 
 """The same for clusters in which no kube-proxy may run."""
 
 
-@rule(
-    "kubelet-restarts",
-    about=(),
-    reads=(KUBELET_SERVICE, SERVICE_NAMES),
-    remedy="sc.exe failure kubelet reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
-)
+@rule(about=(), reads=(KUBELET_SERVICE, SERVICE_NAMES))
 def kubelet_restarts(evidence: Evidence) -> Finding:
     """The kubelet, where it is a service of Windows, is started again when it fails."""
     return _restarts(evidence, (KUBELET_SERVICE,), "kubelet")
 
 
-@rule(
-    "kube-proxy-restarts",
-    about=(KUBE_PROXY_ON_HOST,),
-    reads=(*KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE),
-    remedy="sc.exe failure kube-proxy reset= 0 actions= restart/10000, or run it by nssm, which starts it again",
-)
+@rule(about=(KUBE_PROXY_ON_HOST,), reads=(*KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE))
 def kube_proxy_restarts(evidence: Evidence) -> Finding:
     """kube-proxy, where it is a service of Windows, is started again when it fails."""
     return _restarts(evidence, KUBE_PROXY_SERVICES, "kube-proxy")
 
 
-@rule(
-    "proxy-variables",
-    about=(),
-    reads=(MACHINE,),
-    remedy='set both for the machine: [Environment]::SetEnvironmentVariable("HTTPS_PROXY", …, '
-    "[EnvironmentVariableTarget]::Machine), then restart the container runtime",
-)
+@rule(about=(), reads=(MACHINE,))
 def proxy_variables(evidence: Evidence) -> Finding:
     """A node behind an HTTP proxy has both its variables, HTTP_PROXY and HTTPS_PROXY, for the machine."""
     given = {
@@ -224,7 +207,6 @@ def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
 
 
 def _name_of(reading: ToolOutput) -> str:
-    """Return the service that a reading queries."""
     return reading.words[2].rpartition("\\")[2]
 
 

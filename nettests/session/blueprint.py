@@ -2,25 +2,43 @@
 
 Pure but for reading the manifests' files and the date; xdist workers compute the same from the controller's facts.
 Contacts nothing.
+
+Node pools whose Pods need not have both IP families of a cluster, by limitation.
+
+Complete the facts of a run once its probes are deployed, and resolve expectations again. The plan is made from
+discovered facts: it decides which checks there are, and so which vantages. Facts that only vantages can read complete
+the others before the first check runs. The journal holds the readings, the completed facts, and each changed
+expectation.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from nettests import expect
 from nettests.errors import ManifestError
 from nettests.expect import Manifest
-from nettests.model.check import Plan
+from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal_records import ManifestFile, UnusedLimitation
+from nettests.model.journal_records import (
+    Discovered,
+    Limitations,
+    ManifestFile,
+    Reading,
+    Revised,
+    UnusedLimitation,
+    others,
+)
+from nettests.model.node_reading import NodeReading
 from nettests.model.words import CheckClass
 from nettests.outside_files import text_of
+from nettests.parse.host_facts import completed
 from nettests.plan import Choice, Flow, build
 from nettests.resources import manifests_path
+from nettests.session.journal import Journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,3 +120,58 @@ def _files(path: Path) -> list[Path]:
             hint="manifests end in .yaml or .yml; pass another folder with --limitations",
         )
     return files
+
+
+RULE = "pod-families"
+"""The rule of configuration that tests whether Pods have both."""
+
+
+def documented(
+    checks: Iterable[Check], expectations: Mapping[str, Expectation]
+) -> Mapping[str, str]:
+    """Return the limitation that says so, or leaves it open, by node pool.
+
+    Where the run does not request the families of Pods nothing is known, and no node pool is named.
+    """
+    limitations: dict[str, str] = {}
+    for check in checks:
+        limitation = expectations[check.id].limitation
+        actions = check.action.case is not None and check.action.case.label == RULE
+        if actions and limitation is not None and check.source.pool is not None:
+            limitations[check.source.pool] = limitation.id
+    return limitations
+
+
+def learn(
+    before: Blueprint,
+    plan: Plan,
+    readings: Sequence[NodeReading],
+    journal: Journal,
+    doubted: Callable[[NodeReading], NodeReading] = lambda reading: reading,
+) -> Blueprint:
+    """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
+
+    ``doubted`` returns a reading as it counts, by what calibrations say of its instruments.
+    If entries contradict each other by the new facts, nothing changes, and an event says so.
+    """
+    for reading in readings:
+        journal.write(Reading(reading=reading))
+    facts = completed(before.facts, map(doubted, readings))
+    if facts == before.facts:
+        return before
+    try:
+        now = expect.resolve(
+            before.plan.checks, facts, before.manifests, today=datetime.now(UTC).date()
+        )
+    except ManifestError as error:
+        journal.event(f"what nodes say of themselves is left out: {error}", notable=True)
+        return before
+    journal.write(Discovered(facts=facts))
+    for check in plan.checks:
+        unlike = others(check, now)
+        if now[check.id] != before.expectations[check.id] or unlike != others(
+            check, before.expectations
+        ):
+            journal.write(Revised(check=check.id, expectation=now[check.id], others=unlike))
+    journal.write(Limitations(unused=unused(before.manifests, now)))
+    return replace(before, facts=facts, expectations=now)

@@ -3,6 +3,8 @@
 For ``nettests calibrate --local``, on a Windows laptop, server or hosted runner above all: each tool as a process of its own
 and by a shell, and a capture of a ping. All that this module imports exists on Windows. ``via`` are words before each
 command, for machines that are emulated.
+
+What ``nettests calibrate`` returns, and the bundle that it leaves where something is not understood.
 """
 
 import platform
@@ -11,8 +13,10 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from shutil import which
 from socket import socket
 
@@ -21,16 +25,50 @@ from nettests.errors import NettestsError
 from nettests.model.calibration import Calibration, Instrument
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.cluster_profile import Timing
+from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Calibrated
-from nettests.model.run_folder import JOURNAL
+from nettests.model.run_folder import CALIBRATION, JOURNAL
 from nettests.model.words import OS, Family, VantageKind
 from nettests.parse.doubts import State
+from nettests.private import write_bytes
 from nettests.report.instruments import InstrumentRow, instrument_rows
-from nettests.session.calibrated import CalibratedNow, folder_of
-from nettests.session.head import new_run_id, write_head
+from nettests.session.exporting import exported
 from nettests.session.journal import Journal
-from nettests.session.report_dir import require_writable
+from nettests.session.report_dir import new_run_id, require_writable, write_head
 from nettests.session.run_options import RunOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibratedNow:
+    """What was understood, and what stood in the way; ``folder`` has the journal."""
+
+    folder: Path
+    rows: tuple[InstrumentRow, ...]
+    remarks: tuple[str, ...]
+    bundle: Path | None = None
+    """An anonymous copy to send, where something is not understood."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Whether each instrument is understood, some are not, or nothing answered."""
+        if not self.rows:
+            return ExitCode.NOTHING_JUDGED
+        understood = all(row.trusted for row in self.rows)
+        return ExitCode.OK if understood else ExitCode.UNKNOWN
+
+    def bundled(self) -> "CalibratedNow":
+        """Return it with a bundle beside its journal, where somebody can help to read it."""
+        if self.exit_code is not ExitCode.UNKNOWN:
+            return self
+        bundle = self.folder / f"{self.folder.name}.zip"
+        write_bytes(bundle, exported(self.folder, today=datetime.now(UTC).date()).bundle())
+        return replace(self, bundle=bundle)
+
+
+def folder_of(report_dir: Path, run_id: str) -> Path:
+    """Return the folder of one calibration."""
+    return report_dir / f"{CALIBRATION}{run_id}"
+
 
 MACHINE = "this-machine"
 """Instead of its name, which is nobody's business."""

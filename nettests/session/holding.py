@@ -2,21 +2,24 @@
 
 Used by ``Run``. Whether objects are kept is decided here, from the user's options and the run's result. Everything
 created through the handle that ``begin`` returns is removed.
+
+Identify a run, and remove what it created and nothing else: the last stage.
 """
 
+import getpass
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
-from nettests.cluster.lease import Lease
-from nettests.cluster.ownership import Ownership
-from nettests.cluster.unacknowledged import delete_unacknowledged
+from nettests.cluster.apply import CreatedObjects, delete_run, delete_unacknowledged
+from nettests.cluster.ownership import Lease, Ownership
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import RUN_LABEL
-from nettests.session.cleanup import clean_up, ownership
 from nettests.session.run_options import Keep
 
 FAILED = frozenset({1, 6})
@@ -110,3 +113,37 @@ class Holding:
         self.left_behind = left and (self.left_behind or left)
         if self._lease is not None:
             self._lease.end()
+
+
+EXPIRES_AFTER = timedelta(hours=6)
+"""After so long no run lives, and what was kept is removed by whoever collects leftovers."""
+
+
+def ownership(run_id: str) -> Ownership:
+    """Return the marks of a run that starts now."""
+    try:
+        owner = f"{getpass.getuser()}.{socket.gethostname()}"
+    except (KeyError, OSError):  # an identity without a name, as in a container
+        owner = socket.gethostname()
+    now = datetime.now(UTC).replace(microsecond=0)
+    return Ownership(run=run_id, owner=owner, created=now, expires=now + EXPIRES_AFTER)
+
+
+def clean_up(
+    connection: Connection,
+    marks: Ownership,
+    created: CreatedObjects,
+    *,
+    wait: float,
+    namespace: str | None = None,
+) -> str:
+    """Delete what the run made; return what is left and how to remove it, or nothing.
+
+    ``namespace`` is the one of others that the run used instead of its own.
+    """
+    try:
+        delete_run(connection, marks, created, wait=wait, namespace=namespace)
+    except ClusterError as error:
+        where = f" --namespace {namespace}" if namespace else ""
+        return f"{error.message}; remove it with: nettests gc --run {marks.run}{where} --yes"
+    return ""

@@ -5,6 +5,9 @@ Secrets are removed from every record before it is written (``redaction``), and 
 
 One process writes (``Journal``); any process may follow (``Follower``): it reads complete lines only, and detects a
 dead writer by its file lock, which the kernel releases.
+
+The lock on a journal that its writer holds as long as it lives: ``flock``, which the kernel drops with the process.
+Windows has none. Only ``nettests calibrate --local`` runs there, whose journal nobody follows while it is written.
 """
 
 import threading
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, BinaryIO, Self
@@ -28,24 +32,13 @@ from nettests.model.observation import Raw
 from nettests.outside_files import read_bytes
 from nettests.private import make_folder, open_file
 from nettests.redaction import Redactor
-from nettests.session import file_lock
 
 _BY_SHAPE = Redactor()
 NAMES = frozenset(
     {
         *(
-            "record",
-            "run_id",
-            "check",
-            "checks",
-            "id",
-            "flow",
-            "purpose",
-            "tool",
-            "client_os",
-            "probe",
-            "verdict",
-            "labels",
+            *("record", "run_id", "check", "checks", "id", "flow", "purpose", "tool"),
+            *("client_os", "probe", "verdict", "labels"),
         )
     }
 )
@@ -88,7 +81,7 @@ class Journal:
     def _lock_file(file: BinaryIO) -> bool:
         """Take the writer's lock; a follower that just looks holds it for an instant."""
         for _ in range(50):
-            if file_lock.take(file, alone=True):
+            if take(file, alone=True):
                 return True
             time.sleep(POLL_SECONDS)
         return False
@@ -236,12 +229,7 @@ def understood(journal: Path) -> Iterator[None]:
 
 
 _OTHER_SHAPES = (
-    LookupError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
 )
 """What readers of values of another shape raise; a cattrs structure raises a group of them."""
 
@@ -299,8 +287,24 @@ class Follower:
         try:
             with self.path.open("rb") as file:
                 self._begun = True
-                return not file_lock.take(file, alone=False)
+                return not take(file, alone=False)
         except FileNotFoundError:
             return (
                 not self._begun
             )  # the deadline decides; one that was removed is written for nobody
+
+
+_fcntl: Any = None
+with suppress(ImportError):
+    _fcntl = import_module("fcntl")
+
+
+def take(file: BinaryIO, *, alone: bool) -> bool:
+    """Take the lock, ``alone`` or together with others who look; return whether nobody holds it alone."""
+    if _fcntl is None:
+        return True
+    try:
+        _fcntl.flock(file, (_fcntl.LOCK_EX if alone else _fcntl.LOCK_SH) | _fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -6,6 +6,7 @@ as pytest's. Every pytest run in the environment imports this module: it imports
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nettests.model.words import FailOn
@@ -17,16 +18,17 @@ PULL = "pull"
 IDS = "ids"
 """One more of ``CHECKS``, for commands that plan as a run does."""
 WEBHOOK_VARIABLE = "NETTESTS_WEBHOOK"
+"""``options.txt`` names it in the help of ``--webhook``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RunOption:
-    """One option; without ``metavar`` it is a switch. ``bare`` is its value where it is written without one."""
+    """One option; with an empty ``metavar`` it is a switch. ``bare`` is its value where it is written without one."""
 
     flag: str
+    group: str
+    metavar: str
     help: str
-    metavar: str = ""
-    group: str = OWN
     many: bool = False
     bare: str | None = None
     choices: tuple[str, ...] = ()
@@ -46,143 +48,25 @@ class RunOption:
         return self.in_pytest or self.flag
 
 
-OPTIONS = (
-    RunOption(
-        flag="--lab",
-        metavar="[PROFILE]",
-        group=CLUSTER,
-        bare="",
-        help="Start an emulated cluster for this command, and stop it at the end.",
-    ),
-    RunOption(flag="--kubeconfig", metavar="FILE", group=CLUSTER, help="Default: $KUBECONFIG."),
-    RunOption(flag="--context", metavar="NAME", group=CLUSTER, help="Context of the kubeconfig."),
-    RunOption(
-        flag="--cluster-profile",
-        metavar="FILE|NAME",
-        group=CLUSTER,
-        help="Facts about the cluster that its API does not show; `nettests list cluster-profiles` has those that are ready.",
-    ),
-    RunOption(
-        flag="--namespace",
-        metavar="NAME",
-        group=CLUSTER,
-        help="Use this existing namespace; other objects in it are not touched.",
-    ),
-    RunOption(
-        flag="--image",
-        metavar="REFERENCE",
-        group=IMAGES,
-        help="The agnhost image of all probes.",
-    ),
-    RunOption(
-        flag="--registry",
-        metavar="HOST[/PATH]",
-        group=IMAGES,
-        help="Pull images from this mirror instead of their own registry.",
-    ),
-    RunOption(
-        flag="--pull-secret",
-        metavar="[NAMESPACE/]NAME",
-        group=IMAGES,
-        help="Pull images by this Secret: one in --namespace, or else a copy of it in the run's namespace.",
-    ),
-    RunOption(
-        flag="--pre-pull", group=PULL, help="Pull each image onto each node before the checks."
-    ),
-    RunOption(
-        flag="--suite",
-        metavar="PATH",
-        group=CHECKS,
-        many=True,
-        cli_only=True,
-        help="A suite to add to the shipped ones (repeatable).",
-    ),
-    RunOption(
-        flag="--limitations",
-        metavar="PATH",
-        group=CHECKS,
-        many=True,
-        help="A limitation manifest, or a folder of them, to add to the shipped ones (repeatable).",
-    ),
-    RunOption(
-        flag="--vendor-profile",
-        metavar="FILE",
-        group=CHECKS,
-        cli_only=True,
-        help="A vendor's claims; adds its suites and limitations.",
-    ),
-    RunOption(
-        flag="--flow",
-        metavar="PATTERN",
-        group=CHECKS,
-        many=True,
-        help="Only flows of this name; 'pod-to-*' matches several, '!dns-*' leaves some out (repeatable).",
-    ),
-    RunOption(
-        flag="--check",
-        metavar="PATTERN",
-        group=IDS,
-        many=True,
-        help="Only checks whose id matches, with * and ! as in --flow (repeatable).",
-    ),
-    RunOption(
-        flag="--nodes",
-        metavar="WHICH",
-        group=CHECKS,
-        help="Nodes that are tested: all (default), sample (two of each node pool), names with commas, or a label selector.",
-    ),
-    RunOption(
-        flag="--exclude-node",
-        metavar="NAME",
-        group=CHECKS,
-        many=True,
-        help="Do not test this node (repeatable).",
-    ),
-    RunOption(
-        flag="--enable",
-        metavar="CLASS,…",
-        group=CHECKS,
-        many=True,
-        help="Also run checks of these classes: costly, exposed, disruptive, packets (repeatable).",
-    ),
-    RunOption(
-        flag="--rerun-failed",
-        metavar="[RUN]",
-        bare="latest",
-        help="Only what failed, was lifted, flaky or unknown in RUN, by default in the latest run.",
-    ),
-    RunOption(flag="--keep", help="Keep the objects; print how to inspect and remove them."),
-    RunOption(flag="--keep-on-failure", help="Keep the objects if the run ends with 1 or 6."),
-    RunOption(
-        flag="--trace",
-        in_pytest="--trace-incidents",
-        help="If checks fail: trace where packets of the leading incidents are lost, as nettests trace does.",
-    ),
-    RunOption(
-        flag="--fail-on",
-        metavar="WHAT",
-        many=True,
-        choices=tuple(choice.value for choice in FailOn),
-        help="known-bugs: exit with 1 instead of 8 if known bugs show. new: exit with 1 only for failures that --baseline does not accept.",
-    ),
-    RunOption(
-        flag="--baseline",
-        metavar="FILE",
-        help="Accepted failures; nettests baseline accept writes this file.",
-    ),
-    RunOption(
-        flag="--metrics",
-        metavar="FILE",
-        help="Write OpenMetrics text of the finished run to this file.",
-    ),
-    RunOption(
-        flag="--webhook",
-        metavar="URL",
-        help=f"Post a summary of the finished run there, as JSON for Slack; better by ${WEBHOOK_VARIABLE}: it is a secret.",
-    ),
-)
+_MANY = frozenset({"--suite", "--limitations", "--flow", "--check", "--exclude-node", "--enable"})
+_MORE: Mapping[str, Mapping[str, Any]] = {
+    "--lab": {"bare": ""},
+    "--suite": {"cli_only": True},
+    "--vendor-profile": {"cli_only": True},
+    "--rerun-failed": {"bare": "latest"},
+    "--trace": {"in_pytest": "--trace-incidents"},
+    "--fail-on": {"many": True, "choices": tuple(choice.value for choice in FailOn)},
+}
 
 
+def _listed() -> Iterator[RunOption]:
+    for line in Path(__file__).with_name("options.txt").read_text("utf-8").splitlines()[1:]:
+        group, flag, metavar, says = line.split(" | ")
+        more = {"many": flag in _MANY, **_MORE.get(flag, {})}
+        yield RunOption(flag, group, metavar, says, **more)
+
+
+OPTIONS = tuple(_listed())
 NAMED = {option.flag: option for option in OPTIONS}
 
 

@@ -12,12 +12,11 @@ from typing import Any
 from nettests import probes
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
-from nettests.cluster.lease import lease_object
 from nettests.cluster.leftovers import find
 from nettests.cluster.nodes import of_own_network
-from nettests.cluster.permissions import denied
+from nettests.cluster.ownership import lease_object
+from nettests.cluster.permissions import by_quota, denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
-from nettests.cluster.pod_security import by_quota
 from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
@@ -48,9 +47,8 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
-from nettests.session.cleanup import ownership
-from nettests.session.cluster_under_test import facts_of, profile_of
-from nettests.session.prepare import blank_of
+from nettests.session.holding import ownership
+from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]
@@ -165,7 +163,6 @@ def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
 def _with_namespace(
     connection: Connection, evidence: Evidence, profile: ClusterProfile
 ) -> Evidence:
-    """Add what an existing namespace refuses and limits."""
     name = evidence.facts.namespace
     if not name:
         return evidence

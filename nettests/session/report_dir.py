@@ -1,13 +1,24 @@
-"""The folder of reports: checked for write access before a run, with a link ``latest`` to the newest run."""
+"""The folder of reports: checked for write access before a run, with a link ``latest`` to the newest run.
+
+The beginning of a run's journal, also for a run that could not start. The run's names in the file system, and its
+first record. ``run`` writes the rest.
+"""
 
 import os
+import secrets
+from collections.abc import Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from nettests import __version__
 from nettests.errors import PathError
-from nettests.model.run_folder import LATEST
+from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
+from nettests.model.run_folder import JOURNAL, LATEST
 from nettests.private import make_folder
+from nettests.session.journal import Journal
+from nettests.session.run_options import RunOptions
 
 
 def require_writable(directory: Path) -> None:
@@ -36,3 +47,47 @@ def link_latest(directory: Path) -> None:
     with suppress(OSError):
         temporary.symlink_to(directory.name)
         temporary.replace(link)
+
+
+def new_run_id() -> str:
+    """Return a run id: sortable by time, unique, and usable in a DNS label."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
+    """Write a journal that says why no run began, without secrets, and return its run directory.
+
+    ``latest`` stays what it was: such a run is none to compare with or to accept failures of.
+    """
+    run_id = new_run_id()
+    directory = options.report_dir / run_id
+    with Journal(directory / JOURNAL) as journal:
+        write_head(journal, options, run_id, context="", server="", digests=())
+        journal.event(f"{NOT_STARTED}{error}")
+        journal.end(exit_code=exit_code, counts={})
+    return directory
+
+
+def write_head(
+    journal: Journal,
+    options: RunOptions,
+    run_id: str,
+    *,
+    context: str,
+    server: str,
+    digests: Sequence[ManifestFile],
+) -> None:
+    """Write the record that every journal begins with: who ran what, against which cluster."""
+    journal.write(
+        Begin(
+            run_id=run_id,
+            started=datetime.now(UTC).isoformat(),
+            nettests=__version__,
+            context=context,
+            server=server,
+            cluster_profile=str(options.cluster_profile) if options.cluster_profile else None,
+            argv=tuple(options.argv),
+            suites=tuple(options.suites),
+            manifests=tuple(digests),
+        )
+    )

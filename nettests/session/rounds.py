@@ -20,8 +20,7 @@ from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
 from nettests.session.blueprint import Blueprint
 from nettests.session.prepare import Prepared
-from nettests.session.round_sheet import RoundSheet
-from nettests.session.round_tally import RoundTally
+from nettests.session.round_sheet import RoundSheet, RoundTally
 from nettests.session.run import STOP_SECONDS, Run
 from nettests.session.run_options import Progress
 from nettests.session.standing import Standing
@@ -153,7 +152,6 @@ class Rounds(Run):
         """Go on: rounds are lost until the API server is back."""
 
     def _due(self) -> Iterator[int]:
-        """Yield the number of each round at its time."""
         began, number = time.monotonic(), 0
         while not self._stopped.is_set():
             number += 1

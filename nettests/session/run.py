@@ -19,24 +19,14 @@ from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
 from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
-from nettests.session.blueprint import Blueprint
-from nettests.session.calibrations import Calibrating
-from nettests.session.diagnosis import (
-    Diagnosis,
-    Failing,
-    diagnose_failures,
-    host_pods,
-)
-from nettests.session.families import documented
-from nettests.session.head import write_head
+from nettests.session.blueprint import Blueprint, documented, learn
+from nettests.session.calibrate_now import Calibrating
+from nettests.session.diagnosis import Diagnosis, Failing, diagnose_failures, host_pods
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.learning import learn
-from nettests.session.node_watch import Dependence, NodeWatch
-from nettests.session.open_files import make_room
-from nettests.session.pod_watch import PodWatch
-from nettests.session.prepare import Prepared, blank_of
-from nettests.session.report_dir import link_latest
+from nettests.session.node_watch import Dependence, NodeWatch, PodWatch
+from nettests.session.prepare import Prepared, blank_of, make_room
+from nettests.session.report_dir import link_latest, write_head
 from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
 from nettests.session.standing import Standing
@@ -211,7 +201,6 @@ class Run:
         self._observe_once(plan, standing, self.watch)
 
     def _pods(self, standing: Standing) -> PodWatch:
-        """Return the watch over what was deployed."""
         labels = standing.blank.labels
         return PodWatch(
             deployed=standing.deployment,
@@ -221,7 +210,6 @@ class Run:
         )
 
     def _deploy(self, plan: Plan) -> Standing:
-        """Create what the checks of the plan need."""
         profile, facts = self.prepared.profile, self.prepared.blueprint.facts
         access, marks = self.holding.begin(touches=probes.in_cluster(plan))
         blank = blank_of(marks.labels, profile, facts, self.holding.namespace)

@@ -21,7 +21,7 @@ from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
 from nettests.probes.marked import TRAIN
 from nettests.probes.sources_seen import seen_of
-from nettests.tracing.scene import End, Scene
+from nettests.tracing.packet import End, Scene
 
 DNS = 53
 OUTSIDE = "outside"

@@ -22,13 +22,11 @@ from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
 from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
-from nettests.session.captures import SETTLE_SECONDS, Captures, random_base
-from nettests.session.trace_files import NodeCapture
+from nettests.session.captures import SETTLE_SECONDS, Captures, NodeCapture, random_base
 from nettests.session.trace_scene import FlowSetup, scene_of
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
-from nettests.tracing.result import Trace
 
 REHEARSAL_SECONDS = 10.0
 """A flow that is answered in this time is traced from then on: a new Service needs time."""

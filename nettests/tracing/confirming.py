@@ -11,9 +11,8 @@ from enum import Enum
 from ipaddress import IPv4Network, ip_address
 from typing import assert_never
 
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Way
-from nettests.tracing.result import Trace
 
 BALANCERS, ENDPOINTS, NETWORKS = (
     "hns-load-balancers.json",
@@ -147,7 +146,6 @@ def _route(node: str, address: str, read: Read) -> Iterator[str]:
 
 
 def _routes(text: str) -> Iterator[IPv4Network]:
-    """Yield the destinations of the routes that ``ip route`` or ``route.exe print`` printed."""
     for network, length, mask in _ROUTE.findall(text):
         with suppress(ValueError):  # other tables have addresses too
             yield IPv4Network(f"{network}/{length or mask or 32}", strict=False)

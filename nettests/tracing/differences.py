@@ -11,8 +11,7 @@ from typing import assert_never
 from nettests.tracing.finding import Finding
 from nettests.tracing.hops import Hop, Stage, leaves, passed_on
 from nettests.tracing.mark import Marked, Way
-from nettests.tracing.packet import PORT_UNREACHABLE, Packet
-from nettests.tracing.scene import End, Scene
+from nettests.tracing.packet import PORT_UNREACHABLE, End, Packet, Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +254,6 @@ def _reply(scene: Scene, stopped: Hop, before: Hop | None, frames: Frames) -> Di
 
 
 def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
-    """Return the last hop before ``stopped`` that was seen."""
     earlier = path[: path.index(stopped)]
     return next((hop for hop in reversed(earlier) if hop.seen), None)
 

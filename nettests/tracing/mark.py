@@ -2,15 +2,26 @@
 
 A source port survives translation most often; where it does not, TCP's sequence numbers do, and so does a word in the
 payload. A reply is known by the same, seen from the other end. Frames of other flows are left out here, and go no further.
+
+Without them, silence in a capture would say the same as a capture that began late, ended early or filtered too much.
+They go from one captured node to another by the nodes' own network, so that on Linux they show which interface leads
+out.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from nettests.model.words import Protocol
-from nettests.tracing.packet import ECHO_REPLIES, ECHO_REQUESTS, Packet
-from nettests.tracing.sighting import Sighting
+from nettests.tracing.packet import (
+    ECHO_REPLIES,
+    ECHO_REQUESTS,
+    Capture,
+    Direction,
+    Edge,
+    Packet,
+    Sighting,
+)
 
 ECHO_HEADER = 8
 _FLAGS, _QR = 2, 0x80
@@ -59,7 +70,7 @@ def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
     given = tuple(sightings)
     identity = _Identity.of(given, mark)
     return tuple(
-        Marked(way=way, sighting=_bare(sighting))
+        Marked(way=way, sighting=replace(sighting, packet=replace(sighting.packet, payload=b"")))
         for sighting in given
         if (way := identity.way(sighting.packet)) is not None
     )
@@ -69,11 +80,6 @@ def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], b
     """Return a function that tells whether a packet belongs to the marked flow."""
     identity = _Identity.of(tuple(sightings), mark)
     return lambda packet: identity.way(packet) is not None
-
-
-def _bare(sighting: Sighting) -> Sighting:
-    """Return the sighting without its payload, which is never kept."""
-    return replace(sighting, packet=replace(sighting.packet, payload=b""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,6 @@ class _Identity:
 
     @classmethod
     def of(cls, sightings: Iterable[Sighting], mark: Mark) -> "_Identity":
-        """Collect ports and sequence numbers from the frames that bear the mark."""
         client_packets = [
             sighting.packet for sighting in sightings if _bears(sighting.packet, mark)
         ]
@@ -154,3 +159,40 @@ def _bears(packet: Packet, mark: Mark) -> bool:
 def _answers_query(packet: Packet) -> bool:
     """Whether a DNS message is an answer, which repeats its question (RFC 1035, 4.1.1: QR)."""
     return len(packet.payload) <= _FLAGS or bool(packet.payload[_FLAGS] & _QR)
+
+
+def proven(capture: Capture, *, before: int, after: int) -> Capture:
+    """Return the capture, doubted if a canary is missing; canaries are known by their source ports."""
+    sent = {before: "before", after: "after"}
+    missing = [
+        word
+        for port, word in sent.items()
+        if not any(sighting.packet.source_port == port for sighting in capture.sightings)
+    ]
+    doubt = capture.doubt
+    if missing and not doubt:
+        doubt = (
+            f"the capture on {capture.node} does not show what the node sent itself "
+            f"{' and '.join(missing)} the flow"
+        )
+    return replace(capture, doubt=doubt, sightings=_placed(capture.sightings, sent))
+
+
+def _placed(sightings: Sequence[Sighting], ports: Collection[int]) -> tuple[Sighting, ...]:
+    """Say what interfaces lead to, if the capture's own tool did not."""
+    out = {
+        sighting.interface
+        for sighting in sightings
+        if sighting.packet.source_port in ports
+        and sighting.direction is Direction.OUT
+        and sighting.edge is Edge.UNKNOWN
+        and sighting.interface not in {"", "lo"}
+    }
+    if not out:
+        return tuple(sightings)
+    return tuple(
+        replace(sighting, edge=Edge.WIRE if sighting.interface in out else Edge.POD)
+        if sighting.edge is Edge.UNKNOWN and sighting.interface not in {"", "lo"}
+        else sighting
+        for sighting in sightings
+    )

@@ -19,8 +19,7 @@ from scapy.utils import PcapReader
 from nettests import outside_files
 from nettests.errors import PathError
 from nettests.model.limits import MIB
-from nettests.tracing.packet import Packet
-from nettests.tracing.sighting import Capture, Direction, Frame, Sighting
+from nettests.tracing.packet import Capture, Direction, Frame, Packet, Sighting
 from nettests.wire.dissect import dissect, goes_out, packet_of
 
 CAPTURE_BYTES = 64 * MIB

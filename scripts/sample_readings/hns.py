@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from nettests.rules.evidence import UnreadableError
-from nettests.rules.firewall import PROFILES, profiles_of
 from nettests.rules.hns import Endpoint, endpoint_of, network_of, objects_in, of_kind
-from nettests.rules.hns_endpoints import ENDPOINTS
 from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
-from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.hns_networks import ENDPOINTS, NETWORKS
+from nettests.rules.host import PROFILES, profiles_of
 from nettests.rules.nat import exceptions_of
 from scripts.sample_readings.sample import UNKNOWN, Read, Sample, kept_of
 

@@ -8,7 +8,7 @@ from nettests.baseline.accepting import merged
 from nettests.baseline.entries import AcceptedOn, Baseline, read_baseline, render_baseline
 from nettests.baseline.matching import compared, elsewhere
 from nettests.compare.recorded import RecordedRun
-from nettests.report.digest import facts_digest
+from nettests.report.results import facts_digest
 from tests.baseline.runs import FACTS, OTHER, TODAY, entries, run
 
 STAGING, PROD = "https://api.staging.test:6443", "https://api.prod.test:6443"

@@ -12,7 +12,7 @@ from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.model.words import Outcome
 from nettests.report import render_json
-from nettests.session.calibrated import folder_of
+from nettests.session.calibrate_local import folder_of
 from tests.cli.test_hostile_texts import NASTY, OBEYED
 from tests.compare.runs import Behaves, as_expected, but, results
 from tests.facts import cluster_facts

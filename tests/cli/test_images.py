@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests.cli import discover_commands, main
-from nettests.cli.images_command import _pinned
+from nettests.cli.discover_commands import _pinned
 from nettests.model.cluster_profile import AGNHOST, ClusterProfile
 from nettests.model.facts import ClusterFacts, known
 from nettests.session.run_options import RunOptions

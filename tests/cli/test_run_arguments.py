@@ -11,7 +11,7 @@ from nettests.diagnose import Collected
 from nettests.diagnose.collect import Written
 from nettests.diagnose.subjects import DNS, NODE, Subject
 from nettests.resources import suites_path
-from nettests.session.on_demand import Answered, Demand
+from nettests.session.diagnosis import Answered, Demand
 from tests.expect.entries import text
 
 
@@ -87,7 +87,7 @@ def test_what_follows_two_dashes_is_pytests(
 
 def diagnose(monkeypatch: pytest.MonkeyPatch, answered: Answered, *arguments: str) -> Result:
     """Call ``diagnose`` for what was collected; keep what was demanded."""
-    module = import_module("nettests.cli.diagnose_command")
+    module = import_module("nettests.cli.trace_command")
 
     def collect(options: object, flows: object, demand: Demand, directory: Path) -> Answered:
         demanded.append((demand, directory))

@@ -77,7 +77,7 @@ def test_pytest_runs_of_others_load_next_to_nothing(tmp_path: Path) -> None:
     modules = set(done.stdout.split())
     assert "nettests.plugin.pytest_options" in modules
     assert not modules & (
-        HEAVY - {"pytest"} | {"click", "nettests.judge", "nettests.session.webhook"}
+        HEAVY - {"pytest"} | {"click", "nettests.judge", "nettests.plugin.notifications"}
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from nettests.cli import main
-from nettests.cli.duration_option import duration
+from nettests.cli.options import duration
 from nettests.cli.watch_command import _chosen
 from nettests.model.words import CheckClass
 from nettests.plan import build, load

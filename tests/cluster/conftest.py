@@ -31,7 +31,6 @@ def quick_handshakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give up in a moment."""
     for constant in (
         "execute.HANDSHAKE_SECONDS",
-        "converse.HANDSHAKE_SECONDS",
         "port_forward.CONNECT_SECONDS",
     ):
         monkeypatch.setattr(f"nettests.cluster.{constant}", 0.2)

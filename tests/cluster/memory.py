@@ -18,11 +18,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from nettests.bounds import Bounds
-from nettests.cluster import Connection, lease
+from nettests.cluster import Connection, ownership
 from nettests.cluster.connection import Answer, Query
 from nettests.cluster.kubeconfig import choose
-from nettests.cluster.lease import lease_object
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.ownership import Ownership, lease_object
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import COLLECTED
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
@@ -289,7 +288,7 @@ class Direct(Connection):
 
 def few_threads(patch: pytest.MonkeyPatch) -> None:
     """Look at Leases often: nothing here has to be waited for."""
-    patch.setattr(lease, "LOOK_SECONDS", SECONDS / 5)
+    patch.setattr(ownership, "LOOK_SECONDS", SECONDS / 5)
 
 
 def connected(memory: Callable[[Request], Reply], folder: Path) -> Connection:

@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests import probes
-from nettests.cluster.lease import lease_object
+from nettests.cluster.ownership import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion
@@ -17,7 +17,7 @@ from nettests.model.workload import Workload
 from nettests.plan import build, load
 from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
-from nettests.session.cleanup import ownership
+from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
 from tests.cluster.admission import Policy, Requested
 from tests.plan.clusters import mixed

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
-from nettests.cluster import attach as module
-from nettests.cluster.attach import attach
+from nettests.cluster import execute as module
+from nettests.cluster.execute import attach
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.converse import PINGS_UNANSWERED, Talk, converse
+from nettests.cluster.execute import PINGS_UNANSWERED, Talk, converse
 from nettests.model.channel import ChannelError, ProgramMissingError
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig
 

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.cluster import connect
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.endpoints import missing, wait_for_endpoints
+from nettests.cluster.wait import missing, wait_for_endpoints
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
 
 Object = dict[str, Any]

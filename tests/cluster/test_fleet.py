@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import nodes
-from nettests.cluster.fleet import LEAVING, scope_of
+from nettests.cluster.nodes import LEAVING, scope_of
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import FleetScope

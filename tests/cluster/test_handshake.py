@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from nettests.cluster import Connection, frames
-from nettests.cluster.converse import converse
+from nettests.cluster.execute import converse
 from nettests.cluster.port_forward import PortForward
 from nettests.model.channel import ChannelError
 from tests.cluster.api import CLOSING, Reply, Request, message, serving, status, write_kubeconfig

@@ -11,8 +11,7 @@ import pytest
 
 from nettests.cluster import Connection, connection, frames, port_forward
 from nettests.cluster.channels import PodProxy
-from nettests.cluster.converse import converse
-from nettests.cluster.execute import Exec
+from nettests.cluster.execute import Exec, converse
 from nettests.cluster.failures import SilentError, SlowError
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.port_forward import PortForward

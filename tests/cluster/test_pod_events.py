@@ -8,8 +8,7 @@ import pytest
 
 from nettests.cluster import Connection, connect
 from nettests.cluster.follow import follow_pod, follow_pods
-from nettests.cluster.pod_events import LOOK_SECONDS, Hopeless
-from nettests.cluster.wait import wait_for_pods
+from nettests.cluster.wait import LOOK_SECONDS, Hopeless, wait_for_pods
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
 Json = dict[str, Any]
@@ -111,7 +110,7 @@ def test_events_of_another_pod_of_that_name_do_not_count(api: Api, connection: C
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Events are read at every look."""
-    monkeypatch.setattr("nettests.cluster.pod_events.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("nettests.cluster.wait.LOOK_SECONDS", 0.0)
     monkeypatch.setattr("nettests.cluster.list_watch.PAUSE_SECONDS", 0.01)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.pod_security import level_of
+from nettests.cluster.permissions import level_of
 from nettests.errors import ClusterError
 from nettests.model.facts import Fact
 from nettests.model.labels import ENFORCED_LEVEL_LABEL

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.privileged import privileged_of
+from nettests.cluster.permissions import privileged_of
 from nettests.model.facts import Fact
 from nettests.model.permission import CREATE_POD
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig

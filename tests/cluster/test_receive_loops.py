@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.cluster.attach import attach
-from nettests.cluster.converse import converse
-from nettests.cluster.execute import Exec
+from nettests.cluster.execute import Exec, attach, converse
 from nettests.cluster.port_forward import PortForward
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError

@@ -13,8 +13,8 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.apply import create
 from nettests.cluster.channels import PodProxy
 from nettests.cluster.failures import HandshakeError
-from nettests.cluster.handshake import opened
 from nettests.cluster.ownership import Ownership
+from nettests.cluster.streams import opened
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing

@@ -10,8 +10,7 @@ import trustme
 
 from nettests.cluster import connect, kubeconfig
 from nettests.cluster.connection import Connection
-from nettests.cluster.kubeconfig import IN_CLUSTER, choose
-from nettests.cluster.service_account import in_pod
+from nettests.cluster.kubeconfig import IN_CLUSTER, choose, in_pod
 from nettests.errors import ClusterError
 from nettests.redaction import without_held
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig

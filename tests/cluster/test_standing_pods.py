@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.standing_pods import standing_pods
+from nettests.cluster.access import standing_pods
 from nettests.errors import ClusterError
 from nettests.model.labels import NEVER_READY, READINESS_LABEL
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import trustme
 
-from nettests.cluster.tls_socket import TlsSocket
+from nettests.cluster.frames import TlsSocket
 from tests.cluster.opening import tls
 
 SIZE, PIECE = 4_000_000, 10_000

@@ -9,7 +9,7 @@ import pytest
 
 from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.failures import HandshakeError
-from nettests.cluster.handshake import opened
+from nettests.cluster.streams import opened
 from nettests.model.cluster_profile import Timing
 from tests.cluster.api import Reply, Request, serving, status
 from tests.cluster.plugin import VERSION, Server, with_plugin

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
-from nettests.cluster.unacknowledged import delete_unacknowledged
+from nettests.cluster.apply import delete_unacknowledged
 from tests.cluster.api import Reply, Request, status
 from tests.cluster.memory import Memory, connected, marks
 

@@ -8,7 +8,7 @@ import pytest
 from nettests.cluster import Connection
 from nettests.cluster import apply as module
 from nettests.cluster.access import Access
-from nettests.cluster.undo import CreatedObjects, delete_run
+from nettests.cluster.apply import CreatedObjects, delete_run
 from nettests.errors import ClusterError
 from nettests.model.workload import Workload
 from tests.cluster.memory import Memory, connected, marks

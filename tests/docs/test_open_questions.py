@@ -1,7 +1,7 @@
 """The reference page of open questions is what the manifests say today."""
 
 from nettests.model.words import Category
-from nettests.report.open_questions import render_open_questions
+from nettests.report.catalogue_page import render_open_questions
 from nettests.session.without_cluster import survey
 from tests.docs.documents import text_of
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 from nettests.expect import Shown, shown
 from nettests.model.markdown import literal
-from nettests.report.seeds_page import render_seeds
+from nettests.report.catalogue_page import render_seeds
 from nettests.session.without_cluster import survey
 from tests.docs.documents import rows, text_of
 

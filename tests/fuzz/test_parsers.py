@@ -27,7 +27,7 @@ from nettests.model.run_folder import JOURNAL
 from nettests.parse.read import PARSERS, read_raw, read_resolution
 from nettests.plugin.documents import write_documents
 from nettests.rules import RULES
-from nettests.session.rejudged_journal import judge_again
+from nettests.session.rejudge import judge_again
 from tests.fuzz.budget import fuzz
 from tests.report.hostile import NASTY
 from tests.report.scenario import QUIET, records

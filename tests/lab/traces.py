@@ -23,14 +23,12 @@ from nettests.parse.witness import WITNESS, witnessed_in
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words
 from nettests.probes.endpoint import CLIENT_IP
 from nettests.probes.packet_monitor import Dialect
-from nettests.session.witness_record import record_of
-from nettests.tracing.canary import proven
-from nettests.tracing.mark import Mark
+from nettests.session.witnessing import record_of
+from nettests.tracing.finding import Trace
+from nettests.tracing.mark import Mark, proven
+from nettests.tracing.packet import Capture, End, Scene
 from nettests.tracing.path import trace
 from nettests.tracing.printed import read_pktmon, read_tcpdump
-from nettests.tracing.result import Trace
-from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Capture
 from tests.facts import cluster_facts
 from tests.lab.programs.worlds import Running, finish, listening, start
 from tests.parse.raws import raw

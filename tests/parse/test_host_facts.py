@@ -11,7 +11,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.parse.host_facts import MODES, ON_NODE, completed
 from nettests.rules import reduced
 from nettests.rules.dns_suffixes import IN_POD
-from nettests.rules.firewall import PROFILES
+from nettests.rules.host import PROFILES
 from nettests.rules.kube_proxy_on_host import COMMAND_LINE, CONFIGURATION, MODE, VERSION
 from nettests.rules.readings import ToolOutput
 from tests.facts import cluster_facts

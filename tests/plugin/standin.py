@@ -16,8 +16,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from nettests.cluster.sent import Sent
-from nettests.cluster.under_way import UnderWay
+from nettests.cluster.tries import Sent, UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile
@@ -30,10 +29,10 @@ from nettests.redaction import register
 from nettests.session import captures
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
-from nettests.session.head import new_run_id
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared
+from nettests.session.report_dir import new_run_id
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed, without

@@ -10,8 +10,8 @@ from nettests.model.run_folder import HTML, JOURNAL, RESULTS
 from nettests.plugin import documents
 from nettests.plugin.documents import end_documents, write_documents
 from nettests.report import Results, render_junit
-from nettests.session.head import record_failed_start
 from nettests.session.journal import Journal
+from nettests.session.report_dir import record_failed_start
 from nettests.session.run_options import RunOptions
 from tests.full_disk import room
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nettests.parse.unread import Unread
-from nettests.plugin.terminal_summary import NAMED, SHOWN, _incident_lines, _unread
+from nettests.plugin.reporter import NAMED, SHOWN, _incident_lines, _unread
 from nettests.report import build_results
 from tests.report.sweep import swept
 from tests.report.test_members import one_way

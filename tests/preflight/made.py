@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from nettests.bounds import Bounds
-from nettests.cluster.lease import lease_object
+from nettests.cluster.ownership import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known
@@ -15,7 +15,7 @@ from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
 from nettests.probes import Object, passing, standing
 from nettests.resources import suites_path
-from nettests.session.cleanup import ownership
+from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
 from tests.plan.clusters import mixed
 

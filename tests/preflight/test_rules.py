@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nettests.model.permission import CONFIG_MAPS, Permission, reviewed
 from nettests.model.versions import KubernetesVersion
-from nettests.preflight.amounts import quantity
+from nettests.preflight.demand import quantity
 from nettests.preflight.limits import defaults_of, quotas_of
 from nettests.preflight.rules import roles
 

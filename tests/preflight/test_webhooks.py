@@ -9,7 +9,7 @@ from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.model.cluster_profile import OUTSIDE_MESHES
 from nettests.model.facts import Fact, known
 from nettests.preflight import Level
-from nettests.preflight.finding import Finding
+from nettests.preflight.evidence import Finding
 from tests.plan.clusters import mixed
 from tests.preflight.made import evidence, finding
 

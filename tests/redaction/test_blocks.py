@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.redaction.blocks import KEY_LINES, keys, yaml_blocks
+from nettests.redaction.spans import KEY_LINES, keys, yaml_blocks
 
 BEGIN, END = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
 BODY = "".join(f"line{number:02}\n" for number in range(KEY_LINES + 10))

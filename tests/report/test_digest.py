@@ -8,7 +8,7 @@ import pytest
 
 from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.report.digest import facts_digest
+from nettests.report.results import facts_digest
 from tests.report.cluster import FACTS
 
 

@@ -12,12 +12,11 @@ from nettests.model.journal_records import Convergence, Event
 from nettests.model.markdown import inert
 from nettests.model.visible import visible
 from nettests.model.words import OS, Question, Verdict
-from nettests.plugin.reporter import Reporter
-from nettests.plugin.terminal_summary import show
+from nettests.plugin.reporter import Reporter, show
 from nettests.report import Results, build_results, render_html, render_markdown
 from nettests.report.exercised import exercised
-from nettests.report.headline import convergence_line, exercised_line, headline, leading
 from nettests.report.results import CheckResult, Exercised, Incident
+from nettests.report.summary import convergence_line, exercised_line, headline, leading
 from tests.report.cluster import FACTS
 from tests.report.hostile import NASTY
 from tests.report.scenario import HAIRPIN, QUIET, Story, records

@@ -23,10 +23,10 @@ from nettests.report import (
     render_junit,
     render_markdown,
 )
-from nettests.report.headline import headline
 from nettests.report.heat_map import CELL, MARKED, heat_maps, node_lines, node_map
 from nettests.report.html_report import EXAMPLES
 from nettests.report.results import CheckResult
+from nettests.report.summary import headline
 from tests.plan.test_members import fleet
 from tests.report import sixty
 from tests.report.opened import opened

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from nettests.model.visible import visible
 from nettests.report import Results, render_html
+from nettests.report.harmless import ATTRIBUTES, ELEMENTS, pack, tree
 from nettests.report.html_report import evidence
-from nettests.report.packed import ATTRIBUTES, ELEMENTS, pack, tree
 from tests.report.opened import held, opened
 from tests.report.sweep import swept
 from tests.report.test_html_report import diagnosed

@@ -11,10 +11,9 @@ from jsonschema import Draft202012Validator
 from nettests.model.journal_records import Begin, End, Event, Record
 from nettests.model.words import Verdict
 from nettests.report import Results, build_results
-from nettests.report.headline import exercised_line, headline
 from nettests.report.results import Incident
 from nettests.report.slack_message import SHOWN, slack_message
-from nettests.report.summary import coverage_line
+from nettests.report.summary import coverage_line, exercised_line, headline
 from tests.report.hostile import NASTY, hostile_records
 from tests.report.scenario import Story, records
 

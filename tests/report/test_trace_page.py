@@ -6,15 +6,13 @@ from html import unescape
 
 import pytest
 
-from nettests.report.trace_page import FRAMES_SHOWN, render_trace
-from nettests.report.trace_picture import picture
+from nettests.report.trace_page import FRAMES_SHOWN, picture, render_trace
 from nettests.report.trace_words import frame, resent, terminal_lines
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.hops import Stage
 from nettests.tracing.mark import Marked, Way
+from nettests.tracing.packet import Sighting
 from nettests.tracing.path import trace
-from nettests.tracing.result import Trace
-from nettests.tracing.sighting import Sighting
 from tests.tracing.frames import (
     MARK,
     PATH,

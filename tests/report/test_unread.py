@@ -9,7 +9,7 @@ import pytest
 
 from nettests.model.journal_records import Answer, Record
 from nettests.report import Results, build_results, render_html, render_json, render_markdown
-from nettests.report.headline import unread_line
+from nettests.report.summary import unread_line
 from tests.report.scenario import QUIET, records
 from tests.report.test_results_json import SCHEMA
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.rules.cni_spelling import spelled
+from nettests.rules.cni_files import spelled
 from tests.rules.made import found
 
 POLICIES = [

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nettests.model.facts import known, unknown
 from nettests.model.versions import WindowsBuild
-from nettests.rules.known import known_facts
+from nettests.rules.subjects import known_facts
 from tests.probes.made import FACTS
 
 

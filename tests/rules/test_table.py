@@ -1,6 +1,7 @@
 """The table of rules: it holds every rule that is declared, and each of them is whole."""
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,9 @@ from nettests.errors import PlanError
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.plan import cases, load
 from nettests.resources import suites_path
-from nettests.rules import RULES, Rule
+from nettests.rules import RULES, Rule, table_of
+from nettests.rules.evidence import rule
 from nettests.rules.readings import ApiObjects, Request, ToolOutput, permission_of
-from nettests.rules.rule import rule
-from nettests.rules.table import table_of
 from tests.plan.clusters import mixed
 from tests.rules.made import READINGS
 
@@ -90,16 +90,10 @@ def test_a_declaration_is_a_rule() -> None:
     objects = ApiObjects(
         name="pods", request=lambda _f, _n: Request(path="/"), permission=None, keep=str
     )
-    made = rule("some-rule", about=(), reads=(objects,), remedy="repair it")(
-        RULES["proxy-mode"].demand
-    )
-    assert made == Rule(
-        name="some-rule",
-        about=(),
-        reads=(objects,),
-        demand=RULES["proxy-mode"].demand,
-        remedy="repair it",
-    )
+    proxy_mode = RULES["proxy-mode"]
+    made = rule(about=(), reads=(objects,))(proxy_mode.demand)
+    assert made == replace(proxy_mode, about=(), reads=(objects,))
+    assert "--proxy-mode=kernelspace" in made.remedy
 
 
 def test_what_a_rule_needs_to_be_allowed_follows_from_its_readings() -> None:

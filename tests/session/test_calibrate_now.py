@@ -16,10 +16,10 @@ from nettests.model.words import OS
 from nettests.plan import build, load
 from nettests.report.instruments import instrument_rows
 from nettests.resources import suites_path
+from nettests.session.calibrate_local import CalibratedNow
 from nettests.session.calibrate_now import _plan, calibrate_now
-from nettests.session.calibrated import CalibratedNow
-from nettests.session.head import write_head
 from nettests.session.journal import Journal
+from nettests.session.report_dir import write_head
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed
 from tests.session.labs import FLOWS, Lab, namespaces

@@ -7,7 +7,6 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
-from nettests.session import cleanup
 from nettests.session import holding as module
 from nettests.session.holding import Holding
 from nettests.session.run_options import Keep
@@ -53,7 +52,7 @@ def test_a_namespace_that_does_not_end_is_waited_for_once(
 ) -> None:
     """It is tried again at the end of the run, and what was said of it first still stands."""
     waits: list[float] = []
-    whole = cleanup.clean_up
+    whole = module.clean_up
 
     def clean_up(*given: Any, wait: float, namespace: str | None) -> str:
         waits.append(wait)
@@ -87,7 +86,7 @@ def test_a_removal_that_fails_at_once_has_its_time_still(
         raise ClusterError("no answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nettests.session.cleanup.delete_run", failing)
+        patch.setattr("nettests.session.holding.delete_run", failing)
         held.end(None)
     assert "no answer" in held.left_behind
     held.end(0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from nettests.expect import resolve
 from nettests.model.words import Family
 from nettests.plan import build
-from nettests.session.families import documented
+from nettests.session.blueprint import documented
 from tests.facts import Shape, cluster_facts
 from tests.manifests.shipped import flows, manifests
 

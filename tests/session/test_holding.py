@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import Connection, connect
+from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.failures import ClosedError
-from nettests.cluster.undo import CreatedObjects
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
-from nettests.session.cleanup import EXPIRES_AFTER, clean_up, ownership
-from nettests.session.holding import Holding
+from nettests.session.holding import EXPIRES_AFTER, Holding, clean_up, ownership
 from nettests.session.run_options import Keep
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 

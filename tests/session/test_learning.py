@@ -17,9 +17,8 @@ from nettests.plan import load
 from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.rules.kube_proxy_on_host import MODE
-from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.blueprint import Blueprint, blueprint, learn, read_manifests
 from nettests.session.journal import Journal, read_journal
-from nettests.session.learning import learn
 from tests.facts import cluster_facts
 from tests.session.recorded_journal import read_recorded
 

@@ -8,8 +8,7 @@ import pytest
 from nettests.cluster.readiness import Readiness
 from nettests.errors import ClusterError
 from nettests.session import node_watch
-from nettests.session.looking import FRESH_SECONDS
-from nettests.session.node_watch import NodeWatch
+from nettests.session.node_watch import FRESH_SECONDS, NodeWatch
 
 WELL = Readiness(ready=True, since="10:00:00")
 LOST = Readiness(ready=False, since="10:00:30", why="NodeStatusUnknown: Kubelet stopped")

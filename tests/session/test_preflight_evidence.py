@@ -7,8 +7,8 @@ import pytest
 
 from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.model.words import OS
-from nettests.session.head import new_run_id
 from nettests.session.preflight_evidence import _ports, _refusal_reason, _sample_pods, _unserved
+from nettests.session.report_dir import new_run_id
 from tests.plan.clusters import cluster, mixed, node
 
 

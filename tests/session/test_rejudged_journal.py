@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.session.rejudged_journal import judge_again
+from nettests.session.rejudge import judge_again
 
 SAMPLE = Path(__file__).parents[2] / "reports/sample/journal.jsonl"
 SECRET = "somebody's words"

@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.collect import remove
 from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import Ownership
-from nettests.cluster.undo import CreatedObjects
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
-from nettests.session.cleanup import clean_up, ownership
+from nettests.session.holding import clean_up, ownership
 from nettests.session.journal import Follower
-from nettests.session.pod_watch import PodWatch
+from nettests.session.node_watch import PodWatch
 from nettests.session.run import Run
 from nettests.session.run_options import Progress
 from nettests.session.standing import Standing
@@ -41,7 +41,7 @@ from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.prepare import prepare
-from nettests.session.pod_watch import PodWatch
+from nettests.session.node_watch import PodWatch
 from nettests.session.run import Run
 from nettests.session.standing import Standing
 profile = Path(sys.argv[3]) if sys.argv[3:] else None

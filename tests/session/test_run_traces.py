@@ -11,12 +11,12 @@ from nettests.errors import NettestsError
 from nettests.model.check import Check
 from nettests.model.words import Question, TargetKind, Verdict
 from nettests.session import run_traces
+from nettests.session.captures import NodeCapture
 from nettests.session.run_traces import TRACES, representatives, trace_incidents
-from nettests.session.trace_files import NodeCapture
 from nettests.session.tracing import Traced
 from nettests.session.watch import Watch
+from nettests.tracing.packet import Frame
 from nettests.tracing.path import trace
-from nettests.tracing.sighting import Frame
 from tests.probes.made import FACTS, action, check
 from tests.tracing.frames import MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from nettests.cli import sonobuoy_commands as module
+from nettests.cli.sonobuoy_commands import RESULTS_FILE, Journal, deliver_run, port_of
 from nettests.errors import PlanError
 from nettests.job.sonobuoy import DEFAULT_PORT
-from nettests.session import sonobuoy_run as module
-from nettests.session.sonobuoy_run import RESULTS_FILE, Journal, deliver_run, port_of
 from tests.cluster.api import Api, Reply, Request, serving
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"

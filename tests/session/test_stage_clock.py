@@ -2,7 +2,7 @@
 
 import threading
 
-from nettests.session.stage_clock import StageClock
+from nettests.session.prepare import StageClock
 
 
 class Clock:

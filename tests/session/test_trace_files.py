@@ -10,10 +10,10 @@ from scapy.layers.vxlan import VXLAN
 
 from nettests import wire
 from nettests.model.words import Protocol
-from nettests.session.trace_files import NodeCapture, write_trace
+from nettests.session.captures import NodeCapture, write_trace
 from nettests.tracing.mark import Mark
+from nettests.tracing.packet import Capture, Frame
 from nettests.tracing.path import trace
-from nettests.tracing.sighting import Capture, Frame
 from tests.tracing.frames import captures, scene
 
 SECRET = b"Authorization: Bearer of-somebody-else"

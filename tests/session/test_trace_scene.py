@@ -14,7 +14,7 @@ from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, Ta
 from nettests.probes import Directory
 from nettests.probes.marked import TRAIN
 from nettests.session.trace_scene import OUTSIDE, refusal, scene_of
-from nettests.tracing.scene import Scene
+from nettests.tracing.packet import Scene
 from tests.probes.made import FACTS, action, check, deployed
 
 CONNECTED = Expected(outcome=Outcome.CONNECTED)

@@ -23,8 +23,7 @@ from nettests.redaction import Redactor
 from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.journal import Follower, Journal, read_journal
-from nettests.session.rejudge import rejudged
-from nettests.session.rejudged_journal import judge_again
+from nettests.session.rejudge import judge_again, rejudged
 from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.session.journals import journal_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from nettests.session.webhook import Webhook, webhook_of
+from nettests.plugin.notifications import Webhook, webhook_of
 from tests.cluster.api import Api, Reply, serving
 
 PATH = "/services/T0AB12CD3/B0EF45GH6/nobodysownsecretword24"

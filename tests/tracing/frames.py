@@ -7,9 +7,16 @@ from typing import Any
 
 from nettests.model.words import Protocol
 from nettests.tracing.mark import Mark
-from nettests.tracing.packet import Encapsulation, Packet
-from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
+from nettests.tracing.packet import (
+    Capture,
+    Direction,
+    Edge,
+    Encapsulation,
+    End,
+    Packet,
+    Scene,
+    Sighting,
+)
 
 POD, BACKEND, VIP = ip_address("10.244.3.5"), ip_address("10.244.1.9"), ip_address("10.96.7.7")
 WIN, LINUX, OTHER = (ip_address(f"172.30.0.{last}") for last in (21, 11, 12))

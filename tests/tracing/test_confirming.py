@@ -8,9 +8,8 @@ import pytest
 from nettests.diagnose.inventory import LINUX as LINUX_TOOLS
 from nettests.diagnose.inventory import WINDOWS as WINDOWS_TOOLS
 from nettests.tracing.confirming import FILES, confirmations
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.path import trace
-from nettests.tracing.result import Trace
 from tests.tracing.frames import BACKEND, MARK, PATH, WIRE_OUT, captures, packet, scene, seen
 
 STALE = packet(destination="10.244.1.250", destination_port=18080)

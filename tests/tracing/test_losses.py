@@ -6,12 +6,10 @@ from typing import Any
 import pytest
 
 from nettests.model.words import Protocol
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Mark
+from nettests.tracing.packet import Scene, Sighting
 from nettests.tracing.path import trace
-from nettests.tracing.result import Trace
-from nettests.tracing.scene import Scene
-from nettests.tracing.sighting import Sighting
 from tests.tracing.frames import (
     BACKEND,
     MARK,

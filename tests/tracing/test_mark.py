@@ -4,10 +4,8 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from nettests.model.words import Protocol
-from nettests.tracing.canary import proven
-from nettests.tracing.mark import Mark, Way, belonging, marked
-from nettests.tracing.packet import Packet, Quoted
-from nettests.tracing.sighting import Capture, Direction, Edge, Sighting
+from nettests.tracing.mark import Mark, Way, belonging, marked, proven
+from nettests.tracing.packet import Capture, Direction, Edge, Packet, Quoted, Sighting
 from tests.tracing.frames import BACKEND, MARK, POD, PORT, VIP, answer, packet
 
 

@@ -6,13 +6,10 @@ from ipaddress import ip_address
 import pytest
 
 from nettests.model.words import Protocol
-from nettests.tracing.finding import Finding
+from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Mark
-from nettests.tracing.packet import Quoted
+from nettests.tracing.packet import Direction, Edge, End, Quoted, Scene, Sighting
 from nettests.tracing.path import trace
-from nettests.tracing.result import Trace
-from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Direction, Edge, Sighting
 from tests.tracing.frames import (
     BACK,
     BACKEND,

@@ -16,7 +16,7 @@ from scapy.utils import PcapWriter
 
 from nettests import wire
 from nettests.errors import PathError
-from nettests.tracing.sighting import Direction, Edge, Frame
+from nettests.tracing.packet import Direction, Edge, Frame
 from nettests.wire import reading
 
 FRAME = Ether() / IP(src="10.0.0.1", dst="10.0.0.2") / TCP(sport=28002, dport=80)

@@ -10,7 +10,6 @@ from nettests.lab.apiserver import ApiError as Refusal
 from nettests.lab.apiserver import ChannelRequest, Ending, Request, webhooks
 from nettests.lab.apiserver.troubles import Trouble, expired_tokens, from_user, resets, throttling
 from nettests.lab.client import MERGE, STRATEGIC, ApiError, Client, Json
-from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.workloads import HASH_OF_REVISION, is_ready, owned_by, template_hash
 from nettests.lab.errors import LabError
 from nettests.lab.faults.targets import (
@@ -21,6 +20,7 @@ from nettests.lab.faults.targets import (
     fault,
     number,
     only_one,
+    pods_until,
     silenced,
     text,
 )
@@ -42,7 +42,6 @@ _KINDS = {
     "configmap": "/api/v1/namespaces/{}/configmaps/{}",
     "daemonset": "/apis/apps/v1/namespaces/{}/daemonsets/{}",
 }
-_ROLLOUT_SECONDS = 30
 
 
 def _struck(options: Json, default: float) -> Callable[[], bool]:
@@ -242,22 +241,15 @@ def json_object(options: Json, name: str) -> Json:
 
 
 async def _rolled_out(client: Client, path: str) -> None:
-    """Wait until the rollout of an edited DaemonSet is done or stuck; ``LabError`` after half a minute."""
+    """Wait until the rollout of an edited DaemonSet is done or stuck."""
     daemon = await client.get(path)
-    pods = Informer(client, f"/api/v1/namespaces/{daemon['metadata']['namespace']}/pods")
-    changes = asyncio.Event()
-    pods.subscribe(lambda _key, _old, _new: changes.set())
-    following = asyncio.create_task(pods.run())
-    try:
-        async with asyncio.timeout(_ROLLOUT_SECONDS):
-            while not settled(daemon, pods.objects.values()):
-                await changes.wait()
-                changes.clear()
-    except TimeoutError as error:
-        raise LabError(f"DaemonSet {daemon['metadata']['name']} was not rolled out.") from error
-    finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+    namespace, name = daemon["metadata"]["namespace"], daemon["metadata"]["name"]
+    await pods_until(
+        client,
+        f"/api/v1/namespaces/{namespace}/pods",
+        lambda pods: settled(daemon, pods),
+        f"DaemonSet {name} was not rolled out.",
+    )
 
 
 def settled(daemon: Json, pods: Iterable[Json]) -> bool:

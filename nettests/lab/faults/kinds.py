@@ -4,38 +4,16 @@ Help, reference and the validation of options read this table; ``targets.FAULTS`
 """
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 
 from ruamel.yaml import YAML
 
-from nettests.lab.client import Json
 from nettests.lab.errors import LabError
 from nettests.lab.programs.windows.broken_tools import broken_tools
 
-_PLACES = dict.fromkeys(("node", "peer", "from", "to", "code", "connections", "services"), "N") | {
-    "pod": "P",
-    "port": "P",
-    "text": "TEXT",
-    "service": "[NS/]S",
-    "protocol": "tcp",
-    "larger-than": "BYTES",
-    "every": "K",
-    "beyond": "K",
-    "rate": "R",
-    "bytes": "B",
-    "vni": "V",
-    "seconds": "S",
-    "jitter": "S",
-    "seed": "X",
-    "program": "NAME",
-    "controller": "NAME",
-    "object": "KIND/[NS/]NAME",
-    "patch": "JSON",
-    "match": "JSON",
-}
-"""What stands for a value in help."""
+_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "kinds.yaml").read_text("utf-8"))
 _TOOLS_FOLLOW = "program-missing"
 """The kind behind which those of ``broken_tools`` stand."""
 
@@ -52,16 +30,16 @@ class Kind:
     @property
     def synopsis(self) -> str:
         """Name and options as a command line has them."""
-        words = [f"--{need} {_PLACES[need]}" for need in self.needs]
+        places = _DATA["places"]
+        words = [f"--{need} {places[need]}" for need in self.needs]
         words += [
-            f"[--{option} {_PLACES[option]}]" for option in self.options if option not in self.needs
+            f"[--{option} {places[option]}]" for option in self.options if option not in self.needs
         ]
         return " ".join((self.name, *words))
 
 
 def _read() -> Iterator[Kind]:
-    rows = YAML(typ="safe", pure=True).load((files(__package__) / "kinds.yaml").read_text("utf-8"))
-    for name, row in rows.items():
+    for name, row in _DATA["kinds"].items():
         options, needs = (tuple(row.get(key, "").split()) for key in ("options", "needs"))
         yield Kind(name, row["summary"], options, needs)
         if name == _TOOLS_FOLLOW:
@@ -74,7 +52,7 @@ KINDS = tuple(_read())
 """All kinds: the network first, then Services, names, nodes, and the API."""
 
 
-def checked(name: str, options: Json) -> Kind:
+def checked(name: str, options: Collection[str]) -> Kind:
     """Return the kind of that name; ``LabError`` where there is none, or where options do not fit."""
     kinds = {kind.name: kind for kind in KINDS}
     if name not in kinds:

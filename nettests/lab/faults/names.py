@@ -1,11 +1,9 @@
 """DNS faults: lost queries, late or wrong answers, missed updates, wrong suffixes."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from ipaddress import IPv4Address
 
 from nettests.lab.client import Client, Json
-from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.workloads import is_ready
 from nettests.lab.dns import server
 from nettests.lab.dns.server import Trouble
@@ -17,6 +15,7 @@ from nettests.lab.faults.targets import (
     changed,
     fault,
     number,
+    pods_until,
     text,
     together,
 )
@@ -26,7 +25,6 @@ from nettests.lab.node.registration import KUBELET_FILE
 
 _DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments/coredns"
 _PODS = "/api/v1/namespaces/kube-system/pods"
-_SECONDS = 30
 _OTHER_DOMAIN = "other.local"
 
 
@@ -105,21 +103,11 @@ async def _wrong_domain(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 async def _scaled(client: Client, replicas: int) -> list[Json]:
     """Scale the DNS; return its pods once exactly so many exist and are ready."""
-    pods = Informer(client, _PODS, labelSelector="k8s-app=kube-dns")
-    changes = asyncio.Event()
-    pods.subscribe(lambda _key, _old, _new: changes.set())
-    following = asyncio.create_task(pods.run())
-    try:
-        await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})
-        async with asyncio.timeout(_SECONDS):
-            while True:
-                present_pods = list(pods.objects.values())
-                if len(present_pods) == replicas and all(map(is_ready, present_pods)):
-                    return present_pods
-                await changes.wait()
-                changes.clear()
-    except TimeoutError as error:
-        raise LabError(f"The cluster's DNS has not come to {replicas} replicas.") from error
-    finally:
-        following.cancel()
-        await asyncio.gather(following, return_exceptions=True)
+    await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})
+    return await pods_until(
+        client,
+        _PODS,
+        lambda pods: len(pods) == replicas and all(map(is_ready, pods)),
+        f"The cluster's DNS has not come to {replicas} replicas.",
+        labelSelector="k8s-app=kube-dns",
+    )

@@ -9,6 +9,7 @@ from nettests.lab.apiserver import Access
 from nettests.lab.apiserver import Faults as ApiFaults
 from nettests.lab.apiserver.troubles import Troubles
 from nettests.lab.client import Client, Json
+from nettests.lab.client.informer import Informer
 from nettests.lab.controllers.node_lifecycle import mark_found, mark_lost
 from nettests.lab.dns.server import DnsTroubles
 from nettests.lab.errors import LabError
@@ -20,6 +21,7 @@ from nettests.lab.node.agent import NodeAgent, NodeKubelet
 from nettests.lab.topology import Profile
 
 CONTROLLER = "node-controller"
+_SECONDS = 30
 Undo = Callable[[], Awaitable[None]]
 Inject = Callable[["Targets", Json], Awaitable[Undo]]
 Body = Callable[["Targets", Json], AsyncIterator[None]]
@@ -131,6 +133,27 @@ def added(sets: Iterable[set[str]], item: str) -> Iterator[None]:
     yield
     for each in chosen:
         each.discard(item)
+
+
+async def pods_until(
+    client: Client, path: str, settled: Callable[[list[Json]], bool], failure: str, **query: str
+) -> list[Json]:
+    """Return the Pods at a path once they are settled; ``LabError`` with ``failure`` after half a minute."""
+    pods, changes = Informer(client, path, **query), asyncio.Event()
+    pods.subscribe(lambda _key, _old, _new: changes.set())
+    following = asyncio.create_task(pods.run())
+    try:
+        async with asyncio.timeout(_SECONDS):
+            while not settled(present := list(pods.objects.values())):
+                await changes.wait()
+                changes.clear()
+    except TimeoutError as error:
+        raise LabError(failure) from error
+    else:
+        return present
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
 
 
 def only_one(holder: object, name: str, what: str) -> None:

@@ -55,17 +55,9 @@ class GatedClient(Client):
             await self.gate.wait()
             yield event
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        body: Json | None = None,
-        query: Mapping[str, str] | None = None,
-        content_type: str = "application/json",
-    ) -> Json:
+    async def _send(self, method: str, path: str, **request: Any) -> Json:
         await self.gate.wait()
-        return await super()._send(method, path, body=body, query=query, content_type=content_type)
+        return await super()._send(method, path, **request)
 
 
 def refusal(pod: Json, node: Json | None, spec: NodeSpec, profile: Profile) -> Rejection | None:

@@ -45,7 +45,9 @@ class Puller:
     ) -> Pulled:
         """Return the image, pulled if it is not there; ``ImagePullError``, ``ImageBuildError`` as ``find``."""
         if reference in self.disk.images:
-            return Pulled(self._present_image(reference, host_process=host_process), None)
+            everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}  # no registry checks credentials
+            present = images.find(reference, self.spec, host_process=host_process, logins=everybody)
+            return Pulled(present, None)
         async with self._one_at_a_time:
             if self.disk.registry_down:
                 raise images.ImagePullError(images.unreachable(reference))
@@ -56,11 +58,6 @@ class Puller:
                 await wait(seconds)
             self.disk.images.add(reference)
             return Pulled(image, seconds)
-
-    def _present_image(self, reference: str, *, host_process: bool) -> images.Image:
-        """Return an image that is present; no registry checks credentials."""
-        everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}
-        return images.find(reference, self.spec, host_process=host_process, logins=everybody)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,17 +60,11 @@ def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -
 
 def kubelet_configuration(profile: Profile) -> str:
     """Return the kubelet's configuration as kubeadm writes it, in the part that the lab follows."""
-    dns = [f"- {profile.dns_address}"] if profile.mechanism("cluster-dns", 1) else []
-    return "\n".join(
-        (
-            "apiVersion: kubelet.config.k8s.io/v1beta1",
-            "kind: KubeletConfiguration",
-            *(["clusterDNS:", *dns] if dns else []),
-            f"clusterDomain: {profile.cluster_domain}",
-            'resolvConf: ""' if profile.mechanism("own-resolver", 1) else _OF_LINUX,
-            "",
-        )
-    )
+    with_dns = profile.mechanism("cluster-dns", 1)
+    dns = f"clusterDNS:\n- {profile.dns_address}\n" if with_dns else ""
+    resolver = 'resolvConf: ""' if profile.mechanism("own-resolver", 1) else _OF_LINUX
+    head = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+    return f"{head}{dns}clusterDomain: {profile.cluster_domain}\n{resolver}\n"
 
 
 def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None) -> str:

@@ -138,7 +138,13 @@ async def _report(
     if not question.kind and not from_literal(question.name):
         newer = await _query_server(process, question, candidate, "AAAA")
         lines += _addresses(newer) if newer else []
-    lines += _others(answer)
+    labels = {dns.rdatatype.PTR: "name", dns.rdatatype.SRV: "service", dns.rdatatype.TXT: "text"}
+    lines += [
+        f"{rrset.name.to_text(omit_final_dot=True)}\t{labels[rrset.rdtype]} = {record.to_text()}"
+        for rrset in answer.answer
+        if rrset.rdtype in labels
+        for record in rrset
+    ]
     return "".join(f"{line}\n" for line in [*lines, ""])
 
 
@@ -153,15 +159,4 @@ def _addresses(answer: dns.message.Message) -> list[str]:
             f"Name:\t{rrset.name.to_text(omit_final_dot=True)}",
             f"Address: {record.address}",
         )
-    ]
-
-
-def _others(answer: dns.message.Message) -> list[str]:
-    """Lines for the other record types a question may name."""
-    labels = {dns.rdatatype.PTR: "name", dns.rdatatype.SRV: "service", dns.rdatatype.TXT: "text"}
-    return [
-        f"{rrset.name.to_text(omit_final_dot=True)}\t{labels[rrset.rdtype]} = {record.to_text()}"
-        for rrset in answer.answer
-        if rrset.rdtype in labels
-        for record in rrset
     ]

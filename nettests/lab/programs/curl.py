@@ -61,6 +61,20 @@ class Report:
     remote: tuple[str, int] = ("", 0)
 
 
+def write_out(template: str, report: Report, seconds: float) -> str:
+    """Return the ``--write-out`` text."""
+    values = {
+        **dict.fromkeys(("http_code", "response_code"), f"{report.status:03d}"),
+        "local_ip": report.local[0],
+        "local_port": str(report.local[1]),
+        "remote_ip": report.remote[0],
+        "remote_port": str(report.remote[1]),
+        "time_total": f"{seconds:.6f}",
+    }
+    text = template.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
+    return re.sub(r"%\{(\w+)\}", lambda match: values.get(match[1], ""), text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
     """One transfer to do; ``write`` takes the body and, with ``-i``, the head."""
@@ -271,7 +285,7 @@ async def _run_one(process: Process, options: Options) -> int:
         failure = error
     if options.write_out:
         spent = loop.time() - job.started
-        await process.stdout(curl_options.write_out(options.write_out, report, spent).encode())
+        await process.stdout(write_out(options.write_out, report, spent).encode())
     if failure is None:
         return 0
     if not options.silent or options.show_error:

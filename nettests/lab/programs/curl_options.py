@@ -4,7 +4,6 @@ import getopt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 _SWITCHES = {
     "s": "silent",
@@ -44,14 +43,6 @@ class Options:
     method: str = ""
     local_port: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
-
-
-class Figures(Protocol):
-    """What ``--write-out`` can print."""
-
-    status: int
-    local: tuple[str, int]
-    remote: tuple[str, int]
 
 
 def parse(words: Sequence[str]) -> Options:
@@ -112,18 +103,3 @@ def urls(pattern: str) -> tuple[str, ...]:
     before, after = pattern[: match.start()], pattern[match.end() :]
     first, last = int(match[1]), int(match[2])
     return tuple(f"{before}{number}{after}" for number in range(first, last + 1))
-
-
-def write_out(template: str, figures: Figures, seconds: float) -> str:
-    """Return the ``--write-out`` text."""
-    values = {
-        "http_code": f"{figures.status:03d}",
-        "response_code": f"{figures.status:03d}",
-        "local_ip": figures.local[0],
-        "local_port": str(figures.local[1]),
-        "remote_ip": figures.remote[0],
-        "remote_port": str(figures.remote[1]),
-        "time_total": f"{seconds:.6f}",
-    }
-    text = template.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r")
-    return re.sub(r"%\{(\w+)\}", lambda match: values.get(match[1], ""), text)

@@ -46,14 +46,6 @@ async def run(process: Process) -> int:
     return await _finish(program, process, list(process.argv[1:]))
 
 
-def _encoding(machine: Machine, name: str) -> str:
-    """Return how a program encodes its output: those of Windows in the console's code page, nslookup in the other."""
-    if name in _OF_IMAGE:
-        return "utf-8"
-    pages = texts.of(machine.locale)
-    return pages.ansi if name == "nslookup" else pages.oem
-
-
 def _find_linux(machine: Machine, command: str) -> Program:
     """Return the program that a command names in the image of Linux; the error has runc's text."""
     folder, _, name = command.rpartition("/")
@@ -94,7 +86,10 @@ async def _run_on_windows(process: Process) -> int:
         """Run the program in a file, which is not written meanwhile; its name comes from its command line."""
         line = process.command_line
         name, words = drive.program(path) or "", starting.arguments(line)
-        process = replace(process, argv=words, encoding=_encoding(process.machine, name))
+        pages = texts.of(process.machine.locale)
+        page = pages.ansi if name == "nslookup" else pages.oem
+        encoding = "utf-8" if name in _OF_IMAGE else page
+        process = replace(process, argv=words, encoding=encoding)
         with drive.running(path):
             work = partial(perform, name, line)
             return await broken_tools.run(process, name, work, everywhere=outermost)

@@ -59,7 +59,7 @@ def print_matrix(results: Matrix, folder: Path) -> None:
         _print(f"{profile.name}: {state_}, {profile.seconds:.0f} s")
     for name in dict.fromkeys(row.profile for row in results.ran):
         rows = [row for row in results.ran if row.profile == name]
-        _CONSOLE().print(_table(name, rows, results))
+        _console().print(_table(name, rows, results))
     for row in results.wrong:
         for line in reasons(row, _MOST):
             _print(f"{row.fault} on {row.profile}: {line}")
@@ -103,11 +103,11 @@ def _rest(results: Matrix, folder: Path) -> list[str]:
     ]
 
 
-_CONSOLE = partial(Console, highlight=False, markup=False, emoji=False)
+_console = partial(Console, highlight=False, markup=False, emoji=False)
 
 
 def _print(text: str, style: str = "") -> None:
-    _CONSOLE().print(Text(text, style=style))
+    _console().print(Text(text, style=style))
 
 
 # 90s, 20m, 3h

@@ -178,8 +178,8 @@ class Selftest:
                 self._tell(f"{profile}: not healthy without a fault; nothing is judged on it")
                 return True
             for number, fault in enumerate(pending, 1):
-                if self._spent():
-                    return False
+                if self._clock() + self._longest > self._until:
+                    return False  # a run as long as the longest so far would not end in time
                 kept = self._broken(profile, fault, shared)
                 self._store.keep(profile, fault, kept)
                 verdict = judge(fault, profile, healthy, kept.run, kept.left)
@@ -190,10 +190,6 @@ class Selftest:
                 if kept.left:
                     shared.renew()
         return True
-
-    def _spent(self) -> bool:
-        """Whether a run as long as the longest so far would not end in time."""
-        return self._clock() + self._longest > self._until
 
     def _healthy(self, profile: str, lab: LabFolder) -> Run:
         healthy = self._timed(

@@ -36,7 +36,7 @@ from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.loss import PLACES
-from nettests.report.incidents.search import Evidence
+from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
     Kind,
@@ -52,22 +52,14 @@ from nettests.report.incidents.untrusted import distrusted
 from nettests.report.incidents.wrong_answers import was_told_no
 from nettests.report.results import CheckResult
 
-RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
 _OF_THE_FLOW = frozenset({Kind.FLOW, Kind.CHANGED, Kind.MUCH, Kind.PROPERTY, Kind.SEEN_AS})
 """What another path shares with its check without having shown it."""
 _OF_THE_WAY = frozenset(
     {
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
         *(
-            Kind.LINK,
-            Kind.DIRECTION,
-            Kind.POD_PAIR,
-            Kind.POD_ROUTE,
-            Kind.POD_NETWORK,
-            Kind.LEFT,
-            Kind.ENTERED,
-            Kind.HOST,
-            Kind.OUTSIDE,
+            *(Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.POD_NETWORK),
+            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.OUTSIDE),
         ),
     }
 )
@@ -240,7 +232,6 @@ def _other_path_traits(
 
 
 def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
-    """Return the traits of what a positive control reached."""
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
         return _as_dns_shows(traits)
@@ -365,7 +356,6 @@ def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
 
 
 def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    """Return the node of a Pod that a check was run with."""
     assert result.check is not None
     if pod == result.check.source.probe:
         return result.check.source.node

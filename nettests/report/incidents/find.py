@@ -12,38 +12,28 @@ from nettests.judge.advice import AFTER_SLOWNESS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
-from nettests.report.incidents.directions import directed
-from nettests.report.incidents.early import early
 from nettests.report.incidents.echoes import echoes
 from nettests.report.incidents.evidence import (
-    RED,
     beside,
     evidence_of,
     struck,
     way_of_new_pods,
     way_to_dns,
 )
-from nettests.report.incidents.hops import node_of_dns, nodes_of_pods
-from nettests.report.incidents.late_rules import late_rules
-from nettests.report.incidents.loss import Loss, find_loss
+from nettests.report.incidents.hops import directed, node_of_dns, nodes_of_pods
+from nettests.report.incidents.loss import Loss, early, find_loss
 from nettests.report.incidents.phrases import (
     cause_alone,
     cause_of,
     cause_of_loss,
     cause_of_slowness,
 )
-from nettests.report.incidents.search import Evidence, Explanation, explain
-from nettests.report.incidents.settings import deviations
-from nettests.report.incidents.slowness import Slowness, find_slowness
+from nettests.report.incidents.search import RED, Evidence, Explanation, explain
+from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind
-from nettests.report.incidents.without_path import without_path
-from nettests.report.incidents.wrong_answers import (
-    denials,
-    errors,
-    uncompleted,
-    wrong_answers,
-)
+from nettests.report.incidents.untrusted import deviations, without_path
+from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)

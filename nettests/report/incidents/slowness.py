@@ -3,17 +3,23 @@
 Beside ``loss``: what is not measured for its time contradicts nothing, such as a command on a node or many connections in
 a row, so these checks are one incident, scoped to the trait that best tells them from the rest. Checks that lost some
 answers to time-outs, and had none in time, belong to it, and so do those on the same way that gave up before any came.
+
+Beside ``evidence``. What was run after the rules had come is green and contradicts nothing, and what was run before
+is silent as if the Service had no rules: where several Services of a node answered only after their deadline, its
+proxy is the cause of what its other Services did not answer, too. The cluster's DNS is none of these: its rules are
+older than the run.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from nettests.judge.advice import Late, late_service
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
-from nettests.model.words import Outcome, Protocol
+from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
@@ -138,3 +144,49 @@ def _never_in_time(result: CheckResult) -> bool:
         and not in_time
         and any(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts)
     )
+
+
+SEVERAL = 2
+"""From so many Services on it is the node that is late, and not one of them."""
+
+
+def late_rules(red: Mapping[str, CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield that a node's rules came late, for each red check that waited for them or that they kept silent."""
+    nodes = set(_late_nodes(red.values()))
+    for clue in evidence if nodes else ():
+        if not clue.red:
+            continue
+        result = red[clue.check]
+        late = _late(result)
+        proxies = {late.node} if late else _translated_by(clue) if _kept_silent(result) else set()
+        for node in sorted(proxies & nodes):
+            traits = frozenset({Trait(Kind.LATE_RULES, node)})
+            yield Evidence(check=clue.check, traits=traits, red=True)
+
+
+def _late_nodes(red: Iterable[CheckResult]) -> Iterator[str]:
+    services: dict[str, set[str]] = {}
+    for result in red:
+        seen, late = result.observation, _late(result)
+        by_name = result.check is not None and result.check.queries_dns
+        if late and seen and seen.outcome.positive and not by_name:
+            services.setdefault(late.node, set()).add(late.service)
+    yield from (node for node, names in services.items() if len(names) >= SEVERAL)
+
+
+def _late(result: CheckResult) -> Late | None:
+    seen = result.observation
+    return late_service(seen.late or "") if seen is not None else None
+
+
+def _translated_by(clue: Evidence) -> set[str]:
+    return {trait.value for trait in clue.traits if trait.kind is Kind.PROXY_NODE}
+
+
+def _kept_silent(result: CheckResult) -> bool:
+    """Whether a Service of the run did not answer a check; a new Pod tells of that by itself."""
+    check, seen = result.check, result.observation
+    if check is None or seen is None or check.action.question is Question.RESOLVE:
+        return False
+    outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
+    return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)

@@ -9,14 +9,14 @@ import pytest
 
 from nettests.cluster import connect
 from nettests.cluster.access import Access
+from nettests.cluster.apply import delete_run
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import find
-from nettests.cluster.undo import delete_run
 from nettests.lab.client import Client
 from nettests.model.check import Afterwards
 from nettests.model.workload import MAKES, Workload
 from nettests.probes.workloads import EVERY_MINUTE, around
-from nettests.session.cleanup import ownership
+from nettests.session.holding import ownership
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import PODS
 from tests.lab.apiserver.test_workload_controller import BATCH, names, reconciled, until

@@ -23,10 +23,9 @@ from nettests.probes.capturing import Flow, expression, pktmon_filters, tcpdump_
 from nettests.probes.packet_monitor import Dialect
 from nettests.tracing.finding import Finding
 from nettests.tracing.mark import Mark
+from nettests.tracing.packet import Capture, Direction, End, Scene, Sighting
 from nettests.tracing.path import trace
 from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
-from nettests.tracing.scene import End, Scene
-from nettests.tracing.sighting import Capture, Direction, Sighting
 from tests.lab.programs.worlds import World, finish, in_world, start
 
 PEER, POD = "10.244.2.5", "10.244.1.2"

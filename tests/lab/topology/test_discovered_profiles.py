@@ -28,7 +28,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.parse.host_facts import completed
 from nettests.resources import manifests_path
 from nettests.rules import reduced
-from nettests.rules.firewall import PROFILES as FIREWALL
+from nettests.rules.host import PROFILES as FIREWALL
 from nettests.rules.kube_proxy_on_host import CONFIGURATION, VERSION
 from nettests.rules.readings import ToolOutput
 from tests.facts import PROFILES, cluster_facts

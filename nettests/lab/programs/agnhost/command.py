@@ -1,9 +1,11 @@
 """agnhost's command line: which sub-command runs, with which flags; help texts and usage errors."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import netexec, small_commands
@@ -18,49 +20,25 @@ class Command:
     """One sub-command; ``handles_terminate`` ones see SIGTERM themselves."""
 
     run: Run
-    flags: Flags = field(default_factory=dict)
     arguments: int = 0
     handles_terminate: bool = False
 
 
 COMMANDS: Mapping[str, Command] = {
-    "connect": Command(
-        small_commands.connect,
-        {"timeout": 0.0, "protocol": "tcp", "udp-data": "hostname", "sctp-data": "hostname"},
-        arguments=1,
-    ),
+    "connect": Command(small_commands.connect, arguments=1),
     "dns-server-list": Command(small_commands.print_servers),
     "dns-suffix": Command(small_commands.print_suffixes),
     "etc-hosts": Command(small_commands.print_hosts),
-    "mounttest": Command(
-        small_commands.mounttest,
-        {
-            **dict.fromkeys((*small_commands.NEW_FILES, "fs_type"), ""),
-            "file_content": "",
-            "file_content_in_loop": "",
-            "retry_time": 180,
-            "break_on_expected_content": True,
-        },
-    ),
-    "netexec": Command(
-        netexec.netexec,
-        {
-            "delay-shutdown": 0,
-            "http-override": "",
-            "http-port": 8080,
-            "sctp-port": -1,
-            "tls-cert-file": "",
-            "tls-private-key-file": "",
-            "udp-listen-addresses": "",
-            "udp-port": 8081,
-        },
-        handles_terminate=True,
-    ),
-    "no-snat-test": Command(netexec.no_snat_test, {"port": "8080"}),
+    "mounttest": Command(small_commands.mounttest),
+    "netexec": Command(netexec.netexec, handles_terminate=True),
+    "no-snat-test": Command(netexec.no_snat_test),
     "pause": Command(small_commands.pause, handles_terminate=True),
     "port-forward-tester": Command(small_commands.port_forward_tester),
-    "tcp-reset": Command(small_commands.tcp_reset, {"port": 8080}),
+    "tcp-reset": Command(small_commands.tcp_reset),
 }
+_FLAGS: Mapping[str, Flags] = YAML(typ="safe", pure=True).load(
+    resources.files(__package__).joinpath("flags.yaml").read_text("utf-8")
+)
 
 _VERSION = "app version development\n"
 
@@ -86,7 +64,7 @@ async def _run(process: Process, words: list[str]) -> int:
     command = COMMANDS.get(name)
     if command is None:
         return await _not_provided(process, name, words[1:])
-    options = parse(command.flags, words[1:])
+    options = parse(_FLAGS.get(name, {}), words[1:])
     if options.help:
         await process.stdout(help_text(name).encode())
         return 0

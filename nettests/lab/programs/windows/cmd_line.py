@@ -114,7 +114,9 @@ def commands(text: str) -> list[Command]:
             part += f"\0{text[at + 1 : at + 2]}"
             at += 2
             continue
-        elif not quoted and letter in "&|" and not _is_handle(text, at):
+        elif not quoted and (
+            letter == "|" or (letter == "&" and not text[:at].rstrip().endswith((">", "<")))
+        ):  # an ampersand of 2>&1 is none
             parsed.append(_command(operator, part))
             operator, part = letter * (1 + (text[at + 1 : at + 2] == letter)), ""
             at += len(operator)
@@ -128,11 +130,6 @@ def words(rest: str) -> list[str]:
     """Return the arguments of a command of cmd's own: without quotes, options and names alike."""
     # sample: /y "C:\a b" C:\c
     return [word.replace('"', "") for word in re.findall(r'(?:[^\s,;="]|"[^"]*"?)+', rest)]
-
-
-def _is_handle(text: str, at: int) -> bool:
-    """Whether an ampersand is that of ``2>&1``."""
-    return text[at] == "&" and text[:at].rstrip().endswith((">", "<"))
 
 
 def _command(operator: str, part: str) -> Command:

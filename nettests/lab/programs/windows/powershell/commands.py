@@ -1,7 +1,10 @@
 """Pipelines and commands: cmdlets, functions, script blocks, and programs of the container."""
 
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any
+
+from ruamel.yaml import YAML
 
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
@@ -10,33 +13,8 @@ from nettests.lab.programs.windows.powershell.expressions import Expressions, ap
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
 from nettests.lab.programs.windows.powershell.values import PSError, ScriptBlock, not_found, runtime
 
-_ALIASES = {
-    alias: cmdlet
-    for cmdlet, aliases in {
-        "foreach-object": "% foreach",
-        "where-object": "? where",
-        "select-object": "select",
-        "sort-object": "sort",
-        "measure-object": "measure",
-        "write-output": "echo",
-        "get-content": "gc cat type",
-        "get-childitem": "gci dir ls",
-        "get-item": "gi",
-        "start-sleep": "sleep",
-        "format-table": "ft",
-        "format-list": "fl",
-        "copy-item": "copy cp",
-        "remove-item": "del rm",
-        "get-command": "gcm",
-        "invoke-webrequest": "curl wget",
-    }.items()
-    for alias in aliases.split()
-}
-_VERBS = (
-    "get set new remove add test invoke start stop restart write read out convertto convertfrom import export select "
-    "where sort measure resolve find"
-)
-"""Common verbs of cmdlets: a word with one of them is no program's name."""
+_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "commands.yaml").read_text("utf-8"))
+_ALIASES = {alias: cmdlet for cmdlet, names in _DATA["aliases"].items() for alias in names}
 _DEEPEST = 60
 
 
@@ -143,7 +121,7 @@ class Commands(Expressions):
             ):
                 return candidate
         verb, _, noun = name.partition("-")
-        is_verb_noun = noun.isalnum() and verb in _VERBS.split()
+        is_verb_noun = noun.isalnum() and verb in _DATA["verbs"]
         if candidates or module or _ALIASES.get(name) or is_verb_noun:
             raise not_found(word)
         return None

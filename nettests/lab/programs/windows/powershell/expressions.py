@@ -143,14 +143,13 @@ class Expressions:
         name = values.text(await self.value(node.name))
         if node.arguments is None:
             return await members.get(self.session, target, name, static=node.static)
-        arguments = [await self._argument(each) for each in node.arguments]
+        arguments = [  # ``[ref]$x`` is the value of the variable
+            await self.value(
+                each.operand if isinstance(each, s.Cast) and each.type.lower() == "ref" else each
+            )
+            for each in node.arguments
+        ]
         return await members.call(self.session, target, name, arguments, static=node.static)
-
-    async def _argument(self, node: s.Node) -> Any:
-        """Return an argument of a method; ``[ref]$x`` is the value of the variable."""
-        return await self.value(
-            node.operand if isinstance(node, s.Cast) and node.type.lower() == "ref" else node
-        )
 
     async def _unary(self, node: s.Unary) -> Any:
         value = await self.value(node.operand)
