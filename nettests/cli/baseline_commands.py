@@ -4,7 +4,7 @@ Arguments and output only: ``baseline`` makes and matches entries, ``session.rec
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -147,12 +147,7 @@ def accept(
             read, patterns, reason=reason.strip(), expires=expires.date(), limited=limited
         )
     if not acceptances:
-        which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
-        kept = "was recorded or limited there" if limited else "was recorded there"
-        raise PathError(
-            f"{which} deviates in {' or '.join(runs)}, or {kept}",
-            hint="nettests diff and report.html name the checks of a run",
-        )
+        raise _nothing_deviates(runs, patterns, limited=limited)
     old = read_baseline_file(file) if file.exists() else Baseline(file=str(file))
     notes = [note for note in dict.fromkeys(elsewhere(run, old) for run in read) if note]
     text = render_baseline(merged(old, [acceptance.entry for acceptance in acceptances], read))
@@ -169,6 +164,15 @@ def accept(
         terminal.line(f"note: the file was {note}; it is for both from now on")
     written = "1 entry" if flow or node else plural(len(acceptances), "check")
     terminal.line(f"{written} written to {file}")
+
+
+def _nothing_deviates(runs: Sequence[str], patterns: Sequence[str], *, limited: bool) -> PathError:
+    which = f"no check that matches {' or '.join(patterns)}" if patterns else "no check"
+    kept = "was recorded or limited there" if limited else "was recorded there"
+    return PathError(
+        f"{which} deviates in {' or '.join(runs)}, or {kept}",
+        hint="nettests diff and report.html name the checks of a run",
+    )
 
 
 def _require_covered(entry: Entry, run: RecordedRun) -> None:
