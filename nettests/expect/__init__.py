@@ -7,8 +7,7 @@ same for the four seed documents, sentence by sentence. ``session`` reads the fi
 """
 
 from nettests.expect.catalogue import Catalogue, Fact, ReasonKind, catalogue, read_section
-from nettests.expect.coverage import Coverage, cover, gaps, unknown_facts
-from nettests.expect.lint import lint
+from nettests.expect.lint import Coverage, cover, gaps, lint, unknown_facts
 from nettests.expect.manifest import Limitation, Manifest
 from nettests.expect.manifest_reading import read_manifest
 from nettests.expect.resolve import Explanation, explain, resolve, unused

@@ -19,7 +19,7 @@ from nettests.expect.condition import (
     evaluate,
     nat_exception,
 )
-from nettests.expect.coverage import mistakes
+from nettests.expect.lint import mistakes
 from nettests.expect.manifest import Limitation, Manifest
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any, assert_never
 
 from nettests.expect.catalogue import Reason, ReasonKind
-from nettests.expect.coverage import Coverage
+from nettests.expect.lint import Coverage
 from nettests.model.document import Document, read_document
 from nettests.model.nearest import nearest
 from nettests.resources import manifests_path

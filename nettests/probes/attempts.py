@@ -41,11 +41,10 @@ from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotProbeError
 from nettests.probes.controls import Controls
 from nettests.probes.many_flows import ManyFlows
-from nettests.probes.next_attempt import next_attempt
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
-from nettests.probes.series import Series, SizeSearch
+from nettests.probes.series import Series, SizeSearch, next_attempt
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(

@@ -18,9 +18,8 @@ from nettests.model.words import Question, VantageKind
 from nettests.parse.serving import DNS_LABEL, DNS_PODS, serves
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.attempts import Attempts
-from nettests.probes.capabilities import Capabilities
 from nettests.probes.families import why_lacking
-from nettests.probes.origin import Origins
+from nettests.probes.origin import Capabilities, Origins
 from nettests.probes.seams import Recorder, Services
 from nettests.probes.sending import STOPPED, Sender
 

@@ -19,20 +19,17 @@ from nettests.model.check_id import parent_of
 from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
-from nettests.probes.capabilities import Capabilities
 from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
 from nettests.probes.convergence import Convergence, Polling, polling
 from nettests.probes.deadlines import Deadlines
-from nettests.probes.early import Early, Held, Waiting
+from nettests.probes.early import Early, Held, Lateness, Waiting, lateness
 from nettests.probes.families import can_probe, why_lacking
-from nettests.probes.lateness import Lateness, lateness
-from nettests.probes.origin import Origins
-from nettests.probes.phases import Phases
+from nettests.probes.origin import Capabilities, Origins
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
-from nettests.probes.sentinel_first import SentinelFirst
+from nettests.probes.sentinel_first import Phases, SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20

@@ -4,22 +4,57 @@ Used by ``attempts`` for checks of distribution and affinity. If packets are los
 after which a SYN is sent again: one after the other, they would hold up the whole run. Nothing is judged here.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.bounds import Bounds
 from nettests.model.check import Action, Check
 from nettests.model.check_id import member_of
-from nettests.model.observation import Raw
+from nettests.model.observation import Attempt, Raw
 from nettests.model.payload import SIXTY_FOUR_KIB, udp_headers
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.path_mtu import BYTES, ROUND, STREAM
+from nettests.parse.ports import ENOUGH, by_port
 from nettests.parse.read import positive, read_raw
 from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, results
 from nettests.probes.controls import Controls
 from nettests.probes.sending import Sender
+
+
+def next_attempt(
+    turns: Sequence[int], attempts: Sequence[Attempt], *, successes: int, failures: int
+) -> int | None:
+    """Return the next turn after these turns and their attempts; ``None`` if they are enough."""
+    ports = by_port(attempts)
+    if ports:
+        return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
+    if sum(not attempt.outcome.positive for attempt in attempts) >= failures:
+        return None
+    if len(attempts) >= successes and all(
+        attempt.outcome.positive for attempt in attempts[-successes:]
+    ):
+        return None
+    return len(attempts)
+
+
+def _of_a_port(
+    ports: Mapping[int, Sequence[Attempt]],
+    turns: Sequence[int],
+    attempts: Sequence[Attempt],
+    *,
+    successes: int,
+    failures: int,
+) -> int | None:
+    """Return a turn for a port that was not probed often enough."""
+    reaches = {attempt.port: turn for turn, attempt in zip(turns, attempts, strict=True)}
+    for port, those in sorted(ports.items(), key=lambda item: item[1][0].outcome.positive):
+        wanted = successes if those[0].outcome.positive else failures
+        if len(those) < max(ENOUGH, wanted):
+            return reaches[port]
+    return None
+
 
 SIZES = (576, 1280, 1400, 1410, 1450, 1460, 1480, 1500)
 """The size that every host accepts (RFC 1122), the one that every link carries (RFC 8200), and the MTUs of plugins,

@@ -26,7 +26,7 @@ from nettests.errors import ClusterError
 from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
-from nettests.plan.dependence import nodes_by_pod, nodes_of
+from nettests.plan.selection import nodes_by_pod, nodes_of
 from nettests.probes import Deployment, changes
 from nettests.probes.still_standing import started_again
 

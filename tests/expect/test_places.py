@@ -4,7 +4,7 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.expect import lint, read_manifest, resolve, unused
-from nettests.expect.coverage import cover
+from nettests.expect.lint import cover
 from nettests.expect.resolve import expectation, explain
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol

@@ -5,7 +5,7 @@ import pytest
 from nettests.errors import ManifestError
 from nettests.expect import Shown, mistakes_in_seeds, read_seed, shown
 from nettests.expect.catalogue import Fact, Reason, ReasonKind
-from nettests.expect.coverage import Coverage
+from nettests.expect.lint import Coverage
 from nettests.expect.seeds import SeedDocument, Statement, reasons_of
 
 HEAD = """apiVersion: nettests.dev/v1alpha1

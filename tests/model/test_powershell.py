@@ -22,7 +22,7 @@ from nettests.model.powershell import (
     whole_output,
 )
 from nettests.model.words import OS, Family
-from nettests.probes import capabilities, commands, during_changes, idle_client
+from nettests.probes import commands, during_changes, idle_client, origin
 from nettests.rules.readings import ToolOutput
 
 PACKAGE = Path(rules.__file__).parents[1]
@@ -43,7 +43,7 @@ def scripts() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from ((reading.name, reading.words) for reading in readings())
     yield from ((command.file, command.words) for command in WINDOWS)
     yield from idle_client.TRIALS.items()
-    yield "resolve-dnsname", capabilities.RESOLVE_DNSNAME
+    yield "resolve-dnsname", origin.RESOLVE_DNSNAME
     yield "lookup", commands.resolve_dnsname("web.demo.svc.cluster.local", Family.IPV6)
     yield "idle client", idle_client.client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
     yield "web client", idle_client.web_client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
@@ -85,7 +85,7 @@ def test_every_module_with_a_script_is_among_them() -> None:
         if not path.is_relative_to(PACKAGE / "lab") and makes_scripts(path)
     }
     parsed = {
-        capabilities.__name__,
+        origin.__name__,
         commands.__name__,
         during_changes.__name__,
         idle_client.__name__,

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from nettests.model.check import Check
 from nettests.model.facts import known
 from nettests.plan import build
-from nettests.plan.dependence import nodes_by_pod, nodes_of
+from nettests.plan.selection import nodes_by_pod, nodes_of
 from tests.facts import cluster_facts
 from tests.manifests.shipped import flows
 from tests.plan.clusters import alone

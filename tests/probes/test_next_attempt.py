@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
 from nettests.parse.ports import differing_ports
-from nettests.probes.next_attempt import next_attempt
+from nettests.probes.series import next_attempt
 
 OK, LOST, REFUSED = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.REFUSED
 Target = Callable[[int, int], Outcome]
