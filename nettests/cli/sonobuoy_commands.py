@@ -1,6 +1,6 @@
 """``nettests sonobuoy render | run``: the plugin definition for Sonobuoy, and the command in its container.
 
-Arguments and output only: ``job.sonobuoy`` renders, ``session.sonobuoy_run`` runs.
+Arguments and output only: ``job.sonobuoy`` renders, ``cli.sonobuoy_commands`` runs.
 
 Whatever happens, the file ``done`` is written, and last: without it Sonobuoy waits for its time-out. Files are
 readable for all, because Sonobuoy's worker is another user in another container. Nothing is judged here.

@@ -3,7 +3,7 @@
 Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is
 what notifications and other programs (Mattermost, Rocket.Chat) show instead, and is parsed as markup there: the signs
 of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header,
-3,000 a text, 50 blocks. ``session.webhook`` sends it.
+3,000 a text, 50 blocks. ``plugin.notifications`` sends it.
 """
 
 from collections.abc import Iterator
