@@ -44,7 +44,7 @@ from nettests.probes.seams import Recorder
 from nettests.probes.together import Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-IN_A_ROW = frozenset({"curl", "connect"})
+BATCHED = frozenset({"curl", "connect"})
 """Tools that end with 0 where the target answered, and at once."""
 STOPPED = "the run was stopped"
 """The beginning of every reason why a check was not run to its end."""
@@ -334,7 +334,7 @@ class Sender:
     ) -> Done | None:
         """Run the process of a node's own vantage beside others of it, if it has its result from that."""
         probe = self.probes.get(action.source.probe)
-        if probe is None or probe.together is None or wanted.tool not in IN_A_ROW:
+        if probe is None or probe.together is None or wanted.tool not in BATCHED:
             return None
         return probe.together.run(wanted.words, action.target.kind.value, on_sent)
 
