@@ -46,8 +46,8 @@ from nettests.session.journal import read_journal, understood
 from nettests.session.rejudge import recorded, rejudged
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_OTHER_PRODUCT = "lab"
-"""The emulated clusters: their names are those of some cluster too."""
+_NAMES_OF_OTHERS = frozenset({"lab", "bugs"})
+"""Folders of emulated clusters and of reported bugs: their names are those of some cluster too."""
 _SOURCES = frozenset({".py", ".yaml", ".j2", ".txt"})
 
 
@@ -145,7 +145,7 @@ def _sources() -> Iterator[str]:
     for top in (_PACKAGE, suites_path(), manifests_path()):
         for path in sorted(top.rglob("*")):
             inside = path.relative_to(top)
-            if path.suffix in _SOURCES and _OTHER_PRODUCT not in inside.parts:
+            if path.suffix in _SOURCES and not _NAMES_OF_OTHERS & {*inside.parts}:
                 yield str(Path(top.name) / inside)
                 yield path.read_text("utf-8")
 

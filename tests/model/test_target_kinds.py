@@ -30,7 +30,7 @@ def test_a_heading_stands_for_a_node_that_is_missing(kind: TargetKind) -> None:
 def test_only_services_are_translated(kind: TargetKind) -> None:
     """A Service proxy translates what is sent to a Service, or to a port of a node that belongs to one."""
     found = descriptor(kind)
-    assert not found.translated or found.owner in {Owner.SERVICE, Owner.NODE_PORT}
+    assert not found.translated or found.owner in {Owner.SERVICE, Owner.NODE_PORT, Owner.CLUSTER}
     assert found.proxy is not Proxy.TARGET or found.owner is Owner.NODE_PORT
 
 
