@@ -21,6 +21,11 @@ from urllib.parse import parse_qs, urlsplit
 from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, ProgramMissingError
 from nettests.model.windows_programs import QUESTION
 
+
+class _Listening(ThreadingHTTPServer):
+    request_queue_size = 128  # as agnhost's: with five the kernel drops SYNs of a train, which come again a second later
+
+
 _numbers = itertools.count(os.getpid() % 200 * 250 + 2)
 
 
@@ -83,7 +88,7 @@ class Server:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002
                 """Stay silent."""
 
-        server = ThreadingHTTPServer((self.address, unprivileged(port)), Handler)
+        server = _Listening((self.address, unprivileged(port)), Handler)
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         self._stack.callback(thread.join)
