@@ -189,5 +189,5 @@ def test_a_missing_load_balancer_deviates_on_that_node_only(mended: UpLab, tmp_p
     broken = run_on(mended, tmp_path / "broken", *selected)
     assert changed(broken, {"fail"}) == {"hns-load-balancers/windows-1/load-balancers"}
     (check,) = [one for one in broken.results["checks"] if one["verdict"] == "fail"]
-    assert "no load balancer for 10.96.0.10:53/UDP" in check["message"]
+    assert "no load balancer for kube-system/kube-dns at 10.96.0.10:53/UDP" in check["message"]
     assert "restart kube-proxy" in check["next_step"]

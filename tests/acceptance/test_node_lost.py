@@ -18,7 +18,7 @@ FLOWS = (
     *("pod-to-service-clusterip", "pod-to-pod-ip", "node-to-service-clusterip"),
     *("service-distribution", "session-affinity"),
 )
-DELAY_SECONDS = 0.2
+DELAY_SECONDS = 0.6
 """Of each API request: processes on nodes begin so late, and some only after the node was lost."""
 TOLD = "node win-2 turned NotReady: NodeStatusUnknown: Kubelet stopped posting node status."
 
