@@ -266,9 +266,10 @@ def _disagreement(
 
 def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
     """Return the outcomes of the attempts; if some were refused by design, those of the others."""
-    if observation.distribution is Distribution.SOME_REFUSED:
-        return (observation.outcome,)
-    return tuple(dict.fromkeys(attempt.outcome for attempt in observation.attempts))
+    by_design = observation.distribution is Distribution.SOME_REFUSED
+    outcomes = dict.fromkeys(attempt.outcome for attempt in observation.attempts)
+    others = tuple(what for what in outcomes if not (by_design and what is Outcome.REFUSED))
+    return others or (observation.outcome,)
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
