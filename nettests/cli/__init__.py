@@ -22,7 +22,10 @@ COMMANDS = {
         "lab": ("list_command", "Start and stop emulated clusters, and inject faults."),
     },
     "Understand": {
-        "list": ("list_command", "List flows, checks, limitations, ready cluster profiles, lab profiles or faults."),
+        "list": (
+            "list_command",
+            "List flows, checks, limitations, ready cluster profiles, lab profiles or faults.",
+        ),
         "plan": (
             "discover_commands",
             "List the checks of a run, and the expected outcome of each.",
