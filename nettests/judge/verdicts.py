@@ -337,8 +337,12 @@ def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | Non
 
 
 def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    limitation = expectation.limitation
-    if _leaves_claim(expectation) and _matches(expectation.claim, observation):
+    limitation, wanted = expectation.limitation, expectation.expected
+    # The claim's own outcome may be among several that the documents allow.
+    both = (
+        wanted is not None and wanted.alternatives and expectation.claim.outcome in wanted.outcomes
+    )
+    if both and _matches(expectation.claim, observation):
         return _proven(observation) or _Ruling(Verdict.PASS)
     if _matches(expectation.expected, observation):
         return _proven(observation) or (
@@ -354,14 +358,6 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
     return _failed(check, observation)
 
 
-def _leaves_claim(expectation: Expectation) -> bool:
-    """Whether the claim's own outcome is among several that the documents allow."""
-    wanted = expectation.expected
-    if wanted is None or not wanted.alternatives:
-        return False
-    return expectation.claim.outcome in wanted.outcomes
-
-
 def _proven(observation: Observation) -> _Ruling | None:
     """Return ``unknown`` for a result that its controls do not prove."""
     why = why_not_proven(observation) if needs_controls(observation) else ""
@@ -374,7 +370,7 @@ def _failed(check: Check, observation: Observation) -> _Ruling:
         return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
     existing, why = check.target.existing, _why_failed(observation)
     if existing is not None and not existing.own and failed_target(observation) is not None:
-        return _Ruling(Verdict.RECORDED, f"{why}: its owner may admit nobody from elsewhere")
+        return _Ruling(Verdict.RECORDED, f"{why}: its owner may allow no clients from elsewhere")
     return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 
