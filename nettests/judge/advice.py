@@ -14,9 +14,10 @@ from nettests.judge.distrust import (
     missing_program,
     unready_node,
 )
+from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_created, not_started
-from nettests.judge.proof import after_limit, failed_target
+from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import OVERLOADED, Observation

@@ -5,74 +5,9 @@ something by this protocol and this target answered another vantage; one path ma
 answered" proves nothing unless several could.
 """
 
-from nettests.model.check import Check
-from nettests.model.expectation import Expectation, Expected, KnownBug
+from nettests.judge.message import last_detail
 from nettests.model.observation import NOT_RUN, ControlResult, Observation
-from nettests.model.service import Crowd
-from nettests.model.words import OS, Distribution, Outcome
-
-AFTER_PORTS = (
-    "see how many ports the node hands out and how many are taken (netsh int ipv4 show dynamicport tcp, show "
-    "excludedportrange tcp; netstat -ano), and which limit a NAT or an outbound rule outside has for it"
-)
-AFTER_PORTS_ON_LINUX = (
-    "see how many ports and flows the node holds (net.ipv4.ip_local_port_range, nf_conntrack_count beside "
-    "nf_conntrack_max), and which limit a NAT or an outbound rule outside has for it"
-)
-AFTER_CROWD = (
-    "read the log of that node's kube-proxy from then on (hcnCreateLoadBalancer, 0x803b0013: the ports are used up, of which each "
-    "load balancer without DSR takes 64), and compare hnsdiag list loadbalancers with the Services"
-)
-AFTER_CROWD_ON_LINUX = (
-    "read the log of that node's kube-proxy from then on, and its metrics sync_proxy_rules_duration_seconds and "
-    "network_programming_duration_seconds"
-)
-AFTER_LEFTOVERS = (
-    "compare hnsdiag list loadbalancers with the Services: kube-proxy removes what it remembers alone; read its log from the "
-    "removal on, and restart it, which clears what HNS has of it"
-)
-AFTER_LEFTOVERS_ON_LINUX = (
-    "compare the node's rules (nft list table ip kube-proxy, iptables-save -t nat, ipvsadm -Ln) with the Services, and read the log of "
-    "its kube-proxy from their removal on"
-)
-
-
-def after_limit(check: Check) -> str:
-    """Return what to look at, in words of the source's system."""
-    windows = check.source.os is OS.WINDOWS
-    settings = check.target.settings
-    crowd = settings.crowd if settings is not None else None
-    if crowd is None:
-        return AFTER_PORTS if windows else AFTER_PORTS_ON_LINUX
-    if crowd is Crowd.REMOVED:
-        return AFTER_LEFTOVERS if windows else AFTER_LEFTOVERS_ON_LINUX
-    return AFTER_CROWD if windows else AFTER_CROWD_ON_LINUX
-
-
-def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
-    """Return the bugs of an open expectation that were observed, in the order of their entries."""
-    return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
-
-
-def is_allowed(expectation: Expectation, observation: Observation) -> bool:
-    """Whether an open outcome is one that the documents allow for.
-
-    None allows that no connection at all succeeds where it names a number beyond which connections fail.
-    """
-    if observation.flows is not None and not observation.flows.connected:
-        return False
-    return not expectation.among or observation.outcome in expectation.among
-
-
-def _seen(shows: Expected, observation: Observation) -> bool:
-    if not shows.outcome.positive:
-        return any(attempt.outcome in shows.outcomes for attempt in observation.attempts)
-    return (
-        observation.outcome in shows.outcomes
-        and shows.source_seen in {None, observation.source_seen, *observation.sources_seen}
-        and shows.distribution in {None, observation.distribution}
-    )
-
+from nettests.model.words import Distribution, Outcome
 
 VANTAGE = "vantage"
 TARGET = "target"
@@ -138,3 +73,11 @@ def unseen_part(observation: Observation, *, source: bool, distribution: bool) -
     if distribution and observation.distribution is None:
         return "no answers told which backends share the connections"
     return ""
+
+
+def why_failed(observation: Observation) -> str:
+    """Return the text of the last failed attempt, and that no other vantage reaches the target either."""
+    why, target = last_detail(observation), failed_target(observation)
+    if target is None or observation.outcome.positive:
+        return why
+    return f"{why}; no other vantage reaches it either ({target.detail})"

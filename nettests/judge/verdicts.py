@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import assert_never
 
 from nettests.judge import advice
+from nettests.judge.distrust import busy
 from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
     documented,
@@ -20,12 +21,12 @@ from nettests.judge.message import (
     read_as_denied,
     sentence,
 )
+from nettests.judge.open_outcomes import is_allowed, showing
 from nettests.judge.proof import (
     failed_target,
-    is_allowed,
     needs_controls,
-    showing,
     unseen_part,
+    why_failed,
     why_not_proven,
     why_vantage_fails,
 )
@@ -109,6 +110,9 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     answered = any(attempt.outcome.positive for attempt in observation.attempts)
     if not answered or ruling.verdict not in _ANSWERED:
         return ruling
+    if busy(observation.late):
+        late = f"not proven to be in time: {observation.late}"
+        return _Ruling(Verdict.UNKNOWN, late, advice.AFTER_OVERLOAD)
     if observation.late:
         return _Ruling(
             Verdict.FAIL,
@@ -281,7 +285,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
         return ruling
     brought = [*outcomes, *observation.sources_seen]
     why = f"no attempt met it; they brought {' and '.join(result.value for result in brought)}"
-    detail = _why_failed(observation)
+    detail = why_failed(observation)
     return _Ruling(
         Verdict.FAIL,
         f"{why}; {detail}" if detail else why,
@@ -309,7 +313,7 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
     proven = any(port.outcome.positive for port in observation.differing_ports)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
-    return _Ruling(Verdict.FAIL, _why_failed(observation), advice.AFTER_PARTING)
+    return _Ruling(Verdict.FAIL, why_failed(observation), advice.AFTER_PARTING)
 
 
 def _wrong_backend(check: Check, observation: Observation) -> _Ruling | None:
@@ -368,18 +372,10 @@ def _failed(check: Check, observation: Observation) -> _Ruling:
     unproven = not observation.outcome.positive and needs_controls(observation)
     if unproven and (why := why_vantage_fails(observation)):
         return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
-    existing, why = check.target.existing, _why_failed(observation)
+    existing, why = check.target.existing, why_failed(observation)
     if existing is not None and not existing.own and failed_target(observation) is not None:
         return _Ruling(Verdict.RECORDED, f"{why}: its owner may allow no clients from elsewhere")
     return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
-
-
-def _why_failed(observation: Observation) -> str:
-    why = last_detail(observation)
-    target = failed_target(observation)
-    if target is not None and not observation.outcome.positive:
-        return f"{why}; no other vantage reaches it either ({target.detail})"
-    return why
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:

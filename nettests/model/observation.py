@@ -141,7 +141,7 @@ class Observation:
 NOT_RUN = "it was not run"
 """The detail of a control that was not run for a negative result."""
 OVERLOADED = "the probe was overloaded"
-"""The beginning of the reason why a large transfer cannot be trusted if its probe was late with everything."""
+"""The beginning of the reason why neither losses nor lateness can be judged if a probe was late with everything."""
 
 
 def unusable(check: str, why: str) -> Observation:

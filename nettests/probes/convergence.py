@@ -68,7 +68,7 @@ class Polling(Sender):
             deaf = self._heard.get(probe, since) <= since and failed > since
         return f"was not reached ({why})" if deaf else ""
 
-    def why_busy(self, probe: str) -> str:
+    def why_overloaded(self, probe: str) -> str:
         """Return that a probe is overloaded, by the time that it takes to answer for itself; empty if it is not."""
         source = Vantage(kind=VantageKind.POD, probe=probe, os=OS.LINUX)
         target = Target(kind=TargetKind.OWN_IP, pod=probe)

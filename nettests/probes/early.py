@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from nettests.model.check import Action, Check
-from nettests.model.observation import Raw
+from nettests.model.observation import OVERLOADED, Raw
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Protocol, Question
 from nettests.parse.read import positive, read_raw
@@ -37,15 +37,17 @@ class Lateness:
     """All pairs that show the rules for some check's own packets."""
     questions: Mapping[str, Action]
     """The action of each check, by id."""
-    _late: dict[Pair, tuple[frozenset[Protocol], float]] = field(default_factory=dict)
+    _late: dict[Pair, tuple[frozenset[Protocol], float, str]] = field(default_factory=dict)
     _answered: set[Pair] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def missed(self, pair: Pair, protocols: frozenset[Protocol], seconds: float) -> None:
-        """Note that a pair did not answer in these protocols within ``seconds``."""
+    def missed(
+        self, pair: Pair, protocols: frozenset[Protocol], seconds: float, *, overloaded: str
+    ) -> None:
+        """Note that a pair did not answer in these protocols within ``seconds``; ``overloaded`` says that its probe was."""
         if not _is_pod(pair):
             with self._lock:
-                self._late[pair] = protocols, seconds
+                self._late[pair] = protocols, seconds, overloaded
 
     def answered(self, pair: Pair) -> None:
         """Note that a pair answered in time."""
@@ -53,25 +55,33 @@ class Lateness:
             self._answered.add(pair)
 
     def of(self, check: str) -> str | None:
-        """Name the Service that did not answer before the check was run, with probe, node and seconds."""
+        """Name the Service that did not answer before the check was run, with probe, node and seconds.
+
+        If the probe was overloaded meanwhile, the text begins with that: it shows nothing of rules.
+        """
         action = self.questions[check]
         with self._lock:
             late = {
-                pair: seconds
+                pair: (overloaded, seconds)
                 for pair in self.awaited[check]
                 if pair in self._late
-                for protocols, seconds in (self._late[pair],)
+                for protocols, seconds, overloaded in (self._late[pair],)
                 if _met(action, protocols)
             }
         targeted = [pair for pair in sorted(late) if pair in self.targeted[check]]
         reported = targeted or [pair for pair in sorted(late) if self._is_unreported(pair)]
         if not reported:
             return None
-        pair = reported[0]
+        pair = min(
+            reported, key=lambda pair: bool(late[pair][0])
+        )  # one that shows something of rules
+        overloaded, seconds = late[pair]
+        if overloaded:
+            return (
+                f"{OVERLOADED}: {pair.probe} {overloaded} while Service {pair.name} was waited for"
+            )
         node = self.directory.pod(pair.probe).node
-        return (
-            f"Service {pair.name} did not answer {pair.probe} on {node} within {late[pair]:.0f} s"
-        )
+        return f"Service {pair.name} did not answer {pair.probe} on {node} within {seconds:.0f} s"
 
     def _is_unreported(self, pair: Pair) -> bool:
         """Whether no check targets the Service from this probe, and all Services targeted from it answer."""

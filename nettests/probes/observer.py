@@ -173,11 +173,12 @@ class Observer:
         if converged:
             self._lateness.answered(pair)
         elif waited is not None and not stopped.is_set():
-            if why := polls.why_deaf(pair.probe) or polls.why_busy(pair.probe):
+            if why := polls.why_deaf(pair.probe):
                 problem = f"{pair.probe} {why} while {pair.name} was waited for"
                 self.sender.recorder.event(f"{problem}: nothing is said of its rules")
             else:
-                self._lateness.missed(pair, waited.silent, waited.seconds)
+                overloaded = polls.why_overloaded(pair.probe)
+                self._lateness.missed(pair, waited.silent, waited.seconds, overloaded=overloaded)
         with self._lock:
             self._converged += 1
             self.on_progress("converge", self._converged, len(self._users))

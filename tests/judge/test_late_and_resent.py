@@ -24,6 +24,29 @@ def test_a_service_that_converged_too_late_fails(expectation: Expectation) -> No
     assert f"{LATE}; this check was answered after that" in told.message
 
 
+OVERLOADED = (
+    "the probe was overloaded: p took 2.5 s to answer for itself while Service s was waited for"
+)
+
+
+@pytest.mark.parametrize("expectation", EXPECTATIONS, ids=["claim", "limitation"])
+def test_an_overloaded_probe_proves_neither_lateness_nor_its_absence(
+    expectation: Expectation,
+) -> None:
+    """The answer came, whether in time nothing shows: it is unknown, and not green."""
+    seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, late=OVERLOADED)
+    told = judge(check(), expectation, seen)
+    assert told.verdict is Verdict.UNKNOWN
+    assert OVERLOADED in told.message
+    assert "less to do" in told.next_step
+
+
+def test_an_overloaded_probe_excuses_no_failure() -> None:
+    """What nothing answered at all fails, as its controls prove."""
+    seen = observed(Outcome.TIMED_OUT, late=OVERLOADED, controls=(control("path", ok=True),))
+    assert judge(check(), expects(CLAIM), seen).verdict is Verdict.FAIL
+
+
 def test_a_service_that_begins_to_answer_while_it_is_probed_is_late() -> None:
     """Attempts that time out before it answers at last are no disagreement: it was late."""
     seen = observed(Outcome.TIMED_OUT, Outcome.CONNECTED, late=LATE)

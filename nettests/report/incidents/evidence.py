@@ -291,7 +291,8 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
-    if result.verdict is Verdict.UNKNOWN and busy(result.distrust):
+    late = result.observation.late if result.observation else None
+    if result.verdict is Verdict.UNKNOWN and (busy(result.distrust) or busy(late)):
         return frozenset({Trait(Kind.OVERLOADED, "Probes")})
     if result.verdict is Verdict.UNKNOWN and (node := unready_node(result.distrust)):
         return frozenset({Trait(Kind.UNREADY, node)})

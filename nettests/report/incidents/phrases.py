@@ -22,7 +22,7 @@ from nettests.report.results import CheckResult
 
 _OF_ONE = {
     Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
-    Kind.OVERLOADED: "{} were overloaded while large payloads were sent: whether any was lost cannot be judged",
+    Kind.OVERLOADED: "{} were overloaded: what was lost or late there cannot be judged",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
     Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
     Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",

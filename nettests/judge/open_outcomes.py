@@ -1,0 +1,32 @@
+"""What was observed where the documents leave the outcome open: a known bug, or an outcome that they do not allow for.
+
+Used by ``verdicts``; pure.
+"""
+
+from nettests.model.expectation import Expectation, Expected, KnownBug
+from nettests.model.observation import Observation
+
+
+def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
+    """Return the bugs of an open expectation that were observed, in the order of their entries."""
+    return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
+
+
+def is_allowed(expectation: Expectation, observation: Observation) -> bool:
+    """Whether an open outcome is one that the documents allow for.
+
+    None allows that no connection at all succeeds where it names a number beyond which connections fail.
+    """
+    if observation.flows is not None and not observation.flows.connected:
+        return False
+    return not expectation.among or observation.outcome in expectation.among
+
+
+def _seen(shows: Expected, observation: Observation) -> bool:
+    if not shows.outcome.positive:
+        return any(attempt.outcome in shows.outcomes for attempt in observation.attempts)
+    return (
+        observation.outcome in shows.outcomes
+        and shows.source_seen in {None, observation.source_seen, *observation.sources_seen}
+        and shows.distribution in {None, observation.distribution}
+    )
