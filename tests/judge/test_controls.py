@@ -79,7 +79,7 @@ def test_only_the_targets_own_control_speaks_of_it(failing: str, *, said: bool) 
 def test_a_service_of_others_counts_only_where_another_node_reaches_it(
     verdict: Verdict, *, own: bool, reached: bool
 ) -> None:
-    """Whom it admits is its owner's matter; the cluster's own Services are for everybody."""
+    """Its owner decides which clients may connect; every client may connect to the cluster's own Services."""
     service = ExistingService(name="shop/web", address=ip_address("10.96.7.7"), port=80, own=own)
     dialled = check()
     action = replace(dialled.action, target=replace(dialled.target, existing=service))

@@ -1,7 +1,7 @@
 """Small Windows programs, and what cmd's own ``type`` and ``del`` do: what the node's components left on it.
 
 They are ``hostname``, ``whoami``, ``fsutil volume diskfree``, ``reg query``, ``netsh`` (port ranges), ``ipconfig``, ``tasklist`` and CNI
-plugins. cmd's messages are in the language of the system; a fault (``other-cmd-text``) puts words there that nobody knows. The
+plugins. cmd's messages are in the language of the system; a fault (``other-cmd-text``) puts unknown words there. The
 registry is a Windows node's, as its components left it, or a container's own; nothing is written.
 """
 
