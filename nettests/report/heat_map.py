@@ -130,11 +130,13 @@ def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
 
 
 def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
+    """Return the most urgent member at each pair of nodes; none if no pair needs attention."""
     by_pair: dict[tuple[str, str], list[_Placed]] = {}
     for placed in _placed(checks):
         if placed.target:
             by_pair.setdefault((placed.source, placed.target), []).append(placed)
-    return [min(placed, key=_urgency) for placed in by_pair.values()]
+    worst = [min(placed, key=_urgency) for placed in by_pair.values()]
+    return worst if any(pair.member.verdict in ATTENTION for pair in worst) else []
 
 
 def _urgency(placed: "_Placed") -> tuple[bool, bool, int]:

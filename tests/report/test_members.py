@@ -318,8 +318,9 @@ def test_the_picture_of_all_flows_shows_the_worst_at_each_pair() -> None:
 
 
 def test_a_picture_needs_two_nodes_and_a_terminal_room_for_them() -> None:
-    """Without members there is nothing to draw; sixty columns do not fit between two margins."""
+    """Without members, or with every pair in order, there is nothing to draw; sixty columns do not fit."""
     assert node_map([]) is None
+    assert node_map(swept(lambda _: False).checks) is None
     assert list(node_lines(sixty.one_node_dead().checks)) == []
 
 
