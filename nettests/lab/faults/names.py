@@ -62,6 +62,10 @@ def _answering(name: str, trouble: Callable[[Targets, Json], Trouble]) -> None:
 
 
 _answering("dns-slow", lambda _targets, options: server.late(number(options, "seconds", 3.0)))
+_answering(
+    "dns-ignores", lambda _targets, options: server.ignoring(text(options, "type") or "AAAA")
+)
+_answering("dns-truncates", lambda _targets, _: server.truncating())
 _answering("dns-wildcard", lambda targets, _: server.wildcard(targets.profile.outside_server))
 
 

@@ -113,7 +113,7 @@ def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
             verdict=deviation["verdict"],
             source=source,
             target=target,
-            service=end if end != target else "",
+            service=deviation.get("service") or (end if end != target else ""),
         )
         if member.red:
             yield member
