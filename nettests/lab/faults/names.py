@@ -105,6 +105,17 @@ async def _wrong_domain(targets: Targets, options: Json) -> AsyncIterator[None]:
         disk.files[KUBELET_FILE] = written
 
 
+@fault("kubelet-set")
+async def _kubelet_set(targets: Targets, options: Json) -> AsyncIterator[None]:
+    disks, line = targets.disks(options), text(options, "text")
+    before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
+    for disk, written in zip(disks, before, strict=True):
+        disk.files[KUBELET_FILE] = f"{written.rstrip()}\n{line}\n"
+    yield
+    for disk, written in zip(disks, before, strict=True):
+        disk.files[KUBELET_FILE] = written
+
+
 async def _scaled(client: Client, replicas: int) -> list[Json]:
     """Scale the DNS; return its pods once exactly so many exist and are ready."""
     await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})

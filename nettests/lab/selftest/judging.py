@@ -122,7 +122,8 @@ def judge(
     each_red = [member for check in red for member in (check, *check.members)]
     missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
     if SEED in fault.name and len(missed) < len(fault.must):
-        missed = []  # not every flow has a member for each pair of nodes: those that have one turn
+        # Not every flow has a member for each pair of nodes, or is planned on every profile: those that have one turn.
+        missed = lacking = []
     unrelated = [check.id for check in red if not _declared(fault, check)]
     words = run.incidents[0].words.casefold() if run.incidents else ""
     named = all(

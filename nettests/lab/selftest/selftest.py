@@ -172,7 +172,7 @@ class Selftest:
         faults = list(self._plan.of(profile))
         pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)
-        if healthy is not None and (healthy.red or healthy.problem):
+        if healthy is not None and healthy.spoiled:
             healthy = None  # the machine may have been busy
         if healthy is not None and not pending:
             return True
@@ -180,7 +180,7 @@ class Selftest:
             shared = _Shared(profile, stack)
             if healthy is None:
                 healthy = self._healthy(profile, shared.lab(), faults)
-            if healthy.red or healthy.problem:
+            if healthy.spoiled:
                 self._tell(f"{profile}: not healthy without a fault; nothing is judged on it")
                 return True
             for number, fault in enumerate(pending, 1):
