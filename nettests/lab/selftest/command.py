@@ -235,7 +235,8 @@ def selftest(
     text = json.dumps(matrix.document(results), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
     store.write("selftest.html", reference.page(results))
-    store.write("selftest.md", reference.render(results, assumptions=assumptions))
+    page = "assumptions" if assumptions else "placements" if anywhere else "selftest"
+    store.write("selftest.md", reference.render(results, of=page))
     if as_json:
         click.echo(text)
     else:
