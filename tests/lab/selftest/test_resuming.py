@@ -143,6 +143,6 @@ def test_a_fault_of_a_class_runs_its_own_flows_with_the_class(
     costly = fault(name="third", enable=("costly",))
     carried_out(plan(costly, budget=1000), store)
     flows = ALWAYS
-    assert ran == [(flows, ("costly",))] * 2
+    assert ran == [(flows, ("costly",)), (flows[:4], ("costly",))]
     assert store.fault(PROFILE, costly) is not None
     assert store.fault(PROFILE, fault(name="third")) is None
