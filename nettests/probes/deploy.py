@@ -205,11 +205,11 @@ def _sentinel(
         return None
     planned = ServiceObject(
         name=objects.SENTINEL,
-        backends=(backends[0],),
+        backends=tuple(backends),
         settings=ServiceSettings(label=objects.SENTINEL),
     )
     with suppress(ClusterError):
-        stored = cluster.create(objects.sentinel(backends[0], blank))
+        stored = cluster.create(objects.sentinel(blank))
         services[planned.name] = standing_service(stored, planned)
         return planned.name
     return None

@@ -24,6 +24,7 @@ from nettests.model.labels import (
     OS_LABEL,
     POD_LABEL,
     PURPOSE_LABEL,
+    RUN_LABEL,
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.yaml_text import read_yaml
@@ -196,15 +197,16 @@ def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     ]
 
 
-def sentinel(backend: str, blank: Blank) -> Object:
-    """Return the Service that is created last, in front of one server pod."""
+def sentinel(blank: Blank) -> Object:
+    """Return the Service that is created last, in front of all server Pods: one that is out of reach keeps it silent nowhere."""
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
         "name": SENTINEL,
         "namespace": blank.namespace,
         "labels": dict(blank.labels),
     }
-    item["spec"]["selector"] = {POD_LABEL: backend}
+    run = {name: value for name, value in blank.labels.items() if name == RUN_LABEL}
+    item["spec"]["selector"] = {**run, PURPOSE_LABEL: "server"}
     return item
 
 

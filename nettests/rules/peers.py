@@ -69,8 +69,9 @@ def like_its_peers(evidence: Evidence) -> Finding:
     return finding(
         not differences,
         "; ".join(differences) or f"{compared} readings as on its peers",
-        "that nodes of one pool are set up alike",
+        "nodes of one pool to be set up alike",
         of=compared,
+        by="whoever runs a cluster expects",
     )
 
 

@@ -237,6 +237,7 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
         f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
+        f" from {of[Kind.DIRECTION]}" if Kind.DIRECTION in of else "",
         f" from {of[Kind.SOURCE_OS].capitalize()} nodes" if Kind.SOURCE_OS in of else "",
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
@@ -316,8 +317,9 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
         start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
-        node = of.pop(Kind.PROXY_NODE)
-        return f"Services through the Service proxy of {node}{_where(of)}"
+        node, start = of.pop(Kind.PROXY_NODE), _STARTS.get(of.pop(Kind.VANTAGE, ""), "")
+        whose = f" from {start}" if start else ""
+        return f"Services through the Service proxy of {node}{whose}{_where(of)}"
     if Kind.PLACEMENT in of:
         within = of.get(Kind.SOURCE_NODE, "a node")
         place = {"other-node": "between nodes", "same-node": f"within {within}"}
