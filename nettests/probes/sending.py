@@ -332,14 +332,15 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run a process beside others of its Pod, if it has its result from that.
+        """Run the process of a node's own vantage beside others of it, if it has its result from that.
 
         Microsoft's nslookup, which a Windows node has, ends with 0 in any case, and says why on another stream.
         """
-        probe, source = self.probes.get(action.source.probe), action.source
+        source = action.source
+        probe = self.probes.get(source.probe)
         if probe is None or probe.together is None or wanted.tool not in BATCHED:
             return None
-        if wanted.tool == RESOLVER and (source.kind, source.os) == (VantageKind.NODE, OS.WINDOWS):
+        if wanted.tool == RESOLVER and source.os is OS.WINDOWS:
             return None
         return probe.together.run(wanted.words, action.target.kind.value, on_sent)
 
