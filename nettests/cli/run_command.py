@@ -31,9 +31,9 @@ from nettests.cli.options import (
 from nettests.errors import NettestsError, PathError
 from nettests.job import pack, spelled_archive
 from nettests.job.archive import packable
+from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.private import write_bytes
-from nettests.session.option_table import OPTIONS, OWN, words_of
-from nettests.session.prepare import estimate
+from nettests.session.estimate import estimate
 from nettests.session.recorded_runs import results_of
 from nettests.session.rerun import with_failed
 from nettests.session.run_archive import newest, read_folder

@@ -31,11 +31,11 @@ from urllib3.exceptions import HTTPError
 from nettests.deadlines import Patience
 from nettests.errors import PathError, PlanError
 from nettests.model.run_folder import HTML
+from nettests.plugin.option_table import WEBHOOK_VARIABLE
 from nettests.probes.external import TimelyAdapter
 from nettests.redaction import REDACTED, register
 from nettests.report import Results
 from nettests.report.slack_message import slack_message
-from nettests.session.option_table import WEBHOOK_VARIABLE
 
 OPTION = "--webhook"
 # samples: --webhook=https://x.test/y, addopts=-x --webhook https://x.test/y

@@ -30,11 +30,11 @@ from nettests.model.journal_records import Calibrated
 from nettests.model.run_folder import CALIBRATION, JOURNAL
 from nettests.model.words import OS, Family, VantageKind
 from nettests.parse.doubts import State
-from nettests.private import write_bytes
+from nettests.private import require_writable, write_bytes
 from nettests.report.instruments import InstrumentRow, instrument_rows
 from nettests.session.exporting import exported
 from nettests.session.journal import Journal
-from nettests.session.report_dir import new_run_id, require_writable, write_head
+from nettests.session.report_dir import new_run_id, write_head
 from nettests.session.run_options import RunOptions
 
 

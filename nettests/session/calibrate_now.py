@@ -28,12 +28,13 @@ from nettests.parse.instruments import of_words
 from nettests.plan import Flow
 from nettests.plan.least import pinging_pods
 from nettests.plan.node_pools import host_probe, node_vantage, pod_vantage, probe, unusable
+from nettests.private import require_writable
 from nettests.report.instruments import instrument_rows
 from nettests.session.calibrate_local import CalibratedNow, folder_of
 from nettests.session.for_a_while import standing_for_a_while
 from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared, prepare
-from nettests.session.report_dir import require_writable, write_head
+from nettests.session.report_dir import write_head
 from nettests.session.run_options import RunOptions
 from nettests.session.standing import Standing
 

@@ -47,8 +47,9 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
+from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.prepare import blank_of, facts_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]

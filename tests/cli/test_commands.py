@@ -263,7 +263,7 @@ def test_the_lab_option_takes_a_profile_or_none(
 
 def test_a_trace_needs_its_extra_before_it_starts_a_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a lab to read that a library is missing; the step to install it is there."""
-    monkeypatch.setattr("nettests.session.captures.find_spec", lambda _: None)
+    monkeypatch.setattr("nettests.capture.captures.find_spec", lambda _: None)
     monkeypatch.setattr("nettests.cli.options.lab", lambda _: pytest.fail("a lab was started"))
     done = nettests("trace", CHECK, "--lab")
     assert done.exit_code == 4

@@ -14,7 +14,7 @@ from nettests.plan import build, load
 from nettests.plugin.lab import COMMAND
 from nettests.report import render_json
 from nettests.resources import suites_path
-from nettests.session.prepare import estimate
+from nettests.session.estimate import estimate
 from tests.baseline.runs import BROKEN, FACTS, FLOWS
 from tests.compare.runs import but, results
 from tests.plan.clusters import mixed
