@@ -44,7 +44,8 @@ from nettests.probes.many_flows import ManyFlows
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
-from nettests.probes.series import Series, SizeSearch, next_attempt
+from nettests.probes.series import Series, next_attempt
+from nettests.probes.size_search import SizeSearch
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(

@@ -275,7 +275,7 @@ def test_lab_passes_everything_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     script = tmp_path / "lab.py"
     script.write_text("import sys\nsys.exit(0 if sys.argv[1:] == ['up', '--help', '-x'] else 9)\n")
     # The package knows the command under the name of its module.
-    module = import_module("nettests.cli.list_command")
+    module = import_module("nettests.cli.lab_command")
     monkeypatch.setattr(module, "COMMAND", (sys.executable, str(script)))
     assert nettests("lab", "up", "--help", "-x").exit_code == 0
     assert nettests("lab", "down").exit_code == 9

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.conformance.test_vendor_files import MANIFEST, filled
 
 from nettests.cli import discover_commands, main
 from nettests.cluster.profile_file import read_profile
@@ -13,6 +12,7 @@ from nettests.conformance.vendor_profile import VendorProfile
 from nettests.resources import manifests_path, suites_path
 from tests.cli.test_run_arguments import passed_on
 from tests.conformance.claimed import text_of
+from tests.conformance.test_vendor_files import MANIFEST, filled
 from tests.facts import cluster_facts
 
 SHIPPED = manifests_path() / "vendors"
