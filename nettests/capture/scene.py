@@ -257,7 +257,6 @@ def _port(endpoint: Endpoint, protocol: Protocol, request: str) -> int | None:
 
 
 def _owners(directory: Directory) -> dict[Address, str]:
-    """Return nodes by every address that stands for them, their Pods' included."""
     owners: dict[Address, str] = {}
     for node in directory.facts.nodes:
         vip = node.kube_proxy.source_vip.value

@@ -99,7 +99,6 @@ class Witnessing:
         )
 
     def _send(self, action: Action, setup: FlowSetup, first: int) -> tuple[MarkedFlow, ExecAnswer]:
-        """Connect once from the source's Pod."""
         scene = setup.scene
         if scene.requested_port is None:
             raise CannotProbeError(

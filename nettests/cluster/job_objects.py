@@ -169,7 +169,6 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
 
 
 def _there(connection: Connection, path: str) -> Object | None:
-    """Return an object if it exists and may be read."""
     try:
         return connection.get(path)
     except ApiError as error:

@@ -259,7 +259,6 @@ def _of_dns(services: Iterable[Object], pods: Iterable[Object]) -> Iterator[str]
 
 
 def _of_proxies(pods: Iterable[Object]) -> Iterator[str]:
-    """Yield the ConfigMaps of kube-proxy's Pods, and those of installers."""
     for pod in pods:
         yield from config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
     yield from kubeproxy.CONFIG_MAPS
@@ -341,7 +340,6 @@ def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
 
 
 def _container_of(pod: Object) -> str:
-    """Return the container that runs kube-proxy, else the first."""
     names = [item.get("name", "") for item in (pod.get("spec") or {}).get("containers") or ()]
     return next((name for name in names if kubeproxy.COMMAND in name), next(iter(names), ""))
 

@@ -235,7 +235,6 @@ def _tls(configuration: client.Configuration) -> ssl.SSLContext:
 
 
 def _proxy(configuration: client.Configuration) -> str | None:
-    """Return the proxy of other requests, if any."""
     proxy: str | None = configuration.proxy
     if not proxy or should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
         return None

@@ -322,7 +322,6 @@ def _is_starting(pod: Object) -> bool:
 
 
 def _about(events: Iterable[Object], name: str, uid: str | None) -> list[Object]:
-    """Return the events about one pod, not about one that had its name before."""
     return [
         event
         for event in events

@@ -130,7 +130,6 @@ def observation_of(
 
 
 def _counted(attempts: Sequence[Attempt], alone: int | None) -> tuple[Attempt, ...]:
-    """Return the attempts whose outcome says something of the network."""
     return tuple(
         attempt for attempt in attempts if not (attempt.overloaded or _excused(attempt, alone))
     )
@@ -147,7 +146,6 @@ def _attempts(
 
 
 def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
-    """Return the attempt, marked with what explains its silence."""
     if alone:
         attempt = replace(attempt, detail=one_line(f"{ALONE}: {attempt.detail}"))
     return replace(attempt, overloaded=overloaded)
@@ -193,7 +191,6 @@ def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
 def _loss(
     check: Check, attempts: Sequence[Attempt], flows: FlowCount | None
 ) -> LossEstimate | None:
-    """Return the loss of a train, if every try was either answered or lost."""
     if check.action.question is not Question.LOSS and not _counts_flows(check):
         return None
     if flows is not None and flows.ran_out:

@@ -123,7 +123,6 @@ def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
 
 
 def _on_hosts(action: Action) -> bool:
-    """Whether the action needs a pod on a node's own network."""
     settings = action.target.settings
     return (
         action.source.kind is VantageKind.NODE
@@ -224,7 +223,6 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
 
 
 def _connects(question: Question) -> bool:
-    """Whether an action needs a port of the external target."""
     match question:
         case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
             return True
@@ -239,7 +237,6 @@ def _connects(question: Question) -> bool:
 
 
 def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:
-    """Return which port of the external target a protocol lacks, or nothing."""
     match protocol:
         case Protocol.TCP:
             return "" if external.tcp_port else "tcpPort"

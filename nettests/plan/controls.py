@@ -200,7 +200,6 @@ def _balanced(topology: Topology, action: Action) -> Target:
 
 
 def _backing(topology: Topology, action: Action) -> NodeFacts | None:
-    """Return the node whose server pod backs the tested Service."""
     backends = action.target.backends
     return next((node for node in topology.node_pools.nodes if server(node) in backends), None)
 

@@ -43,7 +43,6 @@ def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
 
 
 def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
-    """Return the nodes that need a Pod on the host's network."""
     nodes = []
     if action.source.kind is VantageKind.NODE:
         nodes.append(facts.node(action.source.node or ""))
@@ -61,7 +60,6 @@ def _lacks_host_process(node: NodeFacts) -> bool:
 
 
 def _makes_host_process(action: Action) -> bool:
-    """Whether the started Pod is a HostProcess pod."""
     if action.question is not Question.START or action.case is None:
         return False
     return HOST_PROCESS in _kinds(json.loads(action.case.object))
@@ -82,7 +80,6 @@ def _of_case(action: Action) -> Iterator[str]:
 
 
 def _kinds(item: Json) -> Iterator[str]:
-    """Yield how a Pod, or the one that a StatefulSet makes, is privileged."""
     spec = item["spec"]
     holders = [spec, *(container for field in _CONTAINERS for container in spec.get(field) or ())]
     contexts = [holder.get("securityContext") or {} for holder in holders]

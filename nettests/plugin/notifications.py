@@ -234,7 +234,6 @@ def _result_line(name: str, done: str, act: Callable[[], str]) -> str:
 
 
 def _post(results: Results, page: str, webhook: Webhook) -> str:
-    """Send the summary; return why it did not arrive."""
     problem = webhook.post(slack_message(results, page))
     return f"the summary was not sent: {problem}" if problem else ""
 

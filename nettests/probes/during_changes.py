@@ -144,7 +144,6 @@ class KeptFlow(InUse):
             self.pause()
 
     def _say(self, talk: Conversation, numbers: Iterator[int]) -> str | None:
-        """Have the client send one datagram; return the backend that answered it."""
         word = f"n{next(numbers)}"
         talk.say(f"{word}\n")
 
@@ -156,7 +155,6 @@ class KeptFlow(InUse):
         return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
-        """Return the backend that answers a flow from another source port."""
         return backend_of(self.dial(self.address, SERVICE_UDP, Carrier.UDP)[0])
 
     @property
@@ -268,7 +266,6 @@ class Connections(InUse):
             seen.append(_Dialled(began, seconds, body))
 
     def _all_by(self, backend: str) -> bool:
-        """Whether the last connections were all answered by one backend."""
         last = self._seen[-IN_A_ROW:]
         return len(last) == IN_A_ROW and all(
             backend_of(connection.body) == backend for connection in last

@@ -208,7 +208,6 @@ class IdleConnection:
                     )
 
     def _open_outwards(self, action: Action, lines: ExitStack) -> _Line:
-        """Return a connection to the external target, or the result of the try."""
         source, outside = self.standing[action.source.probe], self.facts.external_target
         if outside is None or outside.address is None or outside.tcp_port is None:
             raise NotOfferedError("the cluster profile declares no external target to connect to")
@@ -273,7 +272,6 @@ def _is_outside(action: Action) -> bool:
 
 
 def _output_of(line: _Line) -> str:
-    """Return a client's output, for people."""
     return one_line(f"{line.client.stdout[-120:]} {line.client.stderr[-80:]}") or "it said nothing"
 
 

@@ -296,7 +296,6 @@ def _listen_in_families(spec: Object, node: NodeFacts) -> None:
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
-    """Give a pod's spec the policy by which it resolves names."""
     spec["dnsPolicy"] = pod.dns_policy
     if pod.dns_policy == "None":
         spec["dnsConfig"] = {
@@ -347,7 +346,6 @@ def _service(
 
 
 def _more_ports(settings: ServiceSettings) -> list[Object]:
-    """Return ports beside the usual ones, each with the same target port."""
     ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
     ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
     return [

@@ -291,7 +291,6 @@ class Observer:
 
 
 def _calm(check: Check) -> bool:
-    """Whether a check does not disturb others."""
     disturbs = check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods
     return not (disturbs or check.action.question.alone)
 

@@ -307,7 +307,6 @@ class Sender:
             return self._answer(wanted, action)
 
     def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
-        """Return what limits the requests over this channel."""
         probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()

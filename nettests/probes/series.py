@@ -129,7 +129,6 @@ class Series:
         return under_way + len(over) >= self.sender.timing.failures
 
     def _over(self) -> bool:
-        """Whether to open no more: a channel failed, or too many connections did."""
         raws = [connection.result() for connection in self._begun if connection.over]
         if any(raw.error is not None for raw in raws):
             return True

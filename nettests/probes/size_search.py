@@ -53,7 +53,6 @@ class SizeSearch:
             self._stream()
 
     def _undecided(self) -> bool:
-        """Whether some sizes pass and others do not, as far as answers can be read."""
         return bool(self._lost and self._passed) and not self._broken
 
     def _between(self) -> set[int]:
@@ -65,7 +64,6 @@ class SizeSearch:
         return {largest + gap * step // (BETWEEN + 1) for step in range(1, BETWEEN + 1)} - {largest}
 
     def _send(self, sizes: Collection[int]) -> None:
-        """Send an echo of each size, all at once."""
         self._round += 1
         pending = [self._begin(size) for size in sorted(sizes)]
         for size, raw in zip(sorted(sizes), results(pending), strict=True):
@@ -95,7 +93,6 @@ class SizeSearch:
             self._lost.add(size)
 
     def _stream(self) -> None:
-        """Send 64 KiB over TCP on the same path."""
         stream = replace(
             self.check.action,
             question=Question.REACH,

@@ -120,7 +120,6 @@ class Trains:
         return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
 
     def _slow(self) -> bool:
-        """Whether hundreds of tries would take minutes."""
         each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 

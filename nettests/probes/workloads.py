@@ -217,7 +217,6 @@ class Working:
                 return
 
     def _wait_for_status(self, workload: Object, kind: Workload, *, wait: bool) -> Object:
-        """Return the object once its status counts its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
             current = self._read(workload)
             if not left or not workloads.status_lacks(kind, current):

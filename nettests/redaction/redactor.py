@@ -113,7 +113,6 @@ def _remembered(text: str, depth: int) -> str:
 
 
 def _read(text: str, depth: int) -> str:
-    """Return a text without secrets: as JSON, whole, if it is that."""
     if text.lstrip()[:1] in {"{", "["}:
         try:
             read = json.loads(text)

@@ -89,7 +89,6 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
 
 
 def _by_id(history: History) -> dict[str, Check]:
-    """Return all checks that were planned, and their members, by id."""
     planned = [record.check for record in history.planned.values()]
     return {member.id: member for check in planned for member in (check, *check.each)}
 

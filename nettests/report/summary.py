@@ -240,7 +240,6 @@ def _without_cause(results: Results, alone: list[str]) -> str:
 
 
 def _kind(results: Results) -> str:
-    """Return what the worst verdict says; empty if all is well."""
     seen = {verdict for verdict, count in results.counts.items() if count}
     seen |= {member.verdict for check in results.checks for member in check.members}
     if seen & {Verdict.FAIL, Verdict.FLAKY}:

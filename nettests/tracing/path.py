@@ -232,7 +232,6 @@ _NEEDS = {
 
 
 def _stopped(path: Sequence[Hop]) -> Hop | None:
-    """Return the hop after the last one that was seen."""
     seen = max((number for number, hop in enumerate(path) if hop.seen), default=-1)
     return path[seen + 1] if seen + 1 < len(path) else None
 

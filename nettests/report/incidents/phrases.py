@@ -128,7 +128,6 @@ def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -
 
 
 def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return the cause for large packets, or for many connections or Services."""
     if Kind.SIZE in of:
         return _size_cause(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
