@@ -9,26 +9,23 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from nettests.model.check import Check, Target
-from nettests.model.flow_count import FlowCount
 from nettests.model.journal_records import Done
-from nettests.model.loss import LossEstimate, estimate
+from nettests.model.measured import FlowCount, LossEstimate, PathSize, SizeFinding, estimate
 from nettests.model.observation import Attempt, Observation, Raw, unusable
-from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
 from nettests.parse import during, many_services
-from nettests.parse.controls import read_controls
 from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
-from nettests.parse.kept_back import telling
 from nettests.parse.lost_datagram import ALONE
 from nettests.parse.many_flows import count
+from nettests.parse.overload import telling
 from nettests.parse.path_mtu import read_sizes
 from nettests.parse.ports import by_port, differing_ports
-from nettests.parse.read import DOUBT, read_raw, read_resolution
+from nettests.parse.read import DOUBT, read_controls, read_raw, read_resolution
 from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
-from nettests.parse.too_few_tries import too_few_tries
+from nettests.parse.trains import too_few_tries
 from nettests.parse.witness import witnessed_in
 
 NO_ENDPOINTS = "nobody"

@@ -11,7 +11,7 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Action, Target, Vantage
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.loss import tries
+from nettests.model.measured import tries
 from nettests.model.payload import EVERY_PATH, udp_headers
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Owner, descriptor

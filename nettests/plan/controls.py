@@ -112,7 +112,7 @@ def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control
 def _of_own_servers(topology: Topology, action: Action) -> Action | None:
     """Return the control for a Pod that queries the node's own name servers for a name of the cluster: they answer it at all.
 
-    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.controls``).
+    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.read``).
     """
     of_own_servers = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
     if not of_own_servers or action.target.descriptor.naming is not Naming.CLUSTER:

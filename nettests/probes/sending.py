@@ -28,8 +28,7 @@ from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.datagram import DATAGRAM
-from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.overload import REFERENCE
+from nettests.parse.overload import ICMP, REFERENCE, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import Resolvers, queries_resolver
@@ -37,8 +36,8 @@ from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
-from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
+from nettests.probes.reference import OwnTimes, itself
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
 from nettests.probes.together import Done, Together

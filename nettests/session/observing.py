@@ -11,7 +11,7 @@ from typing import Protocol
 from nettests import probes
 from nettests.model.check import Plan
 from nettests.session.blueprint import Blueprint, documented, learn
-from nettests.session.calibrate_now import Calibrating
+from nettests.session.calibrating import Calibrating
 from nettests.session.course import Course
 from nettests.session.diagnosis import Failing
 from nettests.session.holding import Holding

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
