@@ -186,17 +186,13 @@ def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Addr
             return (
                 of_family(service.addresses, family)
                 if service.addresses
-                else _first(service.backends, directory)
+                else directory.pod(service.backends[0]).addresses[0]
             )
         if target.pod:
             return of_family(directory.pod(target.pod).addresses, family)
         raise PlanError(
             f"nothing can be traced: no fact tells the address of {endpoint.host}"
         ) from None
-
-
-def _first(names: tuple[str, ...], directory: Directory) -> Address:
-    return directory.pod(names[0]).addresses[0]
 
 
 def _translator(action: Action, directory: Directory) -> str:

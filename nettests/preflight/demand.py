@@ -1,4 +1,4 @@
-"""What a run takes of a namespace's quotas, and what ResourceQuotas and LimitRanges leave of each. Pure.
+"""What a run takes of a namespace's quotas: the number of objects, and the resources of its containers. Pure.
 
 Counted as Kubernetes' quota evaluators count (``pkg/quota/v1/evaluator/core``), by the names of a ResourceQuota:
 ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``, ``count/leases.coordination.k8s.io`` … Objects
@@ -7,17 +7,17 @@ that controllers make for a run count, too.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from nettests.model.service import LOAD_BALANCER
 from nettests.model.workload import Workload
-from nettests.preflight.evidence import Quota
 
 Object = dict[str, Any]
 Amounts = Mapping[str, Fraction]
+
 _QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
 """The kinds that a run makes in its namespace and that have a name of their own in quotas."""
 _COUNTED = {
@@ -162,38 +162,3 @@ def spelled(amount: Fraction, resource: str) -> str:
     if resource.endswith(("memory", "storage")):
         return f"{float(amount / _FACTORS['Mi']):g}Mi"
     return f"{float(amount):g}"
-
-
-def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:
-    """Return every limit that concerns all pods; what is scoped to some classes of pods is left out."""
-    return tuple(quota for item in items for quota in _limits(item))
-
-
-def _limits(item: Object) -> Iterator[Quota]:
-    spec, status = item.get("spec") or {}, item.get("status") or {}
-    if spec.get("scopes") or spec.get("scopeSelector"):
-        return
-    used = status.get("used") or {}
-    for resource, hard in (status.get("hard") or spec.get("hard") or {}).items():
-        yield Quota(
-            name=f"ResourceQuota {item['metadata']['name']}",
-            resource=resource,
-            hard=quantity(str(hard)),
-            used=quantity(str(used.get(resource, "0"))),
-        )
-
-
-def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
-    """Return what LimitRanges give to containers that say nothing: ``requests.cpu``, ``limits.memory`` …"""
-    defaults: dict[str, Fraction] = {}
-    for item in items:
-        for limit in (item.get("spec") or {}).get("limits") or ():
-            if limit.get("type") != "Container":
-                continue
-            limits, requests = limit.get("default") or {}, limit.get("defaultRequest") or {}
-            given = {f"limits.{name}": amount for name, amount in limits.items()}
-            # A default limit is a default request too (LimitRanger).
-            given |= {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
-            for name, amount in given.items():
-                defaults.setdefault(name, quantity(str(amount)))
-    return defaults

@@ -1,64 +1,20 @@
-"""Let a probe answer for itself: it tells a slow path from a busy channel, or from busy machines at both ends of it.
+"""Let a probe answer for itself while a request of a check takes long.
 
-``OwnTimes`` is for ``sending``, which remembers how long a probe takes: no evidence, and no journal has it. ``attempts``
-and ``trains`` record such answers as evidence of a check whose own answers take long, for ``parse.slow`` and
-``parse.resent``. Nothing is judged here.
+Used by ``attempts`` beside lookups of names, by ``attempts`` and ``trains`` when all their answers came late, and by
+``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from it whether the path was
+slow, or the channel to the probe and the machines at both ends of it. Nothing is judged here.
 """
 
-import math
-import threading
-import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
-from nettests.model.check import Action, Check, Target
+from nettests.model.check import Check
 from nettests.model.observation import Raw
-from nettests.model.words import Protocol, Question, TargetKind
 from nettests.parse.overload import REFERENCE
 from nettests.parse.slow import BY_REQUEST, by_itself, late
 from nettests.probes.beside import Pending, all_over, begin
+from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender
-
-MEASURED_SECONDS = 2.0
-"""How long a measurement holds: a machine stays busy, or idle, for longer."""
-
-
-@dataclass(slots=True)
-class OwnTimes:
-    """The recent time of each probe to answer for itself, in seconds; safe for threads."""
-
-    clock: Callable[[], float] = time.monotonic
-    _measured: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By probe, when it was last measured, and the seconds."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def of(self, probe: str, measure: Callable[[], float]) -> float:
-        """Return the seconds; call ``measure`` if they are unknown or old; infinity while a measurement is under way."""
-        now = self.clock()
-        with self._lock:
-            at, seconds = self._measured.get(probe, (-math.inf, math.inf))
-            if now - at <= MEASURED_SECONDS:
-                return seconds
-            self._measured[probe] = (now, seconds)  # by one thread
-        seconds = measure()
-        with self._lock:
-            self._measured[probe] = (self.clock(), seconds)
-        return seconds
-
-
-def itself(action: Action) -> Action:
-    """Return the action that requests the probe's own name, at its own address."""
-    own_ip = Target(kind=TargetKind.OWN_IP, pod=action.source.probe, node=action.source.node)
-    return replace(
-        action,
-        target=own_ip,
-        question=Question.REACH,
-        protocol=Protocol.TCP,
-        resolver=None,
-        connections=1,
-        size=None,
-    )
-
 
 REFERENCES = 4
 """How often a probe answers for itself at most, while the request is sent once more."""

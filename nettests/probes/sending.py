@@ -36,8 +36,8 @@ from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
+from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
-from nettests.probes.reference import OwnTimes, itself
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
 from nettests.probes.together import Done, Together

@@ -171,7 +171,7 @@ def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage])
 
 
 def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
-    parts = [", ".join(_named_fact(coverages[name]) for name in statement.facts)]
+    parts = [", ".join(f"fact `{coverages[name].fact.id}`" for name in statement.facts)]
     parts.append(", ".join(map(_check, statement.checks)))
     parts.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
     parts += [
@@ -183,10 +183,6 @@ def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
         shown(statement, coverages).value,
         "<br>".join(part for part in parts if part),
     ]
-
-
-def _named_fact(coverage: Coverage) -> str:
-    return f"fact `{coverage.fact.id}`"
 
 
 def _check(check: str) -> str:

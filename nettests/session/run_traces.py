@@ -94,14 +94,13 @@ def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) 
     for incident in find_incidents(results, facts):
         for name in incident.checks:
             check = by_id.get(name)
-            if check is not None and verdicts[name] in _TRACED and _quick(check):
+            if (
+                check is not None
+                and verdicts[name] in _TRACED
+                and (not refusal(check) and check.action.question is not Question.IDLE)
+            ):
                 yield check
                 break
-
-
-def _quick(check: Check) -> bool:
-    """Whether a check can be traced in the time of a run: what is silent for minutes is not."""
-    return not refusal(check) and check.action.question is not Question.IDLE
 
 
 def trace_incidents(

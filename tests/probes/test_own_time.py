@@ -8,7 +8,7 @@ import pytest
 from nettests.bounds.slots import REMEMBERED, Slots
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import Protocol, TargetKind
-from nettests.probes.reference import MEASURED_SECONDS, OwnTimes, itself
+from nettests.probes.own_time import MEASURED_SECONDS, OwnTimes, itself
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
