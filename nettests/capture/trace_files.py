@@ -10,7 +10,7 @@ from nettests.report.trace_words import terminal_lines
 from nettests.tracing.finding import Trace
 from nettests.tracing.mark import Mark, belonging
 from nettests.tracing.packet import Capture, Frame, Sighting
-from nettests.tracing.printed import pcap
+from nettests.tracing.pcap import pcap
 
 PAGE, LINES = "trace.html", "trace.txt"
 

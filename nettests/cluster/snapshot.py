@@ -1,10 +1,8 @@
 """Fetch the API objects that facts are read from, concurrently, and keep the reason for each that cannot be read.
 
-The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. ConfigMaps are found by the Pods and
-DaemonSets that refer to them, and by the names that installers give them where nothing that may be read refers to one.
-
-Read objects for discovery: each in its documented shape, and why one, or a part of it, is missing. A refusal is a
-reason and never an error; many threads may read at the same time.
+The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. Each object is read in its documented
+shape; a refusal is a reason and never an error. ConfigMaps are found by the Pods and DaemonSets that refer to them, and by
+the names that installers give them where nothing that may be read refers to one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

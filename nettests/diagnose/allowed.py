@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nettests.cluster.networks import KEY as COREFILE
+from nettests.cluster.corefile import KEY as COREFILE
 from nettests.model.labels import DOMAIN
 from nettests.model.windows_programs import START_AGNHOST
 from nettests.rules.pods import FLAGS, NETWORK_VARIABLE, started

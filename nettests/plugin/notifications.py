@@ -1,11 +1,9 @@
 """Export a finished run: metrics to a file, a summary to a webhook. Both are off by default.
 
 The I/O for ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code are
-final: a failure here is printed on the terminal and changes neither.
-
-Off unless ``--webhook`` or ``$NETTESTS_WEBHOOK`` names an address. It is a secret, because whoever knows it can post
-to the channel: no error repeats it, and no log of the HTTP client is printed. ``report.slack_message`` makes the
-message; a failure changes nothing of a run.
+final: a failure here is printed on the terminal and changes neither. The address of the webhook (``--webhook``, or better
+``$NETTESTS_WEBHOOK``) is a secret, because whoever knows it can post to the channel: no error repeats it, and no log of
+the HTTP client is printed.
 """
 
 import ipaddress

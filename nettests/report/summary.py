@@ -1,7 +1,7 @@
 """Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``.
 
 Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
-pair of nodes was left out, the sentence says how many it speaks of. Pure text over ``Results``.
+pair of nodes was left out, the sentence says how many it speaks of.
 """
 
 from collections import Counter

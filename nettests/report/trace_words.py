@@ -1,7 +1,4 @@
-"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure.
-
-Pure; ``trace_words`` says the same to people.
-"""
+"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -2,9 +2,8 @@
 
 For ``nettests calibrate --local``, on a Windows laptop, server or hosted runner above all: each tool as a process of its own
 and by a shell, and a capture of a ping. All that this module imports exists on Windows. ``via`` are words before each
-command, for machines that are emulated.
-
-What ``nettests calibrate`` returns, and the bundle that it leaves where something is not understood.
+command, for machines that are emulated. ``CalibratedNow`` is also what ``calibrate_now`` returns of a cluster: it leaves an
+anonymous bundle where something is not understood.
 """
 
 import platform

@@ -16,7 +16,7 @@ from nettests.session.course import Course
 from nettests.session.diagnosis import Failing
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.node_watch import PodWatch
+from nettests.session.pod_watch import PodWatch
 from nettests.session.prepare import Prepared
 from nettests.session.standing import Standing
 from nettests.session.watch import Watch

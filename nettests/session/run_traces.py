@@ -12,7 +12,8 @@ from pathlib import Path
 from nettests.capture.scene import refusal
 from nettests.capture.trace_files import write_trace
 from nettests.capture.tracer import Traced, Tracer
-from nettests.diagnose.folder import is_whole, safe_name
+from nettests.diagnose.folder import safe_name
+from nettests.diagnose.object_text import is_whole
 from nettests.diagnose.subjects import NODE, Subject
 from nettests.errors import NettestsError
 from nettests.model import limits

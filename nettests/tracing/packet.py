@@ -1,9 +1,7 @@
-"""One IP packet of a flow, as a capture shows it: the value that ``wire`` reads from a frame.
+"""Packets, captures and scenes as values: what ``wire`` reads from a frame, where it was seen, and what was to be seen.
 
-A packet at one place of one node, and the capture that it is from.
-
-``session`` makes it from a cluster's facts and the run's objects, or from a command line. Nothing here reads a
-capture.
+``capture.scene`` makes a scene from a cluster's facts and the run's objects, ``path`` from a command line. Nothing here
+reads a capture.
 """
 
 from collections.abc import Mapping
