@@ -1,6 +1,6 @@
 """A check and its deployed objects → the scene of its flow: what facts and limitations lead to expect. Pure.
 
-For ``tracing``. A check without packets that can be marked is refused, with the reason.
+For ``tracer`` and ``witnessing``. A check without packets that can be marked is refused, with the reason.
 """
 
 from collections.abc import Iterable, Iterator
