@@ -96,25 +96,14 @@ def _doubts(read: Sequence[Capture], frames: int) -> Iterator[str]:
 def _frame(frame: Marked) -> Mapping[str, Any]:
     """Return what a record keeps of a frame: heads, where it was, and the tunnel around it."""
     packet, seen = frame.packet, frame.sighting
-    tunnel = packet.encapsulation
     return {
         "node": seen.node,
         "interface": seen.interface,
         "edge": seen.edge.value,
         "direction": seen.direction.value,
         "way": frame.way.value,
-        "source": str(packet.source),
-        "source_port": packet.source_port,
-        "destination": str(packet.destination),
-        "destination_port": packet.destination_port,
+        **packet.ends,
         "source_mac": packet.source_mac,
         "destination_mac": packet.destination_mac,
-        "tunnel": None
-        if tunnel is None
-        else {
-            "kind": tunnel.kind,
-            "vni": tunnel.vni,
-            "source": str(tunnel.source),
-            "destination": str(tunnel.destination),
-        },
+        "tunnel": packet.tunnel,
     }

@@ -1,7 +1,7 @@
 """Read the result of an idle connection: the record of ``probes.idle_connection``.
 
 A connection is lost only if it worked before the silence, data was sent on it afterwards, its server is still there,
-and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.idle_client``
+and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.client_scripts``
 describes what the clients print.
 """
 

@@ -74,6 +74,27 @@ class Packet:
     encapsulation: Encapsulation | None = None
 
     @property
+    def ends(self) -> dict[str, str | int | None]:
+        """Where it comes from and goes to, as documents have it."""
+        return {
+            "source": str(self.source),
+            "source_port": self.source_port,
+            "destination": str(self.destination),
+            "destination_port": self.destination_port,
+        }
+
+    @property
+    def tunnel(self) -> dict[str, str | int | None] | None:
+        """What is wrapped around it, as documents have it; ``None`` where nothing is."""
+        tunnel = self.encapsulation
+        return tunnel and {
+            "kind": tunnel.kind,
+            "vni": tunnel.vni,
+            "source": str(tunnel.source),
+            "destination": str(tunnel.destination),
+        }
+
+    @property
     def reports_too_big(self) -> bool:
         """Whether it is an ICMP error about a packet that was too large for a link."""
         return self.icmp in TOO_BIG and self.quoted is not None
