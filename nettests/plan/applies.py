@@ -10,6 +10,7 @@ from typing import assert_never
 
 from nettests.model.check import Action, Skip
 from nettests.model.facts import ClusterFacts, ExternalTarget
+from nettests.model.question import Trait
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
@@ -217,23 +218,9 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
         missing = "name"
     if action.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
-    if _connects(action.question):
+    if Trait.CONNECTS in action.question.traits:
         missing = missing or _missing_port(action.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
-
-
-def _connects(question: Question) -> bool:
-    match question:
-        case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
-            return True
-        case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
-            return False
-        case Question.PATH_MTU | Question.LOSS | Question.SCALE | Question.DURING:
-            return False
-        case Question.ADMIT | Question.INSPECT | Question.START:
-            return False
-        case _:
-            assert_never(question)
 
 
 def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:

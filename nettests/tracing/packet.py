@@ -87,7 +87,9 @@ class Packet:
     def tunnel(self) -> dict[str, str | int | None] | None:
         """What is wrapped around it, as documents have it; ``None`` where nothing is."""
         tunnel = self.encapsulation
-        return tunnel and {
+        if tunnel is None:
+            return None
+        return {
             "kind": tunnel.kind,
             "vni": tunnel.vni,
             "source": str(tunnel.source),
