@@ -150,19 +150,7 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
 
 def _beside(question: Question) -> Question:
     """Return the control that shows that a vantage reaches something: by echoes if the check sends echoes, else by a connection."""
-    match question:
-        case Question.PING:
-            return Question.PING
-        case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
-            return Question.REACH
-        case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-            return Question.REACH
-        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-            return Question.REACH
-        case Question.ADMIT | Question.INSPECT | Question.START:
-            return Question.REACH
-        case _:
-            assert_never(question)
+    return Question.PING if question is Question.PING else Question.REACH
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:
