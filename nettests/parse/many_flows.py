@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from nettests.model.measured import FlowCount
 from nettests.model.observation import Attempt
-from nettests.parse.trains import BESIDE
+from nettests.parse.late_trains import BESIDE
 
 AT_LAST = 8
 """So many in a row that fail after others have connected show that there are no more: on a path that loses half of all

@@ -17,6 +17,7 @@ from nettests.model.words import Distribution, Outcome, Question, SourceSeen, Va
 from nettests.parse import during, many_services
 from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
+from nettests.parse.late_trains import too_few_tries
 from nettests.parse.lost_datagram import ALONE
 from nettests.parse.many_flows import count
 from nettests.parse.overload import telling
@@ -25,7 +26,6 @@ from nettests.parse.ports import by_port, differing_ports
 from nettests.parse.read import DOUBT, read_controls, read_raw, read_resolution
 from nettests.parse.reading import one_line
 from nettests.parse.sources import classify_source, same_address
-from nettests.parse.trains import too_few_tries
 from nettests.parse.witness import witnessed_in
 
 NO_ENDPOINTS = "nobody"

@@ -15,10 +15,10 @@ from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS, SYN_AGAIN
 from nettests.model.words import OS, Outcome, Protocol, Question
+from nettests.parse.late_trains import late_trains
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.overload import Carried, prompt_beside
 from nettests.parse.read import read_raw, read_resolution
-from nettests.parse.trains import late_trains
 
 QUERY_AGAIN = (QUERY_SECONDS,)
 LOOKUP = 1.0

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
+from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST, ran_out
 from nettests.parse.read import read_raw
-from nettests.parse.trains import BESIDE
 from nettests.probes.beside import Pending, results
 from nettests.probes.controls import Controls
 from nettests.probes.sending import Sender

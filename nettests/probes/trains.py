@@ -15,10 +15,10 @@ from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
+from nettests.parse.late_trains import BESIDE, SLOW_TRIES, unclear_trains
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
 from nettests.parse.slow import by_itself, late
-from nettests.parse.trains import BESIDE, SLOW_TRIES, unclear_trains
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
 from nettests.probes.reference import beside_trains, compare_if_late
