@@ -41,6 +41,7 @@ from scripts.killing import LAB, LIMIT, NETTESTS, Killing, objects, say, uids
 PIECE = 1 << 16
 ERRORS, SLOW, RESETS = 0.05, 0.05, 0.01
 SLOW_SECONDS, OUTAGE_SECONDS = 2.0, 20.0
+HUNG = f"did not end within {LIMIT} s"
 LOST = "win-2"
 """The node whose kubelet falls silent."""
 RED = frozenset({"fail", "lifted", "flaky"})
@@ -202,6 +203,8 @@ class Chaos(Killing):
             )
             for reason, count in reasons.most_common(4):
                 say(f"       {count:>3} unknown: {reason}")
+            if ended.endswith(HUNG):
+                left.append(f"{where}: {HUNG}")
             problems += [*left, *(f"{where}: false red {check}" for check in red)]
         return problems
 
@@ -220,8 +223,10 @@ class Chaos(Killing):
                 met = run.poll() is None
                 if met:
                     self.bring(trouble, run, connection)
-                run.wait(LIMIT)
+                with suppress(subprocess.TimeoutExpired):
+                    run.wait(LIMIT)
             finally:
+                over = run.poll() is not None
                 run.kill()
                 run.wait()
                 if trouble == "node":
@@ -232,6 +237,8 @@ class Chaos(Killing):
                     )
         lines = output.read_text(encoding="utf-8").strip().splitlines()
         when = f"at request {requests}" if met else "ended before"
+        if not over:
+            return f"{when}, {HUNG}"
         return f"{when}, exit {run.returncode}: {lines[0][:150] if lines else 'nothing printed'}"
 
     def bring(self, trouble: str, run: "subprocess.Popen[bytes]", connection: Connection) -> None:

@@ -151,7 +151,7 @@ def _folder() -> Path:
 
 def _text(path: Path) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MOST_BYTES or not path.is_file():
             raise ProfileError(f"The lab profile {path} is no regular file of at most 4 MiB.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
