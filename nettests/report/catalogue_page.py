@@ -15,9 +15,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
-from nettests.expect import Catalogue, Coverage, Limitation, SeedDocument, Shown, Statement, shown
+from nettests.expect import (
+    Catalogue,
+    Coverage,
+    Fact,
+    Limitation,
+    SeedDocument,
+    Shown,
+    Statement,
+    shown,
+)
 from nettests.expect.manifest import Condition, Deviation, NodeCondition
-from nettests.expect.seeds import reasons_of
+from nettests.expect.seeds import lacking, reasons_of
 from nettests.model.expectation import Source
 from nettests.model.markdown import literal as escape
 from nettests.model.words import Category
@@ -69,19 +78,25 @@ def why(coverage: Coverage) -> str:
         parts.append(f"flows {', '.join(coverage.exercised_by)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(coverage.entries)}")
-    if fact.note:
-        parts.append(fact.note)
+    parts += _notes(fact)
     if not coverage.covered and fact.reason:
         of = f" of {fact.reason.of}" if fact.reason.of else ""
         parts.append(f"{fact.reason.kind.value}{of}: {fact.reason.text}")
     return "; ".join(parts) or "nothing, and no reason is given"
 
 
+def _notes(fact: Fact) -> list[str]:
+    return [
+        *([fact.note] if fact.note else []),
+        *([f"Not tested: {fact.untested}"] if fact.untested else []),
+    ]
+
+
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
     parts = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
     parts.append(_names("decided by ", coverage.entries))
-    parts.append(escape(fact.note))
+    parts += map(escape, _notes(fact))
     if not coverage.covered and fact.reason:
         of = f" of `{fact.reason.of}`" if fact.reason.of else ""
         parts.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
@@ -173,7 +188,8 @@ def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage])
 def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
     parts = [", ".join(_named_fact(coverages[name]) for name in statement.facts)]
     parts.append(", ".join(map(_check, statement.checks)))
-    parts.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
+    lacks = lacking(statement, coverages)
+    parts.append(f"lacking: {escape(lacks)}" if lacks else "")
     parts += [
         f"*{reason.kind.value}*: {escape(reason.text)}"
         for reason in reasons_of(statement, coverages)
