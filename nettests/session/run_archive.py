@@ -40,7 +40,7 @@ def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> 
         for path, content in files.items():
             make_folder((folder / path).parent)
             write_bytes(folder / path, content)
-    except (OSError, ValueError) as error:  # a name with a NUL, or of half a character, is a ValueError
+    except (OSError, ValueError) as error:  # the latter for a NUL or half a character
         reason = error.strerror if isinstance(error, OSError) else error
         raise PathError(f"{folder} cannot be written: {reason}") from error
     link_latest(folder)
