@@ -216,7 +216,7 @@ class Connection:
         request: ApiRequest,
         *,
         retried: Collection[int] = RETRIED,
-        most: int = limits.ANSWER_BYTES,
+        most: int | None = None,
     ) -> Answer:
         """Send a request until its answer is one that a retry cannot improve; return the last one.
 
@@ -245,7 +245,7 @@ class Connection:
         """Return the tries of a request, or of a handshake; none begins after ``until``."""
         return Tries(self.timing, self._credentials, self._random, self.under_way, until)
 
-    def send(self, request: ApiRequest, most: int = limits.ANSWER_BYTES) -> Answer:
+    def send(self, request: ApiRequest, most: int | None = None) -> Answer:
         """Send a request once and return the answer, whatever its status.
 
         The sum of the caller's time-outs, like the profile's ``api_answer``, limits the answer as a whole.
@@ -262,7 +262,7 @@ class Connection:
             try:
                 data = whole(
                     lambda size: response.read(size, decode_content=True),
-                    most,
+                    limits.ANSWER_BYTES if most is None else most,
                     f"the answer to {request}",
                 )
             except TooBigError:

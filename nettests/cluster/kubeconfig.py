@@ -22,6 +22,7 @@ from nettests.model import limits
 from nettests.model.limits import TooMuchError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_limits import bound_yaml
+from nettests.outside_files import OutsideFileError, read_bytes
 from nettests.redaction import register
 
 
@@ -102,10 +103,11 @@ def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[
 def _require_small(file: Path) -> None:
     """Refuse a file that would crash the client library's own reader: it has no limits."""
     try:
-        bound_yaml(file.read_bytes()[: limits.YAML_BYTES + 1].decode(errors="replace"))
-    except TooMuchError as error:
+        bound_yaml(read_bytes(file, limits.YAML_BYTES).decode(errors="replace"))
+    except (TooMuchError, OutsideFileError) as error:
+        reason = error.strerror if isinstance(error, OutsideFileError) else error
         raise ClusterError(
-            f"the kubeconfig {file} was not read: {error}", hint="is it a kubeconfig?"
+            f"the kubeconfig {file} was not read: {reason}", hint="is it a kubeconfig?"
         ) from error
     except (OSError, yaml.YAMLError):
         return  # the client library says what is wrong

@@ -60,24 +60,20 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Process the current pods by name; a pod that existed before and is missing was deleted."""
+        """Process the current pods by name; all were created before, so that one that is missing was deleted."""
         for name in self.pending:
-            if name in pods and pods[name] is self._latest.get(name):
-                continue  # of hundreds only one changes at a time
-            if name in pods:
-                self.see(pods[name], deleted=False, now=now)
-            elif name in self._latest:
-                self.see(self._latest[name], deleted=True, now=now)
+            if name not in pods:
+                self.problems[name] = "was deleted while it was waited for"
+            elif pods[name] is not self._latest.get(name):  # of hundreds one changes at a time
+                self.see(pods[name], now=now)
 
-    def see(self, pod: Object, *, deleted: bool, now: float) -> None:
+    def see(self, pod: Object, *, now: float) -> None:
         """Process a pod's newest state."""
         name = pod["metadata"]["name"]
         if name not in self.pending:
             return
         self._latest[name] = pod
-        if deleted:
-            self.problems[name] = "was deleted while it was waited for"
-        elif is_standing(pod):
+        if is_standing(pod):
             self.ready[name] = pod
         elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
             self.problems[name] = problem_of(pod)

@@ -27,6 +27,7 @@ from nettests.model.labels import (
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.yaml_text import read_yaml
+from nettests.outside_files import read_bytes
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
@@ -112,7 +113,7 @@ def pull_secret(blank: Blank) -> Object:
     path, data = blank.images.pull_secret_file, blank.images.pull_secret_data
     try:
         if path is not None:
-            data = {".dockerconfigjson": b64encode(path.read_bytes()).decode("ascii")}
+            data = {".dockerconfigjson": b64encode(read_bytes(path)).decode("ascii")}
     except OSError as error:
         raise PathError(
             f"the pull secret {path} cannot be read: {error.strerror}",

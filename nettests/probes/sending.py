@@ -40,10 +40,10 @@ from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
-from nettests.probes.together import Done, Together
+from nettests.probes.together import RESOLVER, Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-BATCHED = frozenset({"curl", "connect"})
+BATCHED = frozenset({"curl", "connect", RESOLVER})
 """Tools that end with 0 where the target answered, and at once."""
 STOPPED = "the run was stopped"
 """The beginning of every reason why a check was not run to its end."""
@@ -330,9 +330,14 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run the process of a node's own vantage beside others of it, if it has its result from that."""
-        probe = self.probes.get(action.source.probe)
+        """Run a process beside others of its Pod, if it has its result from that.
+
+        Microsoft's nslookup, which a Windows node has, ends with 0 in any case, and says why on another stream.
+        """
+        probe, source = self.probes.get(action.source.probe), action.source
         if probe is None or probe.together is None or wanted.tool not in BATCHED:
+            return None
+        if wanted.tool == RESOLVER and (source.kind, source.os) == (VantageKind.NODE, OS.WINDOWS):
             return None
         return probe.together.run(wanted.words, action.target.kind.value, on_sent)
 

@@ -25,7 +25,7 @@ from nettests.model import limits
 from nettests.model.history import History
 from nettests.model.journal_records import ManifestFile, others
 from nettests.model.run_folder import JOURNAL
-from nettests.outside_files import text_of
+from nettests.outside_files import read_bytes, text_of
 from nettests.plan import Flow, build, load
 from nettests.private import make_folder, write_text
 from nettests.report.build import build_from
@@ -103,7 +103,7 @@ def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(path, limits.JOURNAL_BYTES)).hexdigest()
 
 
 BESIDE = "the document that this report gives"

@@ -262,7 +262,7 @@ class Direct(Connection):
         self.memory = memory
         self._turn = threading.Lock()
 
-    def send(self, request: ApiRequest, most: int = 0) -> Answer:
+    def send(self, request: ApiRequest, most: int | None = None) -> Answer:
         """Hand the request over and return the answer; both are copies, as if they had travelled."""
         spelled = f"?{urlencode(dict(request.query))}" if request.query else ""
         with self._turn:

@@ -79,6 +79,11 @@ def find_incidents(
         incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
         struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
         incidents.append(_of_loss(replace(loss, checks=struck_too), facts))
+    several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
+    alone = [result for result in red.values() if result.id not in several]
+    if (rest := find_loss(alone, evidence, unexplained=True)) and rest.scope:
+        incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
+        incidents.append(_of_loss(rest, facts))
     covered = {check for incident in incidents for check in incident.checks}
     incidents.sort(
         key=lambda incident: (
@@ -88,7 +93,7 @@ def find_incidents(
             Kind.SERVICE not in incident.traits,  # of as many, what names a Service tells most
         )
     )
-    alone = sorted((result for result in red.values() if result.id not in covered), key=_weight)
+    alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
     return tuple(_by_check(incident) for incident in whole)
 

@@ -32,7 +32,16 @@ def happened(results: Sequence[CheckResult]) -> str:
     )
     if not seen:
         return UNJUDGED
-    return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
+    now_and_then = sum(map(_lost_some, results)) * 2 > len(results)
+    otherwise = "get an answer only now and then" if now_and_then else "do not behave as documented"
+    return _HAPPENED.get(seen.most_common(1)[0][0], otherwise)
+
+
+def _lost_some(result: CheckResult) -> bool:
+    """Whether some attempts of a check were answered and others not."""
+    attempts = result.observation.attempts if result.observation else ()
+    outcomes = {attempt.outcome for attempt in attempts}
+    return Outcome.TIMED_OUT in outcomes and any(outcome.positive for outcome in outcomes)
 
 
 def _seen(observation: Observation) -> Outcome:
