@@ -28,6 +28,7 @@ from nettests.model.labels import (
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.yaml_text import read_yaml
+from nettests.outside_files import read_bytes
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
@@ -113,7 +114,7 @@ def pull_secret(blank: Blank) -> Object:
     path, data = blank.images.pull_secret_file, blank.images.pull_secret_data
     try:
         if path is not None:
-            data = {".dockerconfigjson": b64encode(path.read_bytes()).decode("ascii")}
+            data = {".dockerconfigjson": b64encode(read_bytes(path)).decode("ascii")}
     except OSError as error:
         raise PathError(
             f"the pull secret {path} cannot be read: {error.strerror}",
@@ -298,7 +299,6 @@ def _listen_in_families(spec: Object, node: NodeFacts) -> None:
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
-    """Give a pod's spec the policy by which it resolves names."""
     spec["dnsPolicy"] = pod.dns_policy
     if pod.dns_policy == "None":
         spec["dnsConfig"] = {
@@ -349,7 +349,6 @@ def _service(
 
 
 def _more_ports(settings: ServiceSettings) -> list[Object]:
-    """Return ports beside the usual ones, each with the same target port."""
     ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
     ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
     return [

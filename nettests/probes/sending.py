@@ -28,8 +28,7 @@ from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.datagram import DATAGRAM
-from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.overload import REFERENCE
+from nettests.parse.overload import ICMP, REFERENCE, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import Resolvers, queries_resolver
@@ -307,7 +306,6 @@ class Sender:
             return self._answer(wanted, action)
 
     def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
-        """Return what limits the requests over this channel."""
         probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()

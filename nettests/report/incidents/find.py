@@ -28,11 +28,11 @@ from nettests.report.incidents.phrases import (
     cause_of_loss,
     cause_of_slowness,
 )
+from nettests.report.incidents.rules_missed import deviations, without_path
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind
-from nettests.report.incidents.untrusted import deviations, without_path
 from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
 from nettests.report.results import CheckResult, Incident
 

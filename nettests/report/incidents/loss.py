@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from nettests.judge.distrust import busy
 from nettests.judge.message import last_detail
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt
-from nettests.model.path_size import SizeFinding
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness

@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
+from nettests.report.incidents.happened import UNJUDGED, happened
 from nettests.report.incidents.hops import lost_directions
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import UNJUDGED, amount_sentence, happened
+from nettests.report.incidents.much import amount_sentence
+from nettests.report.incidents.rules_missed import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
-from nettests.report.incidents.untrusted import listed, rules_of
+from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
 
 _OF_ONE = {
@@ -126,7 +128,6 @@ def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -
 
 
 def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return the cause for large packets, or for many connections or Services."""
     if Kind.SIZE in of:
         return _size_cause(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
