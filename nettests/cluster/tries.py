@@ -213,7 +213,11 @@ class Tries:
         delay *= 0.5 + self._dice.random() / 2
         if time.monotonic() + delay > min(self._until, self._under_way.until):
             return False
-        return not self._under_way.over.wait(delay)  # whether the connection is still open
+        return self._slept(delay)
+
+    def _slept(self, seconds: float) -> bool:
+        """Wait; return whether the connection is still open."""
+        return not self._under_way.over.wait(seconds)
 
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}
