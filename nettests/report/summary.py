@@ -17,7 +17,7 @@ from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
 from nettests.model.verdict import ACCEPTED, ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
 from nettests.plan.classes import CHOICES, OPTION, not_enabled
-from nettests.report.results import CheckResult, ExercisedNodes, Incident, Results
+from nettests.report.results import CheckResult, ExercisedNodes, Results
 from nettests.report.text import one_line, plural
 
 T = TypeVar("T")
@@ -229,7 +229,7 @@ def _what_is_wrong(results: Results) -> str:
     ]
     if not explained:
         return _without_cause(results, alone)
-    causes = dict.fromkeys(_in_short(incident) for incident in explained)
+    causes = dict.fromkeys(in_short(incident.cause, incident.traits) for incident in explained)
     for node in [
         cause.removesuffix(_IS_CUT_OFF) for cause in causes if cause.endswith(_IS_CUT_OFF)
     ]:
@@ -245,10 +245,10 @@ def _what_is_wrong(results: Results) -> str:
     return " · ".join((*shown, *([f"{more} more"] if more else [])))
 
 
-def _in_short(incident: Incident) -> str:
+def in_short(cause: str, traits: Mapping[str, str]) -> str:
     """Return a cause as a headline has it: without figures, and of a node that nothing reaches that it is cut off."""
-    cause = one_line(incident.cause, limit=CAUSE_LENGTH)
-    traits = {kind: value for kind, value in incident.traits.items() if kind != "placement"}
+    cause = one_line(cause, limit=CAUSE_LENGTH)
+    traits = {kind: value for kind, value in traits.items() if kind != "placement"}
     if cause.endswith("get no answer") and len(traits) == 1:
         (kind, node), *_ = traits.items()
         if kind in _CUT_OFF:
