@@ -129,7 +129,6 @@ def sections(difference: Difference) -> tuple[Section, ...]:
 
 
 def _check(change: CheckChange) -> Item:
-    """Return a check with the two verdicts, what was seen, and why."""
     before, after = change.before, change.after
     lines = [
         f"{word} {was or nothing} → {now or nothing}"
@@ -160,7 +159,6 @@ def because(change: CheckChange) -> str:
 
 
 def _members(members: Iterable[MemberChange]) -> Iterator[str]:
-    """Yield which members changed how, alike ones together."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for member in members:
         was = member.before.value if member.before else "not a member"

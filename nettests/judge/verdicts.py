@@ -33,8 +33,8 @@ from nettests.judge.proof import (
 )
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Observation, unusable
-from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
 from nettests.model.words import Distribution, Outcome, Verdict
 

@@ -1,10 +1,8 @@
-"""Terminal output of a run: progress, and the dozen lines at its end.
+"""Terminal output of a run: progress, and the dozen lines at its end, from finished results.
 
 On a terminal, one live line shows the stage, its progress and the verdicts so far; a pipe gets plain lines, one for
 each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich). Output goes to the terminal that pytest
 started with, because pytest captures standard output while tests run.
-
-About a dozen lines when all is well. It reads finished results and only prints.
 """
 
 import threading

@@ -101,7 +101,6 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
 
 
 def _members(results: Results, incident: Incident) -> list[CheckResult]:
-    """Return an incident's checks, the most urgent verdict first."""
     of = set(incident.checks)
     checks = [check for check in results.checks if check.id in of]
     return sorted(checks, key=lambda check: SUMMARY_ORDER.index(check.verdict))

@@ -1,7 +1,7 @@
 """Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``.
 
 Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
-pair of nodes was left out, the sentence says how many it speaks of. Pure text over ``Results``.
+pair of nodes was left out, the sentence says how many it speaks of.
 """
 
 from collections import Counter
@@ -266,7 +266,6 @@ def _without_cause(results: Results, alone: list[str]) -> str:
 
 
 def _kind(results: Results) -> str:
-    """Return what the worst verdict says; empty if all is well."""
     seen = {verdict for verdict, count in results.counts.items() if count}
     seen |= {member.verdict for check in results.checks for member in check.members}
     if seen & {Verdict.FAIL, Verdict.FLAKY}:

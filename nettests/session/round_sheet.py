@@ -1,11 +1,9 @@
-"""The observations of one round of a watch, in memory until it is known whether they are recorded.
+"""One round of a watch: its observations, in memory until it is known whether they are recorded, and what rounds came to.
 
-Takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence that
-anybody reads, so ``rounds`` decides which checks' answers are written.
-
-Count in how many rounds of a watch each check, and each member, was judged or not. ``rounds`` uses it for the exit
-code: a check that was observed in few rounds is not known for the whole time. Lost rounds, and checks that do not
-apply, do not count.
+A sheet takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence
+that anybody reads, so ``rounds`` decides which checks' answers are written. ``RoundTally`` counts in how many rounds each
+check, and each member, was judged or not, for the exit code: a check that was observed in few rounds is not known for the
+whole time. Lost rounds, and checks that do not apply, do not count.
 """
 
 import threading

@@ -1,6 +1,7 @@
 """Faults of packets (between nodes, on a node's way to its pods, at single pods), and of Service proxies' rules."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from nettests.lab.client import Json
@@ -21,13 +22,14 @@ from nettests.lab.faults.targets import (
 from nettests.lab.network import alterations
 from nettests.lab.network.alterations import Alteration, Which
 from nettests.lab.network.switch_rules import IDLE_SECONDS
-from nettests.lab.network.wire_faults import GATEWAY, Path
+from nettests.lab.network.wire_faults import GATEWAY, Detour, Path, damaged, twice
 from nettests.lab.topology import OS
 
 _VNI = 9999
 _EVERY = 5
 _SERVICES = 200
 _GAP_SECONDS = 0.3
+_KILOBITS = 1000
 
 _OF_NODES: Mapping[str, Callable[[Targets, str, Json], Awaitable[Undo]]] = {
     "connection-loss": lambda targets, node, options: targets.fabric.node_faults.lose_connections(
@@ -54,10 +56,18 @@ _OF_NODES: Mapping[str, Callable[[Targets, str, Json], Awaitable[Undo]]] = {
         )
     ),
     "not-encapsulated": lambda targets, node, _: targets.fabric.node_faults.send_plainly(node),
-    "source-rewritten": lambda targets, node, _: targets.fabric.node_faults.rewrite_sources(node),
+    "source-rewritten": lambda targets, node, options: targets.fabric.node_faults.rewrite_sources(
+        node, targets.node(options, "peer") or ""
+    ),
     "sources-disguised": lambda targets, node, _: targets.fabric.node_faults.disguise_sources(node),
     "macs-kept": lambda targets, node, _: targets.fabric.node_faults.keep_macs(node),
     "host-silent": lambda targets, node, _: targets.fabric.node_faults.silence_host(node),
+    "host-without-services": lambda targets, node, _: targets.fabric.node_faults.silence_host(
+        node, to_services=True
+    ),
+    "stale-neighbour": lambda targets, node, options: targets.fabric.node_faults.misdirect(
+        node, str(targets.node(options, "peer"))
+    ),
 }
 """Faults of one node."""
 _ALTERATIONS: Mapping[str, Callable[[Targets, Which, Json], Alteration]] = {
@@ -72,7 +82,10 @@ _ALTERATIONS: Mapping[str, Callable[[Targets, Which, Json], Alteration]] = {
     ),
     "wrong-target-port": lambda _targets, which, _: alterations.with_wrong_port(which),
     "one-backend": lambda _targets, which, _: alterations.with_one_backend(which),
-    "affinity-lost": lambda _targets, which, _: alterations.without_affinity(which),
+    "affinity-lost": lambda _targets, which, options: alterations.without_affinity(
+        which, count(options, "seconds", 0)
+    ),
+    "policies-ignored": lambda _targets, which, _: alterations.without_policies(which),
     "endpoints-frozen": lambda _targets, which, _: alterations.frozen(which),
     "shared-endpoints-lost": lambda _targets, which, _: alterations.shared_lost(which),
     "readdressed-endpoints-lost": lambda _targets, which, _: alterations.readdressed_lost(which),
@@ -96,22 +109,34 @@ async def _loss(targets: Targets, options: Json) -> Undo:
     return await targets.fabric.wire_faults.lose(_path(targets, options), packets(options), rate)
 
 
-async def _held_back(targets: Targets, options: Json, *, seconds: float, every: int) -> Undo:
-    return await targets.fabric.wire_faults.hold_back(
-        _path(targets, options),
-        packets(options),
-        seconds=number(options, "seconds", seconds),
+async def _held_back(targets: Targets, options: Json, *, way: Detour) -> Undo:
+    detour = replace(
+        way,
+        seconds=number(options, "seconds", way.seconds),
         jitter=number(options, "jitter", 0),
-        every=count(options, "every", every),
+        every=count(options, "every", way.every),
         seed=count(options, "seed", 0),
     )
+    path = _path(targets, options)
+    return await targets.fabric.wire_faults.hold_back(path, packets(options), detour)
+
+
+def _too_fast(options: Json) -> str:
+    """Return the verdict of a policer on the way."""
+    kilobytes = count(options, "kilobits", _KILOBITS) // 8
+    return f"limit rate over {kilobytes} kbytes/second burst 16 kbytes drop"
+
+
+async def _struck(targets: Targets, options: Json, *, verdict: Callable[[Json], str]) -> Undo:
+    path = _path(targets, options)
+    return await targets.fabric.wire_faults.strike(path, packets(options), verdict(options))
 
 
 async def _route_missing(targets: Targets, options: Json) -> Undo:
     node, peer = str(targets.node(options)), str(targets.node(options, "peer"))
     if node == peer:
         raise LabError("A node needs no route to its own pods.", hint="Name another --peer.")
-    return await targets.fabric.node_faults.forget_route(node, peer)
+    return await targets.fabric.node_faults.forget_route(node, peer, count(options, "prefix", 0))
 
 
 async def _hairpin_broken(targets: Targets, options: Json) -> Undo:
@@ -121,8 +146,12 @@ async def _hairpin_broken(targets: Targets, options: Json) -> Undo:
 
 FAULTS |= {
     "packet-loss": _loss,
-    "packet-delay": partial(_held_back, seconds=0.2, every=1),
-    "packet-reordering": partial(_held_back, seconds=0.02, every=_EVERY),
+    "packet-delay": partial(_held_back, way=Detour(seconds=0.2)),
+    "packet-reordering": partial(_held_back, way=Detour(seconds=0.02, every=_EVERY)),
+    "packet-corruption": partial(_held_back, way=Detour(every=_EVERY, change=damaged)),
+    "packet-duplication": partial(_held_back, way=Detour(change=twice)),
+    "narrow-link": partial(_struck, verdict=_too_fast),
+    "ttl-too-small": partial(_struck, verdict=lambda _: "ip ttl set 1"),
     "route-missing": _route_missing,
     "hairpin-broken": _hairpin_broken,
 }
