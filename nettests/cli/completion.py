@@ -119,7 +119,7 @@ def _pairs(parameter: click.Parameter) -> Iterable[tuple[str, ...]]:
 
 
 def _drawn(name: str, described: dict[str, Any]) -> click.Command:
-    parameters = []
+    parameters: list[click.Parameter] = []
     for each in described["parameters"]:
         more = {**each["more"], "shell_complete": OF_OPTIONS.get(each["source"])}
         if each["choices"]:
