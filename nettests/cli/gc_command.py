@@ -123,7 +123,6 @@ def _why_it_goes(leftover: Leftover) -> str:
 
 
 def _next_step(leftover: Leftover) -> str:
-    """Return the next step towards removal; empty if only waiting helps."""
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {quote(leftover.ownership.run)} --yes"
     if leftover.forged:

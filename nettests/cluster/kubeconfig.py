@@ -1,9 +1,7 @@
 """Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
-The first step of ``connect``; it only reads files.
-
-The credentials that a kubelet gives a Pod: address from the environment, token and authority from a mounted folder.
-Reads files only.
+The first step of ``connect``; it only reads files. In a Pod the address comes from the environment, token and authority
+from the folder that the kubelet mounts.
 """
 
 import os

@@ -199,7 +199,6 @@ def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
 
 
 def _disagreement(places: Sequence[Leftover]) -> str:
-    """Return why these places may not all belong to one run, or nothing."""
     run = places[0].ownership.run
     if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"

@@ -1,13 +1,9 @@
-"""Wait until pods are Ready by watching them; for each that does not become Ready, find the reason.
+"""Wait for what a run created: Pods that are Ready, Services with addresses, endpoints behind Services.
 
-Also waits until Services of type LoadBalancer have addresses. ``model.pod_problem`` reads the reason from the pod's status
-and events. A failed pod is a result here, never an exception.
-
-Wait until the EndpointSlices of a namespace hold the pods behind its Services. Whether kube-proxy on a node has
-programmed them is not known here: that only shows on the node.
-
-Read the events of Pods, and which Pods of a namespace get no sandbox or no image by what their events say. A Pod
-without a sandbox looks like one that is being created, so that its status is no reason to stop waiting.
+For each Pod that does not become Ready, the reason is found (``model.pod_problem``), by its events too: a Pod without a
+sandbox looks like one that is being created, so that its status is no reason to stop waiting. A failed Pod is a result
+here, never an exception. Whether kube-proxy on a node has programmed endpoints is not known here: that only shows on the
+node.
 """
 
 import math
@@ -317,7 +313,6 @@ def _is_starting(pod: Object) -> bool:
 
 
 def _about(events: Iterable[Object], name: str, uid: str | None) -> list[Object]:
-    """Return the events about one pod, not about one that had its name before."""
     return [
         event
         for event in events

@@ -38,8 +38,8 @@ def open_probes(
 
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
-        together = Together(execute, facts.node(pod.node).os, timing.execute)
         if pod.purpose == "node":
+            together = Together(execute, facts.node(pod.node).os, timing.execute)
             probes[pod.name] = Probe(name=pod.name, execute=execute, together=together)
             return
         try:
@@ -53,9 +53,7 @@ def open_probes(
         refused = f" ({'; '.join(notes)})" if notes else ""
         recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
-        probes[pod.name] = Probe(
-            name=pod.name, http=channels, execute=execute, http_slots=slots, together=together
-        )
+        probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
 
     probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]
     by_http = sum(1 for pod in probed if pod.purpose != "node")

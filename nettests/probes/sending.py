@@ -28,8 +28,7 @@ from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.datagram import DATAGRAM
-from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.overload import REFERENCE
+from nettests.parse.overload import ICMP, REFERENCE, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import Resolvers, queries_resolver
@@ -307,7 +306,6 @@ class Sender:
             return self._answer(wanted, action)
 
     def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
-        """Return what limits the requests over this channel."""
         probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()
@@ -332,14 +330,15 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run a process beside others of its Pod, if it has its result from that.
+        """Run the process of a node's own vantage beside others of it, if it has its result from that.
 
         Microsoft's nslookup, which a Windows node has, ends with 0 in any case, and says why on another stream.
         """
-        probe, source = self.probes.get(action.source.probe), action.source
+        source = action.source
+        probe = self.probes.get(source.probe)
         if probe is None or probe.together is None or wanted.tool not in BATCHED:
             return None
-        if wanted.tool == RESOLVER and (source.kind, source.os) == (VantageKind.NODE, OS.WINDOWS):
+        if wanted.tool == RESOLVER and source.os is OS.WINDOWS:
             return None
         return probe.together.run(wanted.words, action.target.kind.value, on_sent)
 

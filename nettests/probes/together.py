@@ -1,6 +1,6 @@
 """Commands that wait for one Pod at the same time become one process: its shell runs them in a row.
 
-Between ``sending`` and the exec channel of a Pod, where a question is a process and each process a request.
+Between ``sending`` and the exec channel of a node's own vantage, where a question is a process and each process a request.
 The shell stops at the first command that fails, and that result counts; the others of its batch are run alone, and so is
 all that reaches targets of that kind from then on, or all of a resolver that got no answer in time. A process without the
 marks of its commands shows nothing at all.

@@ -1,13 +1,8 @@
-"""The catalogue as a document: every fact with what exercises it or why nothing does, every flow.
+"""The catalogue, the seed documents and the open questions as pages of the reference.
 
-The reference page that ``nettests catalogue --write`` makes, and the totals that the command prints.
-It renders what ``expect`` and ``plan`` know; no run is needed.
-
-The reference page that ``nettests catalogue --write-seeds`` makes of ``manifests/seeds``. What a fact, a flow or an
-entry is in itself stands in the catalogue, to which the rows lead.
-
-The reference page that ``nettests catalogue --write-open`` makes from the limitation manifests. It renders what they
-say; what a run then records is on the run's own pages.
+``nettests catalogue --write``: every fact with what exercises it or why nothing does, every flow, and the totals that the
+command prints. ``--write-seeds``: the sentences of ``manifests/seeds``, whose rows lead to the catalogue. ``--write-open``:
+entries of limitation manifests that leave an outcome open. All render what ``expect`` and ``plan`` know; no run is needed.
 """
 
 import re
@@ -186,7 +181,7 @@ def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage])
 
 
 def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
-    parts = [", ".join(_named_fact(coverages[name]) for name in statement.facts)]
+    parts = [", ".join(f"fact `{coverages[name].fact.id}`" for name in statement.facts)]
     parts.append(", ".join(map(_check, statement.checks)))
     lacks = lacking(statement, coverages)
     parts.append(f"lacking: {escape(lacks)}" if lacks else "")
@@ -199,10 +194,6 @@ def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
         shown(statement, coverages).value,
         "<br>".join(part for part in parts if part),
     ]
-
-
-def _named_fact(coverage: Coverage) -> str:
-    return f"fact `{coverage.fact.id}`"
 
 
 def _check(check: str) -> str:

@@ -15,7 +15,7 @@ from nettests.rules.evidence import Evidence, Finding, NothingThereError, findin
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.host import PROFILES
 from nettests.rules.kubelet import KUBELET
-from nettests.rules.readings import UNEXPECTED, OfPeers
+from nettests.rules.readings import OfPeers
 
 COMPARED = tuple(
     OfPeers(name=f"{tool.name}-of-peers", of=tool) for tool in (KUBELET, PROFILES, NETWORKS, CNI)
@@ -54,23 +54,20 @@ def like_its_peers(evidence: Evidence) -> Finding:
             continue
         compared += 1
         values = {name: _values(text) for name, text in sorted(texts.items())}
-        usual = Counter(values.values()).most_common(1)[0][0]
-        if values[node] == usual:
-            continue
-        like = [name for name, value in values.items() if value == usual]
-        here, there = (
-            _shown(one - other) for one, other in ((values[node], usual), (usual, values[node]))
-        )
-        differences.append(
-            f"{reading.of.name} of {node} {here}, and of {', '.join(like[:_NAMED])} {there}"
-        )
+        usual, its = Counter(values.values()).most_common(1)[0][0], values[node]
+        if its != usual:
+            like = ", ".join([name for name, value in values.items() if value == usual][:_NAMED])
+            differences.append(
+                f"{reading.of.name} of {node} {_shown(its - usual)}, and of {like} {_shown(usual - its)}"
+            )
     if not compared:
         raise NothingThereError(f"there is no second node to compare {node} with")
     return finding(
         not differences,
         "; ".join(differences) or f"{compared} readings as on its peers",
-        "that nodes of one pool are set up alike",
+        "nodes of one pool to be set up alike",
         of=compared,
+        by="whoever runs a cluster expects",
     )
 
 
@@ -80,10 +77,4 @@ def _values(text: str) -> frozenset[str]:
 
 
 def _shown(values: frozenset[str]) -> str:
-    more = f" and {len(values) - _NAMED} more" if len(values) > _NAMED else ""
-    return f"has {', '.join(sorted(values)[:_NAMED])}{more}" if values else "has nothing more"
-
-
-def is_shown(text: str) -> bool:
-    """Whether a reading is of a form that can be compared."""
-    return not text.startswith(UNEXPECTED)
+    return f"has {', '.join(sorted(values)[:_NAMED]) or 'nothing more'}"

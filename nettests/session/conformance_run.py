@@ -15,6 +15,7 @@ from nettests import __version__, expect
 from nettests.conformance.assessment import JudgedRun, assess
 from nettests.conformance.conformance_report import ConformanceReport, Digest, Digests
 from nettests.conformance.report_page import YAML, document, documents
+from nettests.conformance.vendor_files import VendorFiles
 from nettests.conformance.vendor_profile import require_known_claims
 from nettests.conformance.verification import Mismatch, mismatches, read_report
 from nettests.errors import PathError
@@ -32,7 +33,6 @@ from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import read_journal, understood
 from nettests.session.rejudge import recorded
-from nettests.session.vendor_files import VendorFiles
 
 
 def report_of(directory: Path, files: VendorFiles) -> ConformanceReport:

@@ -6,8 +6,8 @@ from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.run_folder import JOURNAL, RESULTS, RUN_ID
 from nettests.outside_files import read_bytes
-from nettests.private import make_folder, write_bytes
-from nettests.session.report_dir import link_latest, require_writable
+from nettests.private import make_folder, require_writable, write_bytes
+from nettests.session.report_dir import link_latest
 
 
 def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:

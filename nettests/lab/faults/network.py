@@ -121,14 +121,15 @@ async def _held_back(targets: Targets, options: Json, *, way: Detour) -> Undo:
     return await targets.fabric.wire_faults.hold_back(path, packets(options), detour)
 
 
-async def _narrowed(targets: Targets, options: Json) -> Undo:
-    kilobits = count(options, "kilobits", _KILOBITS)
+def _too_fast(options: Json) -> str:
+    """Return the verdict of a policer on the way."""
+    kilobytes = count(options, "kilobits", _KILOBITS) // 8
+    return f"limit rate over {kilobytes} kbytes/second burst 16 kbytes drop"
+
+
+async def _struck(targets: Targets, options: Json, *, verdict: Callable[[Json], str]) -> Undo:
     path = _path(targets, options)
-    return await targets.fabric.wire_faults.narrow(path, packets(options), kilobits)
-
-
-async def _aged(targets: Targets, options: Json) -> Undo:
-    return await targets.fabric.wire_faults.age(_path(targets, options), packets(options))
+    return await targets.fabric.wire_faults.strike(path, packets(options), verdict(options))
 
 
 async def _route_missing(targets: Targets, options: Json) -> Undo:
@@ -149,8 +150,8 @@ FAULTS |= {
     "packet-reordering": partial(_held_back, way=Detour(seconds=0.02, every=_EVERY)),
     "packet-corruption": partial(_held_back, way=Detour(every=_EVERY, change=damaged)),
     "packet-duplication": partial(_held_back, way=Detour(change=twice)),
-    "narrow-link": _narrowed,
-    "ttl-too-small": _aged,
+    "narrow-link": partial(_struck, verdict=_too_fast),
+    "ttl-too-small": partial(_struck, verdict=lambda _: "ip ttl set 1"),
     "route-missing": _route_missing,
     "hairpin-broken": _hairpin_broken,
 }

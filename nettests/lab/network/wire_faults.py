@@ -162,9 +162,10 @@ class WireFaults:
 
     async def lose(self, path: Path, packets: Packets, rate: float) -> Undo:
         """Lose a share of packets."""
-        return await self._strike(path, packets, f"{share(rate)} drop".strip())
+        return await self.strike(path, packets, f"{share(rate)} drop".strip())
 
-    async def _strike(self, path: Path, packets: Packets, verdict: str) -> Undo:
+    async def strike(self, path: Path, packets: Packets, verdict: str) -> Undo:
+        """Do with packets what an nft verdict says."""
         struck = tuple(
             rule
             for source, target in self._ways(path)
@@ -182,15 +183,6 @@ class WireFaults:
             for way in ("iifname", "oifname")
         )
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=id_rules)})
-
-    async def narrow(self, path: Path, packets: Packets, kilobits: int) -> Undo:
-        """Lose what is sent faster than so many kilobits a second, as a policer on the way does."""
-        limit = f"limit rate over {max(1, kilobits // 8)} kbytes/second burst 16 kbytes drop"
-        return await self._strike(path, packets, limit)
-
-    async def age(self, path: Path, packets: Packets) -> Undo:
-        """Leave packets one hop: who would forward them drops them, and says so by ICMP."""
-        return await self._strike(path, packets, "ip ttl set 1")
 
     async def hold_back(self, path: Path, packets: Packets, way: Detour) -> Undo:
         """Deliver packets late or changed; with jitter, or one of several alone, in another order."""

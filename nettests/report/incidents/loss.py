@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from nettests.judge.distrust import busy
 from nettests.judge.message import last_detail
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt
-from nettests.model.path_size import SizeFinding
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness
@@ -80,10 +80,15 @@ def lost_after_answer(result: CheckResult) -> bool:
 
 
 def find_loss(
-    red: Sequence[CheckResult], evidence: Sequence[Evidence], *, unexplained: bool = False
+    red: Sequence[CheckResult],
+    evidence: Sequence[Evidence],
+    queries: Sequence[Evidence] = (),
+    *,
+    unexplained: bool = False,
 ) -> Loss | None:
     """Return the loss that red checks show together, ``None`` where too few do.
 
+    ``queries`` are the ways of checks to the cluster's DNS: where they are not all that is struck, names are lost on the way.
     Of those that share no other cause, one that lost all that it sent counts beside two that lost some of it.
     """
     struck = [result for result in red if lossy(result)]
@@ -92,6 +97,8 @@ def find_loss(
     if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None
     ids = {result.id for result in struck}
+    if ids - {clue.check for clue in queries}:
+        evidence = [*evidence, *queries]
     attempts = [
         attempt
         for result in struck

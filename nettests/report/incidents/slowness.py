@@ -77,7 +77,6 @@ def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
 
 
 def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
-    """Whether a way is one of those that are late; new Pods use TCP alone."""
     return all(
         trait in way.traits or trait == Trait(Kind.PROTOCOL, Protocol.TCP.value) for trait in scope
     )

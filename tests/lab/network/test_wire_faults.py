@@ -148,11 +148,13 @@ def test_fragments_are_lost(lab: Laboratory) -> None:
 @pytest.mark.parametrize("driver", [Driver.L2BRIDGE])
 def test_a_link_is_narrow_and_packets_are_old(lab: Laboratory) -> None:
     """What exceeds the rate is lost; a packet that may make one hop is not forwarded to a Pod."""
-    narrow = lab.fault("wire_faults", "narrow", THERE, Packets(), 80)
+    limit = "limit rate over 10 kbytes/second burst 16 kbytes drop"
+    narrow = lab.fault("wire_faults", "strike", THERE, Packets(), limit)
     large = [Ask(source="a", address=B, protocol="udp", size=1400)] * 40
     assert 0 < lab.send_all(*large).count("timed out") < 40
     lab.mend(narrow)
-    lab.fault("wire_faults", "age", Path(source=WIN_A, target=LINUX), Packets())
+    way = Path(source=WIN_A, target=LINUX)
+    lab.fault("wire_faults", "strike", way, Packets(), "ip ttl set 1")
     assert lab.request("a", ON_LINUX) == "timed out"
     assert lab.request("a", B) == f"b sees {A}"
 
