@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from nettests import terminal
+from nettests.cli.completion import sketch
 from nettests.errors import DEBUG, NettestsError, unexpected
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.nearest import nearest
@@ -34,14 +35,15 @@ class Commands(click.Group):
         """Return the names in the order of ``--help``."""
         return list(self._all)
 
-    def get_command(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click requires it
-        cmd_name: str,
-    ) -> click.Command | None:
-        """Load the command of that name."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load the command of that name; for a shell that completes, what it may be followed by."""
         if cmd_name not in self._all:
             return None
+        if ctx.resilient_parsing:
+            return sketch(cmd_name, lambda: self._load(cmd_name))
+        return self._load(cmd_name)
+
+    def _load(self, cmd_name: str) -> click.Command:
         module = import_module(f"nettests.cli.{self._all[cmd_name][0]}")
         # ``list`` and ``open`` are names of Python.
         function = cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_"
@@ -102,7 +104,7 @@ class Commands(click.Group):
         except click.ClickException as error:
             raise _harmless(error)  # noqa: B904 - the same error
         except NettestsError as error:
-            terminal.paragraph(f"Error: {error}", err=True)
+            _tell(str(error))
             ctx.exit(of_error(error))
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
@@ -116,8 +118,15 @@ class Commands(click.Group):
         except Exception as error:
             if os.environ.get(DEBUG):
                 raise
-            terminal.paragraph(f"Error: {unexpected(error)}", err=True)
+            _tell(str(unexpected(error)))
             ctx.exit(ExitCode.INTERNAL_ERROR)
+
+
+def _tell(error: str) -> None:
+    """Print an error without secrets: it may repeat what a cluster answered."""
+    from nettests.redaction import Redactor  # noqa: PLC0415 - slow, and most commands need it only here
+
+    terminal.paragraph(f"Error: {Redactor().text(error)}", err=True)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:

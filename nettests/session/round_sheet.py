@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.judge import judge_run
+from nettests.judge.message import NOT_JUDGED
 from nettests.model.check import Check
 from nettests.model.check_id import member_id, parent_of
 from nettests.model.expectation import Expectation
@@ -198,6 +199,6 @@ def _each(check: Check, judgement: Judgement) -> Iterator[tuple[str, Verdict, st
 
 def _why(judgement: Judgement | MembersJudged) -> str:
     """Return why something was not judged, without what was expected and observed."""
-    # sample: … - fleet - expected connected, observed probe_failed: not trusted: node win-2 was not Ready …
+    # samples: … - fleet - expected connected, observed refused: the DNS …, … - fleet - cannot be judged: node win-2 was …
     why = judgement.message.rpartition(f"observed {judgement.observed}: ")[2]
-    return why.removeprefix("not trusted: ")
+    return why.rpartition(f" - {NOT_JUDGED}")[2]
