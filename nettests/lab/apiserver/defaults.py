@@ -97,7 +97,6 @@ def fill_pod(pod: Json) -> None:
 
 
 def _qos_class(spec: Json) -> str:
-    """Return the quality of service that requests and limits of cpu and memory give a pod."""
     wanted = [
         (part.get("requests", {}).get(name), part.get("limits", {}).get(name))
         for part in (container.get("resources") or {} for _, container in containers(spec))

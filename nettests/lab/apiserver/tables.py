@@ -80,7 +80,6 @@ def _count(*paths: str) -> Cell:
 
 
 def _pairs(path: str) -> Cell:
-    """Return the cell of labels: ``app=web,tier=x``."""
     labels = at(path, {})
     return lambda item: ",".join(f"{k}={v}" for k, v in sorted(labels(item).items())) or NONE
 
@@ -155,7 +154,6 @@ def _service_ports(service: Json) -> str:
 
 
 def _service_external(service: Json) -> str:
-    """Return the name or the addresses under which a Service is reached from outside."""
     spec = service["spec"]
     if spec["type"] == "ExternalName":
         return str(spec.get("externalName", ""))
