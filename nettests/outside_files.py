@@ -28,18 +28,18 @@ def read_bytes(path: Path, most: int = limits.JSON_BYTES) -> bytes:
     """Return what is in a regular file of at most ``most`` bytes; ``OSError`` otherwise."""
     descriptor = os.open(path, os.O_RDONLY | _NO_WAITING)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISDIR(mode):
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
             raise OutsideFileError("it is a folder")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OutsideFileError(
                 "it is a pipe or a device and may never end: save it into a file first"
             )
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            content = file.read(most + 1)
+            content = file.read(most + 1) if status.st_size <= most else b""
     finally:
         os.close(descriptor)
-    if len(content) > most:
+    if max(len(content), status.st_size) > most:
         raise OutsideFileError(f"it is larger than {spelled(most)}")
     return content
 

@@ -6,8 +6,10 @@ Used for everything in a run's folder. The mode is set whatever the umask is; an
 import os
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO, Literal
 
+from nettests.errors import PathError
 from nettests.redaction import without_held
 
 FOLDER, FILE = 0o700, 0o600
@@ -26,6 +28,25 @@ def make_folder(path: Path) -> None:
             raise
     else:
         path.chmod(FOLDER)  # the umask may have taken the owner's rights too
+
+
+def require_writable(directory: Path) -> None:
+    """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
+    try:
+        make_folder(directory)
+        user = os.geteuid() if hasattr(os, "geteuid") else 0
+        if user and directory.stat().st_uid not in {user, 0}:
+            raise PathError(
+                f"no report is written to {directory}: it belongs to another user, who could replace what is written",
+                hint="name a folder of yours with --report-dir",
+            )
+        with TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise PathError(
+            f"no report can be written to {directory}: {error.strerror}",
+            hint="name a folder of yours with --report-dir",
+        ) from error
 
 
 def open_file(path: Path, mode: Literal["wb", "ab"]) -> BinaryIO:

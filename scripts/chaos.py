@@ -41,6 +41,7 @@ from scripts.killing import LAB, LIMIT, NETTESTS, Killing, objects, say, uids
 PIECE = 1 << 16
 ERRORS, SLOW, RESETS = 0.05, 0.05, 0.01
 SLOW_SECONDS, OUTAGE_SECONDS = 2.0, 20.0
+HUNG = f"did not end within {LIMIT} s"
 LOST = "win-2"
 """The node whose kubelet falls silent."""
 RED = frozenset({"fail", "lifted", "flaky"})
@@ -173,18 +174,17 @@ class Chaos(Killing):
     def kill_all(self, connection: Connection) -> list[str]:
         """Run once in clear weather, then in trouble; return what was not as it should be."""
         before, living = objects(connection), uids(connection)
-        began = time.monotonic()
         first = self.whole("first")
-        length = time.monotonic() - began
+        length = self.weather.fates.total()
         expected_red = {check for check, verdict in first.items() if verdict in RED}
-        say(f"clear weather: {length:.1f} s, {dict(Counter(first.values()))}")
+        say(f"clear weather: {length} requests, {dict(Counter(first.values()))}")
         problems = self.differences(before, objects(connection), "after the first run")
         for number in range(1, self.times + 1):
             trouble = self.troubles[(number - 1) % len(self.troubles)]
             self.weather.fates.clear()
             self.weather.clear = False
-            ended = self.trouble(trouble, self.dice.uniform(0.2, 0.6) * length, connection)
-            self.weather.clear = True
+            ended = self.trouble(trouble, round(self.dice.uniform(0.1, 0.9) * length), connection)
+            self.weather.clear, self.weather.away_until = True, 0.0
             collected = self.command("gc", "--yes", "--json", *self.gc_options())
             where = f"run {number} ({trouble})"
             left = self.differences(before, objects(connection), where)
@@ -203,11 +203,13 @@ class Chaos(Killing):
             )
             for reason, count in reasons.most_common(4):
                 say(f"       {count:>3} unknown: {reason}")
+            if ended.endswith(HUNG):
+                left.append(f"{where}: {HUNG}")
             problems += [*left, *(f"{where}: false red {check}" for check in red)]
         return problems
 
-    def trouble(self, trouble: str, seconds: float, connection: Connection) -> str:
-        """Run, and bring the trouble after so many seconds; return how the run ended."""
+    def trouble(self, trouble: str, requests: int, connection: Connection) -> str:
+        """Run, and bring the trouble after so many requests, however busy the machine is; return how the run ended."""
         for old in self.folder.glob("chaos/latest*"):
             old.unlink()
         output = self.folder / "output.txt"
@@ -216,13 +218,15 @@ class Chaos(Killing):
                 [*NETTESTS, *self.run_options("chaos"), "--quiet"], stdout=file, stderr=file
             )
             try:
-                with suppress(subprocess.TimeoutExpired):
-                    run.wait(seconds)
+                while run.poll() is None and self.weather.fates.total() < requests:
+                    time.sleep(0.02)
                 met = run.poll() is None
                 if met:
                     self.bring(trouble, run, connection)
-                run.wait(LIMIT)
+                with suppress(subprocess.TimeoutExpired):
+                    run.wait(LIMIT)
             finally:
+                over = run.poll() is not None
                 run.kill()
                 run.wait()
                 if trouble == "node":
@@ -232,7 +236,9 @@ class Chaos(Killing):
                         capture_output=True,
                     )
         lines = output.read_text(encoding="utf-8").strip().splitlines()
-        when = f"at {seconds:.1f} s" if met else "ended before"
+        when = f"at request {requests}" if met else "ended before"
+        if not over:
+            return f"{when}, {HUNG}"
         return f"{when}, exit {run.returncode}: {lines[0][:150] if lines else 'nothing printed'}"
 
     def bring(self, trouble: str, run: "subprocess.Popen[bytes]", connection: Connection) -> None:
@@ -250,10 +256,14 @@ class Chaos(Killing):
                 )
             case "namespace" | "pod":
                 kind = "namespaces" if trouble == "namespace" else "pods"
-                items = connection.items(f"/api/v1/{kind}", labelSelector=RUN_LABEL)
-                mine = [
-                    item for item in items if item["metadata"]["labels"][RUN_LABEL] != "neighbour"
-                ]
+                mine: list[Any] = []
+                while not mine and run.poll() is None:  # it is created after discovery
+                    items = connection.items(f"/api/v1/{kind}", labelSelector=RUN_LABEL)
+                    mine = [
+                        item
+                        for item in items
+                        if item["metadata"]["labels"][RUN_LABEL] != "neighbour"
+                    ]
                 for item in mine[:1]:
                     meta = item["metadata"]
                     inside = f"namespaces/{meta['namespace']}/" if trouble == "pod" else ""
@@ -284,6 +294,7 @@ def main() -> int:
     parser.add_argument("--trouble", action="append", choices=TROUBLES, help="one of the troubles")
     parser.add_argument("--flow", action="append", help="what the runs test (repeatable)")
     wanted = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # runs inherit it where it is ignored
     name = f"chaos-{wanted.seed}"
     words = ("up", "--profile", wanted.profile, "--name", name, "--json", f"--while={os.getpid()}")
     up = subprocess.run([*LAB, *words], capture_output=True, text=True, check=False)

@@ -15,10 +15,10 @@ from typing import Any
 
 from nettests.conformance.conformance_report import ConformanceReport
 from nettests.conformance.report_page import NAME
+from nettests.conformance.vendor_files import read_vendor_files
 from nettests.model.run_folder import JOURNAL
 from nettests.plugin.documents import write_documents
 from nettests.session.conformance_run import publish, report_of
-from nettests.session.vendor_files import read_vendor_files
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "reports" / "sample"

@@ -1,4 +1,4 @@
-"""Make ``docs/reference/selftest.md`` and its ``selftest.json`` again; with ``--assumptions`` those of that name.
+"""Make ``docs/reference/selftest.md`` and its ``selftest.json`` again; ``--assumptions`` or ``--placements`` those of that name.
 
 ``python -m scripts.selftest_page reports/selftest-…`` puts what a selftest found into what is published: its runs take
 the place of former ones of the same faults, all others stay, and what is not declared any more goes. Without a folder
@@ -8,26 +8,28 @@ and judges nothing.
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from nettests.lab.selftest import matrix, reference
-from nettests.lab.selftest.matrix import merged
-from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS
+from nettests.lab.selftest.matrix import Matrix, merged
+from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, SEED, NamedFault, placed
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs" / "reference"
 OF_A_RUN = "selftest.json"
-SELFTEST, OF_ASSUMPTIONS = "selftest", "assumptions"
+SELFTEST, OF_ASSUMPTIONS, OF_PLACEMENTS = "selftest", "assumptions", "placements"
 DECLARED = {SELFTEST: FAULTS, OF_ASSUMPTIONS: ASSUMPTIONS}
-"""By the names of pages."""
+"""By the names of pages; that of faults at any nodes has those that were run."""
 
 
 def main() -> int:
     """Write both files of a page; the exit code is 0."""
-    arguments = [word for word in sys.argv[1:] if word != "--assumptions"]
-    if len(arguments) > 1:
-        sys.exit("usage: selftest_page.py [--assumptions] [FOLDER]")
-    page = SELFTEST if arguments == sys.argv[1:] else OF_ASSUMPTIONS
+    pages = [word[2:] for word in sys.argv[1:] if word.startswith("--")] or [SELFTEST]
+    arguments = [word for word in sys.argv[1:] if not word.startswith("--")]
+    if len(arguments) > 1 or pages[1:] or pages[0] not in {*DECLARED, OF_PLACEMENTS}:
+        sys.exit("usage: selftest_page.py [--assumptions | --placements] [FOLDER]")
+    (page,) = pages
     document = (PUBLISHED / f"{page}.json").read_text("utf-8")
     document = put_into(page, document, document)  # what is declared since then was not run
     for folder in map(Path, arguments):
@@ -39,19 +41,23 @@ def main() -> int:
 
 def put_into(page: str, published: str, later: str) -> str:
     """Return the published document with what a later selftest found."""
-    selftest = merged(
-        matrix.from_document(json.loads(published)),
-        matrix.from_document(json.loads(later)),
-        DECLARED[page],
-    )
-    return json.dumps(matrix.document(selftest))
+    former, found = (matrix.from_document(json.loads(text)) for text in (published, later))
+    declared = DECLARED.get(page) or tuple(_placed(former, found))
+    return json.dumps(matrix.document(merged(former, found, declared)))
+
+
+def _placed(*selftests: Matrix) -> Iterator[NamedFault]:
+    """Yield the faults that were run at nodes of a seed's choice, each once for each profile."""
+    rows = [row for each in selftests for row in each.ran]
+    for name, profile in dict.fromkeys((row.fault, row.profile) for row in rows):
+        yield placed(name, profile, int(name.rpartition(SEED)[2]))
 
 
 def rendered(page: str, document: str) -> dict[str, str]:
     """Return both files' texts by name, from a document."""
     selftest = matrix.from_document(json.loads(document))
     data = json.dumps(matrix.document(selftest), indent=1, ensure_ascii=False)
-    text = reference.render(selftest, assumptions=page == OF_ASSUMPTIONS)
+    text = reference.render(selftest, of=page)
     return {f"{page}.json": f"{data}\n", f"{page}.md": text}
 
 

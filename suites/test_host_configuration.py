@@ -159,6 +159,7 @@ def test_hns_load_balancers() -> None:
         cases.rule("virtual-adapter"),
         cases.rule("node-ports-free"),
         cases.rule("port-pools-left"),
+        cases.rule("like-its-peers"),
     ),
     facts=("plat-label-windows-build", "cni-hns-network-missing", "svc-max-count-port-exhaustion"),
     sources=(DEBUGGING, PROBLEMS, HEALTH),

@@ -1,16 +1,19 @@
 """Files from outside: regular ones of bounded size, read by one opener; everything else is a plain error."""
 
 import io
+import json
 import os
 import re
+import resource
+import shutil
 import tarfile
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from nettests import outside_files
 from nettests.cli import main
@@ -19,8 +22,13 @@ from nettests.export.bundle import BrokenBundleError, pack, unpack
 from nettests.job.archive import Archive
 from nettests.job.archive import unpack as unpack_archive
 from nettests.model import limits
-from nettests.model.run_folder import JOURNAL
+from nettests.model.journal_lines import data_of
+from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.outside_files import OutsideFileError
+from nettests.plugin.documents import write_documents
+from nettests.session.run_archive import write_folder
+from tests.cluster.api import write_kubeconfig
+from tests.report.scenario import QUIET, records
 
 ROOT = Path(__file__).parents[1] / "nettests"
 
@@ -76,27 +84,105 @@ def test_no_command_waits_for_a_pipe_or_reads_a_device(
         assert isinstance(done.exception, SystemExit)
 
 
+RUN = "20261128-161641-f36e"
+ON_RUNS = (
+    *(["diff", "?", "?"], ["rejudge", "?"], ["history", "?/.."], ["export", "?", "--show"]),
+    *(["archive", "?", "--to=a.tar.gz"], ["forecast", "?", "--to=kubernetes=1.36"], ["open", "?"]),
+    ["baseline", "accept", "?", "--reason=x", "--expires=2999-01-01", "--to=accepted.yaml"],
+)
+"""Every command that reads the folder of a run."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run."""
+    folder = tmp_path_factory.mktemp("runs") / RUN
+    folder.mkdir()
+    lines = [json.dumps(data_of(record)) for record in records(QUIET)]
+    (folder / JOURNAL).write_text("\n".join(lines) + "\n")
+    write_documents(folder)
+    return folder
+
+
+@contextmanager
+def at_most_more(size: int) -> Iterator[None]:
+    """Let this process have so many bytes more of memory than it has, or ``MemoryError``."""
+    had = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (had + size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "3 GiB"])
+@pytest.mark.parametrize("name", [RESULTS, JOURNAL])
+def test_a_run_of_a_stranger_holds_no_command(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
+    """Each ends, with what it has or a plain error, and needs no more memory than for an honest run."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "theirs" / RUN
+    shutil.copytree(run, folder)
+    (folder / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    elif kind == "device":
+        (folder / name).symlink_to("/dev/zero")
+    else:
+        (folder / name).touch()
+        os.truncate(folder / name, 3 << 30)
+    for command in ON_RUNS:
+        words = [word.replace("?", str(folder)) for word in command]
+        with at_most_more(1 << 30):
+            done = CliRunner().invoke(main, words)
+        assert done.exit_code != 3, done.output
+        assert done.exception is None or isinstance(done.exception, SystemExit), command
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "3 GiB"])
+@pytest.mark.parametrize(
+    "user", [{"tokenFile": "?"}, None], ids=["token file", "second kubeconfig"]
+)
+def test_a_kubeconfig_s_files_are_regular_ones(
+    tmp_path: Path, user: dict[str, str] | None, kind: str
+) -> None:
+    """The token's file, and each kubeconfig of a list."""
+    given = tmp_path / "given"
+    if kind == "pipe":
+        os.mkfifo(given)
+    elif kind == "device":
+        given.symlink_to("/dev/zero")
+    else:
+        given.touch()
+        os.truncate(given, 3 << 30)
+    file = write_kubeconfig(tmp_path / "config", "http://127.0.0.1:1")
+    if user:
+        config = YAML(typ="safe").load(file)
+        config["users"][0]["user"] = {"tokenFile": str(given)}
+        YAML().dump(config, file)
+    chosen = str(file) if user else f"{file}:{given}"
+    with at_most_more(1 << 30):
+        done = CliRunner().invoke(main, ["discover"], env={"KUBECONFIG": chosen})
+    assert re.search(f"{given}.*(pipe or a device|larger than)", " ".join(done.output.split()))
+    assert done.exit_code not in {0, 3}
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 300, "results.json/x"])
+def test_a_report_whose_names_no_folder_takes_is_a_plain_error(tmp_path: Path, name: str) -> None:
+    """Whoever wrote the log chose them."""
+    files = {PurePosixPath(RESULTS): b"{}", PurePosixPath(name): b""}
+    with pytest.raises(PathError, match="cannot be written"):
+        write_folder(tmp_path, RUN, files)
+
+
 def test_a_bundle_that_expands_without_end_is_refused() -> None:
     """One total for all that a bundle holds, by its packed size."""
     bomb = pack({JOURNAL: b"x" * (limits.BUNDLE_EXPANDED_BYTES + 1)}, {})
     assert len(bomb) < 100_000
     with pytest.raises(BrokenBundleError, match="expands to more than 32 MiB"):
         unpack(bomb, "bomb.zip")
-
-
-WHOLE = pack({JOURNAL: b'{"record": "run"}\n' * 20, "verdicts.json": b"{}\n"}, {})
-
-
-@settings(max_examples=300)
-@given(st.data())
-def test_a_damaged_bundle_is_a_plain_error(data: st.DataObject) -> None:
-    """Whichever bytes are changed, cut or added."""
-    changed = bytearray(WHOLE)
-    for _ in range(data.draw(st.integers(1, 6))):
-        at = data.draw(st.integers(0, len(changed) - 1))
-        changed[at : at + data.draw(st.integers(0, 4))] = data.draw(st.binary(max_size=4))
-    with suppress(BrokenBundleError):
-        unpack(bytes(changed), "x.zip")
 
 
 @pytest.mark.parametrize("run", [".ssh", "tests", "..", "20261128-161641-f36e"])

@@ -19,7 +19,7 @@ COMMANDS = {
             "calibrate_command",
             "Check whether the tools of a cluster's nodes are understood.",
         ),
-        "lab": ("list_command", "Start and stop emulated clusters, and inject faults."),
+        "lab": ("lab_command", "Start and stop emulated clusters, and inject faults."),
     },
     "Understand": {
         "list": (
@@ -32,7 +32,7 @@ COMMANDS = {
         ),
         "discover": ("discover_commands", "Show a cluster's facts, and why some are unknown."),
         "explain": ("explain_command", "Explain the expected outcome of CHECK on a cluster."),
-        "open": ("list_command", "Open the report of a run, by default of the latest."),
+        "open": ("open_command", "Open the report of a run, by default of the latest."),
         "trace": ("trace_command", "Find the hop at which a check's packets are lost, and why."),
         "diagnose": ("trace_command", "Collect diagnostics of a cluster's networking."),
         "export": ("export_command", "Make an anonymous bundle of a run, to send to the project."),
@@ -53,7 +53,7 @@ COMMANDS = {
         "images": ("discover_commands", "List the images that a run pulls, for a mirror."),
         "job": ("job_commands", "Run inside the cluster, as a Job or CronJob."),
         "sonobuoy": ("sonobuoy_commands", "Run as a plugin of Sonobuoy."),
-        "archive": ("run_command", "Archive a run's folder as one file."),
+        "archive": ("archive_command", "Archive a run's folder as one file."),
         "gc": ("gc_command", "List what killed runs left in a cluster; --yes removes it."),
     },
     "Author": {

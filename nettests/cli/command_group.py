@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from nettests import terminal
+from nettests.cli.completion import sketch
 from nettests.errors import DEBUG, NettestsError, unexpected
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.nearest import nearest
@@ -34,14 +35,15 @@ class Commands(click.Group):
         """Return the names in the order of ``--help``."""
         return list(self._all)
 
-    def get_command(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click requires it
-        cmd_name: str,
-    ) -> click.Command | None:
-        """Load the command of that name."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load the command of that name; for a shell that completes, what it may be followed by."""
         if cmd_name not in self._all:
             return None
+        if ctx.resilient_parsing:
+            return sketch(cmd_name, lambda: self._load(cmd_name))
+        return self._load(cmd_name)
+
+    def _load(self, cmd_name: str) -> click.Command:
         module = import_module(f"nettests.cli.{self._all[cmd_name][0]}")
         # ``list`` and ``open`` are names of Python.
         function = cmd_name if hasattr(module, cmd_name) else f"{cmd_name}_"

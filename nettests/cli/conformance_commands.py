@@ -28,13 +28,13 @@ from nettests.conformance.report_text import (
     level_line,
     scope_lines,
 )
+from nettests.conformance.vendor_files import VendorFiles, carried, read_vendor_files
 from nettests.conformance.verification import Mismatch, profile_in
 from nettests.errors import ManifestError, NettestsError, PathError, PlanError
 from nettests.model.exit_code import ExitCode
 from nettests.report.text import plural
 from nettests.session.conformance_run import compared, publish, published, report_of
 from nettests.session.recorded_runs import folder_of
-from nettests.session.vendor_files import VendorFiles, carried, read_vendor_files
 
 VENDOR_PROFILE = "--vendor-profile"
 FILE = click.Path(path_type=Path, dir_okay=False)

@@ -29,8 +29,9 @@ from nettests.model.yaml_writing import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
+from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.prepare import blank_of, facts_of
 from nettests.session.report_dir import new_run_id
 from nettests.session.run_options import RunOptions
 

@@ -6,6 +6,7 @@ No state file is needed: ``cluster.leftovers`` reads the cluster and decides whi
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -64,7 +65,9 @@ def gc(
     else:
         _tell(leftovers, chosen, problems, yes=yes)
     stays = [
-        leftover for leftover in leftovers if leftover.state in _GONE_BY and not leftover.removable
+        leftover
+        for leftover in leftovers
+        if leftover.state in _GONE_BY and not leftover.removable and not leftover.forged
     ]
     sys.exit(ExitCode.TESTS_FAILED if problems or (yes and stays) else ExitCode.OK)
 
@@ -120,13 +123,12 @@ def _why_it_goes(leftover: Leftover) -> str:
 
 
 def _next_step(leftover: Leftover) -> str:
-    """Return the next step towards removal; empty if only waiting helps."""
     if leftover.state is State.KEPT and not leftover.named:
-        return f"; remove it with: nettests gc --run {leftover.ownership.run} --yes"
+        return f"; remove it with: nettests gc --run {quote(leftover.ownership.run)} --yes"
     if leftover.forged:
         return f"; it is no run's: remove the labels {DOMAIN}/… from it if they annoy"
-    ignoring = " ".join(f"--ignore {name}" for name in leftover.strangers[:3])
-    look = f"look at it, then: kubectl delete namespace {leftover.namespace}"
+    ignoring = " ".join(f"--ignore {quote(name)}" for name in leftover.strangers[:3])
+    look = f"look at it, then: kubectl delete namespace {quote(leftover.namespace)}"
     if ignoring:
         look = f"if your cluster puts them into each namespace: nettests gc {ignoring}; else {look}"
     if leftover.state is State.ALIVE or not leftover.own_namespace or not leftover.obstacle:

@@ -1,23 +1,18 @@
-"""``nettests list | open | lab``: what there is to choose from, the page of a run, and the lab, a separate program.
+"""``nettests list``: what there is to choose from.
 
-Of what is listed only ``checks`` needs the facts of a cluster: of the cluster itself, a lab, or a run. ``open`` only reads, and
-``lab`` passes its arguments on.
+Only ``checks`` needs the facts of a cluster: of the cluster itself, a lab, or a run.
 """
 
-import os
-import signal
-import subprocess
 import sys
-import webbrowser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from nettests import terminal
-from nettests.cli.completion import runs
 from nettests.cli.discover_commands import read_blueprint, tell_plan
 from nettests.cli.help import Command
+from nettests.cli.lab_command import carried_out
 from nettests.cli.options import (
     CHECKS,
     CLUSTER,
@@ -31,11 +26,9 @@ from nettests.cli.output_options import json_option
 from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.compare.reading import read_results
 from nettests.errors import PathError
-from nettests.model.run_folder import HTML
 from nettests.plugin.lab import COMMAND
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.recorded_runs import folder_of, read_document, results_of
-from nettests.session.signals import ENDING
+from nettests.session.recorded_runs import read_document, results_of
 
 _READY = "cluster-profiles"
 _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
@@ -102,55 +95,3 @@ def _ready(_: CommonOptions) -> Iterator[dict[str, str]]:
 
 
 _ROWS = {"flows": _flows, "limitations": _limitations, _READY: _ready}
-
-
-@click.command(
-    context_settings={"ignore_unknown_options": True, "help_option_names": []},
-    add_help_option=False,
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def lab(*, arguments: tuple[str, ...]) -> None:
-    """Start and stop emulated clusters, and inject faults.
-
-    lab up | down | status | profiles | kubeconfig | fault; each has its own --help.
-    """
-    sys.exit(carried_out([*COMMAND, *(arguments or ("--help",))]))
-
-
-def carried_out(words: Sequence[str]) -> int:
-    """Run a program to its end and return its exit code.
-
-    SIGTERM and SIGHUP are passed on as SIGTERM. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up.
-    """
-    with subprocess.Popen(words) as program:
-        former = {
-            number: signal.signal(number, lambda *_: program.terminate())
-            for number in ENDING
-            if signal.getsignal(number) is not signal.SIG_IGN
-        }
-        former[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
-        try:
-            return program.wait()
-        finally:
-            for number, handler in former.items():
-                signal.signal(number, handler)
-
-
-@click.command("open", cls=Command, example="nettests open latest~1")
-@click.argument("run", metavar="[RUN]", default="latest", shell_complete=runs)
-@report_dir_option("Where `latest` and `latest~1` are looked for.")
-def open_(*, run: str, report_dir: Path) -> None:
-    """Open the report of a run, by default of the latest.
-
-    RUN is a folder of a run, or latest, latest~1 …. The path is printed, too; if the output is no terminal, nothing else
-    happens.
-    """
-    page = folder_of(run, report_dir) / HTML
-    if not page.is_file():
-        raise PathError(
-            f"{page.parent} has no {HTML}: its run is going on, or was killed",
-            hint=f"make it with `nettests rejudge {page.parent}`",
-        )
-    terminal.line(str(page))
-    if os.isatty(1):
-        webbrowser.open(page.resolve().as_uri())

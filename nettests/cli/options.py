@@ -1,4 +1,4 @@
-"""The options of commands: shared ones, which ``session.option_table`` declares, and those of single commands in ``options.txt``."""
+"""The options of commands: shared ones, which ``plugin.option_table`` declares, and those of single commands in ``options.txt``."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +12,13 @@ import click
 
 from nettests.cli.completion import OF_OPTIONS
 from nettests.cli.help import SharedOption
+from nettests.conformance.vendor_files import read_vendor_files
 from nettests.plan import Choice, Registry, load, read_classes
 from nettests.plugin.lab import lab
+from nettests.plugin.option_table import CHECKS, CLUSTER, IDS, IMAGES, NAMED, OPTIONS, OWN, PULL
 from nettests.resources import suites_path
-from nettests.session.option_table import CHECKS, CLUSTER, IDS, IMAGES, NAMED, OPTIONS, OWN, PULL
 from nettests.session.run_options import RunOptions
 from nettests.session.signals import ending_signals
-from nettests.session.vendor_files import read_vendor_files
 
 __all__ = [
     "CHECKS",

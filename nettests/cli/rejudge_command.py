@@ -17,12 +17,12 @@ from nettests.model.run_folder import HTML
 from nettests.model.words import FailOn
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import notifications_of
+from nettests.private import require_writable
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
 from nettests.session.rejudge import Held, Rejudged, judge_again
-from nettests.session.report_dir import require_writable
 
 _BY_SHAPE = Redactor()
 

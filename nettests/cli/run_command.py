@@ -1,7 +1,4 @@
-"""``nettests run`` and ``nettests archive``: the shipped suites under pytest, and a run's folder as one file.
-
-``job.archive`` decides what is in an archive; ``session.recorded_runs`` finds the folder.
-"""
+"""``nettests run``: the shipped suites under pytest, and how much a run would take (``--dry-run``)."""
 
 import os
 import sys
@@ -14,6 +11,7 @@ import click
 import pytest
 
 from nettests import terminal
+from nettests.cli.archive_command import archive_of_run
 from nettests.cli.discover_commands import planned_on
 from nettests.cli.help import Command
 from nettests.cli.options import (
@@ -28,15 +26,10 @@ from nettests.cli.options import (
     report_dir_option,
     shared,
 )
-from nettests.errors import NettestsError, PathError
-from nettests.job import pack, spelled_archive
-from nettests.job.archive import packable
-from nettests.private import write_bytes
-from nettests.session.option_table import OPTIONS, OWN, words_of
-from nettests.session.prepare import estimate
-from nettests.session.recorded_runs import results_of
+from nettests.plugin.option_table import OPTIONS, OWN, words_of
+from nettests.session.estimate import estimate
 from nettests.session.rerun import with_failed
-from nettests.session.run_archive import newest, read_folder
+from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.
@@ -112,45 +105,3 @@ def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> No
 def _installed() -> bool:
     """Whether pytest finds the plugin by itself: not in a source tree that was never installed."""
     return any(entry.value == "nettests.plugin" for entry in entry_points(group="pytest11"))
-
-
-PRINTED = "-"
-"""The name of a file that stands for standard output."""
-
-
-@click.command(cls=Command, example="nettests archive latest --to report.tar.gz")
-@click.argument("run", metavar="RUN")
-@report_dir_option("Where reports are, for latest and latest~1.")
-@own_options("archive")
-def archive(*, run: str, report_dir: Path, to: Path | None) -> None:
-    """Archive a run's folder as one file.
-
-    RUN is a folder, latest or latest~1. `nettests job fetch` reads what --to=- prints.
-    """
-    folder = results_of(run, report_dir).parent.resolve()
-    write_archive(folder, to or Path(f"{folder.name}.tar.gz"))
-
-
-def write_archive(folder: Path, to: Path) -> None:
-    """Write, or print, the archive of a run's folder."""
-    files = read_folder(folder)
-    if str(to) == PRINTED:
-        packed = pack(folder.name, files, most=packable())
-        terminal.block(spelled_archive(packed))
-        return
-    try:
-        write_bytes(to, pack(folder.name, files).data)
-    except OSError as error:
-        raise PathError(f"{to} cannot be written: {error.strerror}") from error
-    terminal.line(f"archive: {to}")
-
-
-def archive_of_run(reports: Path, before: Path | None, to: Path) -> None:
-    """Archive the run that has just ended; a failure is printed and does not change the run's result."""
-    folder = newest(reports)
-    try:
-        if folder is None or folder == before:
-            raise PathError("this run has left no report")
-        write_archive(folder, to)
-    except NettestsError as error:
-        terminal.paragraph(f"archive: {error}", err=True)

@@ -1,7 +1,7 @@
 """``nettests trace`` and ``nettests diagnose``: the hop at which a packet is lost, and what lies around a failure.
 
-Arguments and output only: ``session.run_traces`` runs a trace, or reads capture files, ``session.diagnosis`` decides what is
-collected.
+Arguments and output only: ``session.trace_now`` traces a check, ``capture.from_files`` reads capture files, ``session.diagnose_now``
+decides what is collected.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,8 @@ from pathlib import Path
 import click
 
 from nettests import terminal
+from nettests.capture.captures import require_scapy
+from nettests.capture.from_files import Given, trace_captures
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,
@@ -25,9 +27,8 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.report.text import one_line, plural
 from nettests.report.trace_words import document, terminal_lines
-from nettests.session.captures import require_scapy
-from nettests.session.diagnosis import Demand, collect_now
-from nettests.session.run_traces import Given, trace_captures, trace_now
+from nettests.session.diagnose_now import Demand, collect_now
+from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding, Trace
 
 

@@ -34,11 +34,12 @@ from nettests.model.words import CheckClass, VantageKind, Verdict
 from nettests.plugin.documents import end_documents
 from nettests.plugin.notifications import Notifications, notifications_of, without_address
 from nettests.plugin.reporter import Reporter, show
+from nettests.private import require_writable
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
-from nettests.session.report_dir import require_writable
 from nettests.session.rounds import Rounds, Schedule
+from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
 
 SLICE_SECONDS = 0.5
@@ -95,11 +96,9 @@ def _watched(
     with Reporter("quiet" if quiet else "own") as reporter:
         prepared = prepare(options, flows)
         chosen = _chosen(prepared, named=bool(common.flows or common.options.choice.patterns))
-        rounds = Rounds(
-            prepared, schedule, reporter.progress, lambda finished: _tell(reporter, finished)
-        )
-        with closing(rounds):
-            return _carry_out(rounds, chosen, reporter, notifications)
+        rounds = Rounds(schedule, lambda finished: _tell(reporter, finished))
+        with closing(Run(prepared, reporter.progress, rounds)) as run:
+            return _carry_out(run, rounds, chosen, reporter, notifications)
 
 
 def _chosen(prepared: Prepared, *, named: bool) -> frozenset[str]:
@@ -143,17 +142,21 @@ def _tell(reporter: Reporter, finished: Round) -> None:
 
 
 def _carry_out(
-    rounds: Rounds, chosen: Collection[str], reporter: Reporter, notifications: Notifications
+    run: Run,
+    rounds: Rounds,
+    chosen: Collection[str],
+    reporter: Reporter,
+    notifications: Notifications,
 ) -> int:
     """Run to the end or until interrupted; write the documents in any case."""
-    blueprint = rounds.prepared.blueprint
-    rounds.journal.write(Limitations(unused=unused(blueprint.manifests, blueprint.expectations)))
+    blueprint = run.prepared.blueprint
+    run.journal.write(Limitations(unused=unused(blueprint.manifests, blueprint.expectations)))
     try:
-        rounds.start(chosen)
-        while not rounds.wait(SLICE_SECONDS):
+        run.start(chosen)
+        while not run.wait(SLICE_SECONDS):
             pass
     except KeyboardInterrupt:
-        rounds.end_rounds()
+        run.let_end()
     verdicts = rounds.verdicts()
     code = of_watch(
         verdicts,
@@ -163,18 +166,18 @@ def _carry_out(
     )
     counted = Counter(verdict.value for verdict in verdicts.values())
     try:
-        rounds.finish(
+        run.finish(
             exit_code=code, counts={verdict.value: counted[verdict.value] for verdict in Verdict}
         )
     finally:
-        ended = end_documents(rounds.journal)
+        ended = end_documents(run.journal)
         reporter.still()
         if ended.results is not None:
-            show(reporter, ended.results, rounds.directory)
+            show(reporter, ended.results, run.directory)
         if ended.problem:
             reporter.paragraph(ended.problem, style="bold red")
-        if rounds.holding.left_behind:
-            terminal.paragraph(f"left behind: {rounds.holding.left_behind}", err=True)
+        if run.holding.left_behind:
+            terminal.paragraph(f"left behind: {run.holding.left_behind}", err=True)
         if ended.results is not None:
-            notifications.send(ended.results, rounds.directory, reporter.paragraph)
+            notifications.send(ended.results, run.directory, reporter.paragraph)
     return ended.exit_code(code)

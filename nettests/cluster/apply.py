@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from nettests.cluster.connection import FOREGROUND, Answer, ApiError, Connection
+from nettests.cluster.connection import FOREGROUND, Answer, ApiError, ApiRequest, Connection
 from nettests.cluster.ownership import Ownership, holder_of, read_lease, run_of
 from nettests.errors import ClusterError
 from nettests.model.labels import RUN_LABEL
@@ -95,7 +95,9 @@ def dry_run(connection: Connection, item: Object) -> Answer:
     """
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
-        answer = connection.answer("POST", path_of(item), query={"dryRun": "All"}, body=item)
+        answer = connection.answer(
+            ApiRequest("POST", path_of(item), query={"dryRun": "All"}, body=item)
+        )
         missing = answer.status == 403 and "serviceaccount" in answer.text
         if not missing or time.monotonic() > deadline:
             return answer

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nettests.cluster.connection import Answer, Connection
+from nettests.cluster.connection import Answer, ApiRequest, Connection
 from nettests.cluster.port_forward import CONNECT_SECONDS
 from nettests.errors import ClusterError
 from nettests.model import limits
@@ -42,10 +42,9 @@ class PodProxy:
         """Request ``path``; one kept-alive connection per thread, reopened once if it was stale."""
         url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
         try:
+            silences = (self.connection.timing.api_connect, timeout)
             answer = self.connection.answer(
-                "GET",
-                url,
-                timeout=(self.connection.timing.api_connect, timeout),
+                ApiRequest("GET", url, timeout=silences),
                 retried=OWN_TROUBLE,
                 most=limits.BODY_BYTES,
             )

@@ -1,9 +1,7 @@
-"""The HTTP client of the Kubernetes library, with our user agent and a deadline for each response.
+"""The HTTP client of the Kubernetes library, with our user agent, a deadline for each response, and a limit of its size.
 
-``connection`` lends one to each thread. Nothing here knows what is tested or how long a response may take.
-
-Read a response up to a size limit: a peer that never stops sending must not fill the memory. Used wherever bytes of a
-cluster are read. A larger response raises ``TooBigError``, which is not retried; the caller closes the connection.
+``connection`` lends one to each thread. A peer that never stops sending must not fill the memory: a larger response raises
+``TooBigError``, which is not retried, and the caller closes the connection. Nothing here knows what is tested.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -71,6 +71,22 @@ class Handshake:
     headers: tuple[tuple[str, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """One request; without a ``timeout`` of its caller it has the profile's."""
+
+    method: str
+    path: str
+    query: Query | None = None
+    body: Object | None = None
+    timeout: tuple[float, float] | None = None
+    accept: str = JSON
+
+    def __str__(self) -> str:
+        """Return it as errors name it."""
+        return f"{self.method} {self.path}"
+
+
 class Connection:
     """One cluster, for any number of threads.
 
@@ -190,21 +206,16 @@ class Connection:
         accept: str = JSON,
     ) -> Answer:
         """Send a request until it is answered; ``ApiError`` for a permanent failure."""
-        answer = self.answer(method, path, query=query, body=body, accept=accept)
+        answer = self.answer(ApiRequest(method, path, query=query, body=body, accept=accept))
         if answer.status >= 400:
             raise failure(method, path, answer, self.server, self.context)
         return answer
 
     def answer(
         self,
-        method: str,
-        path: str,
+        request: ApiRequest,
         *,
-        query: Query | None = None,
-        body: Object | None = None,
-        timeout: tuple[float, float] | None = None,
         retried: Collection[int] = RETRIED,
-        accept: str = JSON,
         most: int | None = None,
     ) -> Answer:
         """Send a request until its answer is one that a retry cannot improve; return the last one.
@@ -216,13 +227,11 @@ class Connection:
         while True:
             tries.begin()
             try:
-                answer = self.send(
-                    method, path, query=query, body=body, timeout=timeout, accept=accept, most=most
-                )
+                answer = self.send(request, most)
             except (ClosedError, TlsError, TooBigError, SlowError):
                 raise
             except ClusterError as error:
-                silence = timeout is not None and isinstance(error, SilentError)
+                silence = request.timeout is not None and isinstance(error, SilentError)
                 if silence or not tries.again():
                     raise
                 continue
@@ -236,42 +245,31 @@ class Connection:
         """Return the tries of a request, or of a handshake; none begins after ``until``."""
         return Tries(self.timing, self._credentials, self._random, self.under_way, until)
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Query | None = None,
-        body: Object | None = None,
-        timeout: tuple[float, float] | None = None,
-        accept: str = JSON,
-        most: int | None = None,
-    ) -> Answer:
+    def send(self, request: ApiRequest, most: int | None = None) -> Answer:
         """Send a request once and return the answer, whatever its status.
 
         The sum of the caller's time-outs, like the profile's ``api_answer``, limits the answer as a whole.
         ``Bounds.requests`` limits how many requests are under way; those with the caller's time-outs, which may
         involve more than the API server, have the caller's limits.
         """
+        timeout = request.timeout
         silences = timeout or (self.timing.api_connect, self.timing.api_read)
         whole_answer = sum(timeout) if timeout else self.timing.api_answer
         slots: AbstractContextManager[object] = self._slots if timeout is None else nullcontext()
         with slots, self.borrowed() as lent:
             lent.patience.begin(whole_answer)
-            response = self._open(
-                lent, method, path, query=query, body=body, timeout=silences, accept=accept
-            )
+            response = self._open(lent, request, silences)
             try:
                 data = whole(
                     lambda size: response.read(size, decode_content=True),
                     limits.ANSWER_BYTES if most is None else most,
-                    f"the answer to {method} {path}",
+                    f"the answer to {request}",
                 )
             except TooBigError:
                 response.close()
                 raise
             except urllib3.exceptions.HTTPError as error:
-                raise self._unreachable(error, f"{method} {path}") from error
+                raise self._unreachable(error, str(request)) from error
         headers = response.headers
         return Answer(
             status=response.status,
@@ -296,7 +294,7 @@ class Connection:
             while True:
                 tries.begin()
                 lent.patience.begin(longest)
-                response = self._open(lent, "GET", path, query=query, body=None, timeout=silences)
+                response = self._open(lent, ApiRequest("GET", path, query=query), silences)
                 tries.heard(response.status)
                 if response.status != UNAUTHORIZED or not tries.again(response.status):
                     break
@@ -315,31 +313,23 @@ class Connection:
                 response.close()
 
     def _open(
-        self,
-        lent: Client,
-        method: str,
-        path: str,
-        *,
-        query: Query | None,
-        body: Object | None,
-        timeout: tuple[float, float],
-        accept: str = JSON,
+        self, lent: Client, request: ApiRequest, silences: tuple[float, float]
     ) -> urllib3.BaseHTTPResponse:
-        headers = {"Accept": accept}
-        if body is not None:
+        headers, query = {"Accept": request.accept}, request.query or {}
+        if request.body is not None:
             headers["Content-Type"] = JSON
-        request = lent.param_serialize(
-            method,
-            path,
-            query_params=[(key, _spelled(value)) for key, value in (query or {}).items()],
+        serialized = lent.param_serialize(
+            request.method,
+            request.path,
+            query_params=[(key, _spelled(value)) for key, value in query.items()],
             header_params=headers,
-            body=body,
+            body=request.body,
             auth_settings=["BearerToken"],
         )
-        self.sent.count(kind_of(method, path, watched=bool((query or {}).get("watch"))))
+        self.sent.count(kind_of(request.method, request.path, watched=bool(query.get("watch"))))
         try:
             opened: urllib3.BaseHTTPResponse = lent.call_api(
-                *request, _request_timeout=timeout
+                *serialized, _request_timeout=silences
             ).response
         except ApiException as error:  # the client turns TLS failures into this one
             raise TlsError(
@@ -347,7 +337,7 @@ class Connection:
                 hint=distrust(str(error.reason)),
             ) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise self._unreachable(error, f"{method} {path}") from error
+            raise self._unreachable(error, str(request)) from error
         return opened
 
     def handshake(self, path: str, query: Sequence[tuple[str, str]]) -> Handshake:

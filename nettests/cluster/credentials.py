@@ -27,6 +27,7 @@ from urllib.parse import quote, urlsplit
 
 from nettests import terminal
 from nettests.errors import ClusterError
+from nettests.outside_files import read_text
 from nettests.redaction import Redactor, register
 
 MESSAGE_CHARACTERS = 600
@@ -225,7 +226,7 @@ def _of_plugin(plugin: Plugin) -> dict[str, Any]:
 
 def _token_of(file: Path) -> str:
     try:
-        return file.read_text("utf-8")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise ClusterError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.cluster import cni, hybrid_overlay, kubeproxy, networks, nodes, plugin_settings
 from nettests.cluster.connection import Connection
-from nettests.cluster.networks import corefile_of
+from nettests.cluster.corefile import corefile_of
 from nettests.cluster.nodes import scope_of
 from nettests.cluster.plugins import PluginObjects
 from nettests.cluster.snapshot import (

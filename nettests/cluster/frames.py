@@ -1,9 +1,9 @@
 """A WebSocket with limits: on bytes received, on the time for each frame, and no waiting at close.
 
-Under every exec and port-forward: ``handshake`` opens it, ``streams`` uses it. The library limits one message and the
-handshake; this module adds what a hostile peer requires. It does not know what frames mean.
+Under every exec and port-forward: ``streams`` opens and uses it. The library limits one message and the handshake; this
+module adds what a hostile peer requires. It does not know what frames mean.
 
-A TLS socket that one thread reads while another writes, without both being inside OpenSSL at once. OpenSSL allows one
+``TlsSocket`` lets one thread read while another writes, without both being inside OpenSSL at once. OpenSSL allows one
 thread at a time per connection, Python 3.11 does not enforce it, and a server's session tickets arrive just when the
 client sends its first request: about one stream in a thousand got no answer.
 """

@@ -113,7 +113,6 @@ def _networks(texts: list[Any]) -> list[str]:
 
 
 def _section(config_maps: Mapping[str, Object], wanted: str) -> Fact[Mapping[str, str]]:
-    """Return the settings of a section; empty if the configuration has none."""
     for name, item in config_maps.items():
         text = data_of(item).get(KEY)
         if text is None:

@@ -1,10 +1,8 @@
 """List the objects in a namespace: the run's, those that Kubernetes adds, and those of others.
 
-Every kind that the API serves is listed, by metadata only. A kind that may not be listed, or did not answer, is
-reported. ``leftovers`` decides what that means for the namespace.
-
-List the namespaced kinds that a cluster serves, CRDs and aggregated APIs included. Read before a namespace is
-removed, so that no object in it is overlooked because its kind is unknown here. ``inside`` lists the objects.
+Every kind that the API serves is listed, CRDs and aggregated APIs included, by metadata only: no object is overlooked
+because its kind is unknown here. A kind that may not be listed, or did not answer, is reported. ``leftovers`` decides
+what that means for the namespace.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.connection import ApiError, ApiRequest, Connection
 from nettests.errors import ClusterError
 from nettests.model.labels import MANAGED_BY_LABEL
 
@@ -169,7 +169,6 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
 
 
 def _there(connection: Connection, path: str) -> Object | None:
-    """Return an object if it exists and may be read."""
     try:
         return connection.get(path)
     except ApiError as error:
@@ -208,7 +207,7 @@ def _make_room(connection: Connection, path: str, there: Object, *, replace: boo
     body = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
     connection.request("DELETE", path, body=body)
     deadline = time.monotonic() + REPLACED_SECONDS
-    while connection.answer("GET", path).status != 404:
+    while connection.answer(ApiRequest("GET", path)).status != 404:
         if time.monotonic() > deadline:
             raise ClusterError(
                 f"the Job {name} is still terminating after {REPLACED_SECONDS:.0f} s",

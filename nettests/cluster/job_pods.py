@@ -183,7 +183,6 @@ def _reader(connection: Connection, namespace: str, target: FoundJob, run: str) 
 
 
 def _events(connection: Connection, namespace: str) -> list[Object]:
-    """Return the events of a namespace; none if they may not be read."""
     try:
         return connection.items(f"/api/v1/namespaces/{namespace}/events")
     except ApiError as error:

@@ -1,9 +1,7 @@
 """Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
 
-The first step of ``connect``; it only reads files.
-
-The credentials that a kubelet gives a Pod: address from the environment, token and authority from a mounted folder.
-Reads files only.
+The first step of ``connect``; it only reads files. In a Pod the address comes from the environment, token and authority
+from the folder that the kubelet mounts.
 """
 
 import os
@@ -24,6 +22,7 @@ from nettests.model import limits
 from nettests.model.limits import TooMuchError
 from nettests.model.nearest import nearest
 from nettests.model.yaml_limits import bound_yaml
+from nettests.outside_files import OutsideFileError, read_bytes
 from nettests.redaction import register
 
 
@@ -104,10 +103,11 @@ def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[
 def _require_small(file: Path) -> None:
     """Refuse a file that would crash the client library's own reader: it has no limits."""
     try:
-        bound_yaml(file.read_bytes()[: limits.YAML_BYTES + 1].decode(errors="replace"))
-    except TooMuchError as error:
+        bound_yaml(read_bytes(file, limits.YAML_BYTES).decode(errors="replace"))
+    except (TooMuchError, OutsideFileError) as error:
+        reason = error.strerror if isinstance(error, OutsideFileError) else error
         raise ClusterError(
-            f"the kubeconfig {file} was not read: {error}", hint="is it a kubeconfig?"
+            f"the kubeconfig {file} was not read: {reason}", hint="is it a kubeconfig?"
         ) from error
     except (OSError, yaml.YAMLError):
         return  # the client library says what is wrong

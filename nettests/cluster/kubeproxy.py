@@ -259,7 +259,6 @@ def _proxies(pod: Object | None) -> Iterator[Object]:
 
 
 def _arguments(pod: Object | None) -> list[str]:
-    """Return command and arguments, scripts of a shell included."""
     return [
         text
         for item in _proxies(pod)

@@ -63,7 +63,6 @@ class Lanes:
             self._read(max(0.0, until - time.monotonic()))
 
     def _read(self, seconds: float) -> None:
-        """Read one message, of any lane; ``TimeoutError`` if none arrives."""
         message: Message | None = None
         over, why = False, None
         try:

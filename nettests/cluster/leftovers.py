@@ -86,15 +86,18 @@ class Leftover:
         return self.own_namespace and not is_named_after(self.namespace, self.ownership.run)
 
 
+_LEVELS = frozenset({"privileged", "baseline", "restricted"})
+
+
 def namespace_of(run: str) -> str:
     """Return the name of a run's own namespace; one of another Pod Security level adds ``-<level>``."""
     return f"nettests-{run}"
 
 
 def is_named_after(namespace: str, run: str) -> bool:
-    """Whether a namespace has a name that a run gives its own namespaces."""
+    """Whether a namespace has a name that a run gives its own namespaces: with another suffix it is somebody's copy."""
     name = namespace_of(run)
-    return namespace == name or namespace.startswith(f"{name}-")
+    return namespace == name or namespace.removeprefix(f"{name}-") in _LEVELS
 
 
 def _some(names: Sequence[str], most: int = 4) -> str:
@@ -196,7 +199,6 @@ def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
 
 
 def _disagreement(places: Sequence[Leftover]) -> str:
-    """Return why these places may not all belong to one run, or nothing."""
     run = places[0].ownership.run
     if len({place.ownership for place in places}) > 1:
         return f"not all that says it is run {run}'s carries the same marks"

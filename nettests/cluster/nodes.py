@@ -1,10 +1,8 @@
-"""Read Node objects: OS, build and patch level, runtime, addresses, and the stable node pool of each.
+"""Read Node objects: OS, build and patch level, runtime, addresses, the stable node pool of each, and which are tested.
 
-Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an
-upgrade does not change (``windows-1``); the cluster profile can pin it.
-
-The nodes that are tested, as the user selected them, and the nodes that are about to be removed. Nodes are chosen by
-their names, joined by commas, or by a selector as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``,
+Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an upgrade does not
+change (``windows-1``); the cluster profile can pin it. Nodes that are about to be removed are left out; users choose
+others by their names, joined by commas, or by a selector as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``,
 ``pool``, joined by commas.
 """
 

@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nettests.cluster.apply import dry_run
-from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.connection import ApiError, ApiRequest, Connection
 from nettests.cluster.shapes import Shape, shaped
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
@@ -176,7 +176,7 @@ def by_quota(text: str) -> bool:
 
 def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
     """Return the level in the namespace's label; nothing if it has none or cannot be read."""
-    answer = connection.answer("GET", f"/api/v1/namespaces/{namespace}")
+    answer = connection.answer(ApiRequest("GET", f"/api/v1/namespaces/{namespace}"))
     if answer.status != 200:
         return None
     labels = read_json(answer.body)["metadata"].get("labels") or {}

@@ -184,7 +184,6 @@ class PortForward:
                 self._opening.release()
 
     def _take(self) -> _Forwarding | None:
-        """Return an idle forwarding, if there is one."""
         while True:
             with self._lock:
                 if not self._idle:
@@ -273,7 +272,6 @@ class PortForward:
         return first
 
     def _opened(self, count: int) -> list[_Forwarding]:
-        """Open several forwardings with one handshake."""
         if self._closed:
             raise ChannelError(f"port-forward to {self.pod} was closed")
         try:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nettests.cluster.connection import Connection
+from nettests.cluster.connection import ApiRequest, Connection
 from nettests.errors import ClusterError
 from nettests.model.json_text import read_json
 
@@ -43,7 +43,8 @@ def read_readiness(
     for query in _queries(names, nodes):
         # The API server's own cache is enough: it will have the latest state at the next look.
         probed = {**query, "resourceVersion": "0"}
-        answer = connection.answer("GET", NODES, query=probed, timeout=patience, retried=())
+        request = ApiRequest("GET", NODES, query=probed, timeout=patience)
+        answer = connection.answer(request, retried=())
         if answer.status != 200:
             raise ClusterError(f"{NODES}: status {answer.status}")
         try:

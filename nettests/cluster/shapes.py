@@ -2,10 +2,8 @@
 
 A proxy, an aggregated API or a controller of somebody's own may return what the API's schema forbids. ``shaped`` leaves
 out what has another type, and what nobody reads, so that readers find a part as documented or not at all; it says what
-was left out, and discovery adds that to the reasons of facts that stay unknown.
-
-Which ConfigMaps a Pod, or a DaemonSet's template of it, refers to: by its volumes, and by its containers' variables.
-Installers name ConfigMaps as they like, and with hashes; the Pod that reads one has its name.
+was left out, and discovery adds that to the reasons of facts that stay unknown. ``config_maps_of`` says which ConfigMaps
+a Pod refers to, by its volumes and its containers' variables: installers name them as they like, and with hashes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

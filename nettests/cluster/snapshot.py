@@ -1,10 +1,8 @@
 """Fetch the API objects that facts are read from, concurrently, and keep the reason for each that cannot be read.
 
-The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. ConfigMaps are found by the Pods and
-DaemonSets that refer to them, and by the names that installers give them where nothing that may be read refers to one.
-
-Read objects for discovery: each in its documented shape, and why one, or a part of it, is missing. A refusal is a
-reason and never an error; many threads may read at the same time.
+The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. Each object is read in its documented
+shape; a refusal is a reason and never an error. ConfigMaps are found by the Pods and DaemonSets that refer to them, and by
+the names that installers give them where nothing that may be read refers to one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -259,7 +257,6 @@ def _of_dns(services: Iterable[Object], pods: Iterable[Object]) -> Iterator[str]
 
 
 def _of_proxies(pods: Iterable[Object]) -> Iterator[str]:
-    """Yield the ConfigMaps of kube-proxy's Pods, and those of installers."""
     for pod in pods:
         yield from config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
     yield from kubeproxy.CONFIG_MAPS
@@ -341,7 +338,6 @@ def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
 
 
 def _container_of(pod: Object) -> str:
-    """Return the container that runs kube-proxy, else the first."""
     names = [item.get("name", "") for item in (pod.get("spec") or {}).get("containers") or ()]
     return next((name for name in names if kubeproxy.COMMAND in name), next(iter(names), ""))
 

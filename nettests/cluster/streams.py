@@ -1,12 +1,8 @@
-"""An open exec or port-forward stream: messages by channel over one WebSocket.
+"""An open exec or port-forward stream: messages by channel over one WebSocket, and how one is opened.
 
-``handshake`` makes it; ``execute``, ``converse`` and ``port_forward`` know what each channel carries. In the
-protocols ``*.channel.k8s.io`` the first byte of a message is its channel. The close channel of ``v5`` is not needed:
-the stream ends right after it.
-
-Open the WebSocket of an exec or a port-forward, with retries where they may help. The only place that opens either.
-TLS and proxies are those of every other API request; redirects are not followed. A refused stream has done nothing,
-so it is safe to retry. ``streams`` carries the messages.
+``execute`` and ``port_forward`` know what each channel carries. In the protocols ``*.channel.k8s.io`` the first byte of a
+message is its channel. The close channel of ``v5`` is not needed: the stream ends right after it. A refused stream has
+done nothing, so it is safe to retry. TLS and proxies are those of every other API request; redirects are not followed.
 """
 
 import math
@@ -235,7 +231,6 @@ def _tls(configuration: client.Configuration) -> ssl.SSLContext:
 
 
 def _proxy(configuration: client.Configuration) -> str | None:
-    """Return the proxy of other requests, if any."""
     proxy: str | None = configuration.proxy
     if not proxy or should_bypass_proxies(configuration.host, configuration.no_proxy or ""):
         return None

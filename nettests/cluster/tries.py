@@ -196,7 +196,6 @@ class Tries:
         return self._counted() and self._paused(retry_after)
 
     def _counted(self, *, expired: bool = False) -> bool:
-        """Count a failure; return whether the limits allow another try."""
         if expired and self._expired < self._timing.api_tokens:
             self._expired += 1
             return True
@@ -216,7 +215,6 @@ class Tries:
         return self._slept(delay)
 
     def _slept(self, seconds: float) -> bool:
-        """Wait; return whether the connection is still open."""
         return not self._under_way.over.wait(seconds)
 
 

@@ -1,13 +1,9 @@
-"""Wait until pods are Ready by watching them; for each that does not become Ready, find the reason.
+"""Wait for what a run created: Pods that are Ready, Services with addresses, endpoints behind Services.
 
-Also waits until Services of type LoadBalancer have addresses. ``model.pod_problem`` reads the reason from the pod's status
-and events. A failed pod is a result here, never an exception.
-
-Wait until the EndpointSlices of a namespace hold the pods behind its Services. Whether kube-proxy on a node has
-programmed them is not known here: that only shows on the node.
-
-Read the events of Pods, and which Pods of a namespace get no sandbox or no image by what their events say. A Pod
-without a sandbox looks like one that is being created, so that its status is no reason to stop waiting.
+For each Pod that does not become Ready, the reason is found (``model.pod_problem``), by its events too: a Pod without a
+sandbox looks like one that is being created, so that its status is no reason to stop waiting. A failed Pod is a result
+here, never an exception. Whether kube-proxy on a node has programmed endpoints is not known here: that only shows on the
+node.
 """
 
 import math
@@ -64,24 +60,20 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Process the current pods by name; a pod that existed before and is missing was deleted."""
+        """Process the current pods by name; all were created before, so that one that is missing was deleted."""
         for name in self.pending:
-            if name in pods and pods[name] is self._latest.get(name):
-                continue  # of hundreds only one changes at a time
-            if name in pods:
-                self.see(pods[name], deleted=False, now=now)
-            elif name in self._latest:
-                self.see(self._latest[name], deleted=True, now=now)
+            if name not in pods:
+                self.problems[name] = "was deleted while it was waited for"
+            elif pods[name] is not self._latest.get(name):  # of hundreds one changes at a time
+                self.see(pods[name], now=now)
 
-    def see(self, pod: Object, *, deleted: bool, now: float) -> None:
+    def see(self, pod: Object, *, now: float) -> None:
         """Process a pod's newest state."""
         name = pod["metadata"]["name"]
         if name not in self.pending:
             return
         self._latest[name] = pod
-        if deleted:
-            self.problems[name] = "was deleted while it was waited for"
-        elif is_standing(pod):
+        if is_standing(pod):
             self.ready[name] = pod
         elif pod.get("status", {}).get("phase") in {"Failed", "Succeeded"}:
             self.problems[name] = problem_of(pod)
@@ -322,7 +314,6 @@ def _is_starting(pod: Object) -> bool:
 
 
 def _about(events: Iterable[Object], name: str, uid: str | None) -> list[Object]:
-    """Return the events about one pod, not about one that had its name before."""
     return [
         event
         for event in events

@@ -268,7 +268,6 @@ def skipped_because(check: str, skips: Mapping[str, str]) -> str | None:
 
 
 def _incidents(before: RecordedRun, after: RecordedRun) -> Iterator[IncidentChange]:
-    """Yield the later run's incidents in its order, then those that are gone."""
     old, new = ({key_of(each): each for each in run.incidents} for run in (before, after))
     for key, incident in {**new, **{key: old[key] for key in old if key not in new}}.items():
         yield IncidentChange(

@@ -36,13 +36,15 @@ from nettests.model.codec import to_data
 from nettests.model.labels import document_version
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.report.summary import moment
+from nettests.report.summary import in_short, moment
 from nettests.report.text import plural
 
 OPEN = ("Incidents", "New failures", "Repaired", "Changed facts")
 """Sections of a run's page that are open at first sight."""
 FOLDED = "New failures"
 """Of these the one that is folded where causes explain what is in it."""
+NAMED = 3
+"""Causes that the headline names."""
 SHOWN = 8
 """Items of a section on a run's page."""
 _BUSY = "a machine or a way to the probes that is busy makes all later: single paths are compared beside that"
@@ -70,7 +72,11 @@ def headline(difference: Difference) -> str:
     odd = len(difference.unexplained)
     tail = f"; {odd} of them unexplained" if odd else "; each explained, or not judged"
     if worse:
-        return f"Worse: {parts}{tail}"
+        new = [of for of in difference.incidents if of.what is Stays.NEW and of.explained]
+        causes = [*dict.fromkeys(in_short(of.cause, of.traits) for of in new)]
+        more = f" · {len(causes) - NAMED} more" if len(causes) > NAMED else ""
+        named_causes = f"{' · '.join(causes[:NAMED])}{more}; " if causes else ""
+        return f"Worse: {named_causes}{parts}{tail}"
     return f"{'Less is known' if lost else 'Not worse'}: {parts}{tail}"
 
 
@@ -123,7 +129,6 @@ def sections(difference: Difference) -> tuple[Section, ...]:
 
 
 def _check(change: CheckChange) -> Item:
-    """Return a check with the two verdicts, what was seen, and why."""
     before, after = change.before, change.after
     lines = [
         f"{word} {was or nothing} → {now or nothing}"
@@ -154,7 +159,6 @@ def because(change: CheckChange) -> str:
 
 
 def _members(members: Iterable[MemberChange]) -> Iterator[str]:
-    """Yield which members changed how, alike ones together."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for member in members:
         was = member.before.value if member.before else "not a member"

@@ -157,7 +157,7 @@ def render_page(overview: Overview) -> str:
 
 def render(template: str, **values: object) -> str:
     """Return what a template of this package makes of values."""
-    return _environment().get_template(template).render(symbol=SYMBOL, **values)
+    return _environment().get_template(template).render(**values)
 
 
 @lru_cache(maxsize=1)

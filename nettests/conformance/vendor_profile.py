@@ -1,7 +1,7 @@
 """The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated, every error with its line.
 
 First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows whether the claims
-hold. Flows, suites and packages are only names here: ``session.vendor_files`` finds them. ``lint`` compares claims with
+hold. Flows, suites and packages are only names here: ``conformance.vendor_files`` finds them. ``lint`` compares claims with
 the existing flows, too.
 """
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nettests.cluster.networks import KEY as COREFILE
+from nettests.cluster.corefile import KEY as COREFILE
 from nettests.model.labels import DOMAIN
 from nettests.model.windows_programs import START_AGNHOST
 from nettests.rules.pods import FLAGS, NETWORK_VARIABLE, started
@@ -98,7 +98,6 @@ def _listed(values: Mapping[str, Any], keep: Callable[[str], bool]) -> dict[str,
 
 
 def _entry(item: Any, named: str, keep: Callable[[str], bool]) -> Any:
-    """Return a variable or a taint: its value if its name is listed."""
     if not isinstance(item, dict) or not item.get("value") or keep(str(item.get(named))):
         return allowed(item)
     return {**item, "value": LEFT_OUT}
@@ -131,6 +130,5 @@ def _is_label(key: str) -> bool:
 
 
 def _of_domain(key: str, domains: Sequence[str]) -> bool:
-    """Whether a key stands in one of these domains, or below it."""
     domain, slash, _ = key.partition("/")
     return bool(slash) and f".{domain}".endswith(tuple(f".{name}" for name in domains))

@@ -1,9 +1,7 @@
 """Read all subjects concurrently, within limits of time and size, and write the results into a folder.
 
 Subjects that are not read in time are listed. A hanging process is abandoned: its thread is a daemon, and later
-output is dropped.
-
-Markdown in which every text of a cluster is literal, and links lead to the folder's own files.
+output is dropped. In the folder's page every text of a cluster is literal, and links lead to the folder's own files.
 """
 
 import queue
@@ -14,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from nettests.bounds import Bounds
-from nettests.diagnose.folder import cut_note, safe_name, write_below
+from nettests.diagnose.folder import safe_name, write_below
+from nettests.diagnose.object_text import cut_note
 from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.errors import NettestsError

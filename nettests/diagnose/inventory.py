@@ -47,7 +47,6 @@ _MODE = "kube-proxy's mode, as it says itself"
 
 
 def _listed(system: str) -> Iterator[Command]:
-    """Yield the commands of ``commands.txt`` for nodes of a system."""
     for line in (files("nettests.diagnose") / "commands.txt").read_text("utf-8").splitlines():
         if not line.startswith(f"{system}; "):
             continue

@@ -11,8 +11,8 @@ from typing import Any
 
 from nettests.diagnose import inventory
 from nettests.diagnose.allowed import allowed
-from nettests.diagnose.folder import as_yaml, cut_note, event_lines, pod_lines
 from nettests.diagnose.inventory import Command, OfPorts
+from nettests.diagnose.object_text import as_yaml, cut_note, event_lines, pod_lines
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts

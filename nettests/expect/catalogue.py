@@ -60,7 +60,7 @@ class Reason:
 class Fact:
     """One documented fact. ``inferred`` says what it follows from if no document states it.
 
-    ``note`` says what the checks that exercise it do not cover.
+    ``untested`` says which part of the statement no check exercises, ``note`` how the others are to be read.
     """
 
     id: str
@@ -68,6 +68,7 @@ class Fact:
     sources: tuple[Source, ...]
     inferred: str = ""
     note: str = ""
+    untested: str = ""
     reason: Reason | None = None
     file: str = ""
     line: int = 0
@@ -162,6 +163,7 @@ def _fact(document: Document, index: int, fact: Any) -> Fact:
         ),
         inferred=_line(fact.get("inferred", "")),
         note=_line(fact.get("note", "")),
+        untested=_line(fact.get("untested", "")),
         reason=_reason(fact.get("reason")),
         file=document.file,
         line=document.line(("facts", index)),

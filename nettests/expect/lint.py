@@ -121,7 +121,7 @@ def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
                 f"{fact.place}: {fact.id} is exercised by no flow and no limitation: "
                 "name it in a flow's facts, or give a reason"
             )
-        if not coverage.covered and fact.note:
+        if not coverage.covered and (fact.note or fact.untested):
             yield f"{fact.place}: {fact.id} has a note on checks that there are none of"
 
 

@@ -104,10 +104,19 @@ def shown(statement: Statement, coverages: Mapping[str, Coverage]) -> Shown:
     """Return how much of the statement is shown; ``coverages`` are those of all facts, by id."""
     reasons = reasons_of(statement, coverages)
     if statement.checks or any(coverages[name].covered for name in statement.facts):
-        return Shown.PART if statement.lacks or reasons else Shown.WHOLE
+        return Shown.PART if lacking(statement, coverages) or reasons else Shown.WHOLE
     if statement.lacks or not reasons:
         return Shown.OPEN
     return max((_shown_by(reason.kind) for reason in reasons), key=tuple(Shown).index)
+
+
+def lacking(statement: Statement, coverages: Mapping[str, Coverage]) -> str:
+    """Return what no check covers: as the row says, or as its facts do where it names no checks of its own."""
+    if statement.lacks or statement.checks:
+        return statement.lacks
+    return " ".join(
+        coverages[name].fact.untested for name in statement.facts if coverages[name].fact.untested
+    )
 
 
 def reasons_of(statement: Statement, coverages: Mapping[str, Coverage]) -> tuple[Reason, ...]:

@@ -170,7 +170,6 @@ def _refuse_without_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change])
 
 
 def _no_proxy(proxy: KubeProxyFacts) -> KubeProxyFacts:
-    """Return the facts of a node on which no kube-proxy runs any more."""
     mode = known("none", proxy.mode.origin)
     reason = f"no kube-proxy runs there ({mode.origin})"
     return KubeProxyFacts(

@@ -176,7 +176,6 @@ def forecast(
 
 
 def _entries(manifests: Iterable[Manifest], named: set[str | None]) -> Iterator[Entry]:
-    """Yield those that are named, in the order of the manifests."""
     for manifest in manifests:
         for entry in manifest.limitations:
             if entry.id in named and not entry.part:

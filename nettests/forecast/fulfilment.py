@@ -158,7 +158,6 @@ def _seen(seen: RecordedCheck | None) -> str:
 
 
 def _changes(difference: Difference) -> Iterator[tuple[str, Attribution]]:
-    """Yield every change of the difference with how it is accounted for."""
     for change in difference.changed:
         explained = change.why.explained if change.why else Explained.UNEXPLAINED
         yield change.id, Attribution(explained.value)

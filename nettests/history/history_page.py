@@ -34,7 +34,7 @@ from nettests.history.trends import (
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import harmless
-from nettests.report.summary import SYMBOL, duration
+from nettests.report.summary import duration
 from nettests.report.text import plural
 
 SHOWN = 6
@@ -145,7 +145,6 @@ def _environment() -> Environment:
         SHOWN=SHOWN,
         State=State,
         order=SUMMARY_ORDER,
-        symbol=SYMBOL,
         titles=history_text.TITLES,
         sentences=history_text,
     )

@@ -76,6 +76,7 @@ def kept_from_the_suffixes(
 
 
 UNSPECIFIED = "unspecified"
+NOT_JUDGED = "cannot be judged: "
 
 
 def expected_text(expectation: Expectation) -> str:
@@ -111,6 +112,8 @@ def observed_text(observation: Observation) -> str:
 
 def sentence(check: Check, expected: str, observed: str, why: str) -> str:
     """Return the message of a judgement."""
+    if why.startswith(NOT_JUDGED):  # what was observed proves nothing
+        return " ".join(f"{check.title} - {check.flow} - {why}".split())
     head = f"{check.title} - {check.flow} - expected {expected}, observed {observed}"
     return " ".join(f"{head}: {why}".split()) if why else head
 

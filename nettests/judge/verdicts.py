@@ -13,6 +13,7 @@ from nettests.judge import advice
 from nettests.judge.distrust import busy
 from nettests.judge.members import judge_members, skipped
 from nettests.judge.message import (
+    NOT_JUDGED,
     documented,
     expected_text,
     kept_from_the_suffixes,
@@ -32,8 +33,8 @@ from nettests.judge.proof import (
 )
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation, Expected
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Observation, unusable
-from nettests.model.path_size import SizeFinding
 from nettests.model.verdict import Judgement
 from nettests.model.words import Distribution, Outcome, Verdict
 
@@ -171,7 +172,7 @@ def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observ
 def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling | None:
     if not observation.trusted or observation.outcome is Outcome.PROBE_FAILED:
         why = observation.distrust or last_detail(observation) or "the probe failed"
-        return _Ruling(Verdict.UNKNOWN, f"not trusted: {why}", advice.after_distrust(why))
+        return _Ruling(Verdict.UNKNOWN, f"{NOT_JUDGED}{why}", advice.after_distrust(why))
     if expectation.undecided:
         return _Ruling(Verdict.UNKNOWN, expectation.undecided, advice.AFTER_UNDECIDED)
     return None

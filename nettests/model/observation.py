@@ -6,9 +6,7 @@ Made by ``parse`` from the raw records that ``probes`` wrote to the journal; rea
 
 from dataclasses import dataclass, field
 
-from nettests.model.flow_count import FlowCount
-from nettests.model.loss import LossEstimate
-from nettests.model.path_size import PathSize
+from nettests.model.measured import FlowCount, LossEstimate, PathSize
 from nettests.model.witnessed import Witnessed
 from nettests.model.words import Distribution, Outcome, SourceSeen
 

@@ -1,131 +1,120 @@
-"""What a check tests of its target: a closed set of words, and the properties of each.
+"""What a check tests of its target: a closed set of words, each declared with its traits.
 
-A part of ``words``, through which it is imported. Each property is exhaustive, so that a new question is a type error
-here and at each ``match`` elsewhere until it is decided.
+A part of ``words``, through which it is imported. A new question says here what it is; where more than a trait decides, a
+``match`` ends with ``assert_never``, so that it is a type error there.
 """
 
-from enum import StrEnum
-from typing import assert_never
+from enum import Enum, StrEnum, auto
+from typing import Self
+
+
+class Trait(Enum):
+    """What holds for a question."""
+
+    PATH = auto()
+    """Packets between two ends decide the result. Without a path are questions to the API server, about one node, and to a
+    Pod that the check creates; only they have targets of ``target_kinds`` without a path."""
+    CHANGES_SERVICES = auto()
+    """Services of the check's own change, before it is tested or meanwhile."""
+    EXAMINED = auto()
+    """It takes more than one command, so that an examiner answers it."""
+    TRIES_OBJECTS = auto()
+    """The case's own object is handed to the API server."""
+    EXHAUSTS = auto()
+    """It looks for a limit that others share: such a check runs while no other does."""
+    TIMED = auto()
+    """Each answer is to a single request, so that its time can be compared."""
+    MANY_ANSWERS = auto()
+    """It takes many answers, and meets all backends only once a Service has converged."""
+    ONE_FLOW = auto()
+    """It is a request and its answer, or several of a kind, between two ends."""
+    DATAGRAMS = auto()
+    """Each attempt over UDP is one datagram and its answer, without retries or counting by the tool."""
+    CONNECTS = auto()
+    """Outside the cluster it needs a port of the target."""
 
 
 class Question(StrEnum):
     """What one check tests of its target."""
 
-    REACH = "reach"
+    _value_: str
+    traits: frozenset[Trait]
+
+    def __new__(cls, word: str, *traits: Trait) -> Self:
+        """Return the word with its traits."""
+        question = str.__new__(cls, word)
+        question._value_, question.traits = word, frozenset(traits)
+        return question
+
+    REACH = "reach", Trait.PATH, Trait.TIMED, Trait.ONE_FLOW, Trait.DATAGRAMS, Trait.CONNECTS
     """Connect, learn which backend answers and which source address it saw."""
-    PING = "ping"
+    PING = "ping", Trait.PATH, Trait.TIMED, Trait.ONE_FLOW
     """ICMP echo."""
-    RESOLVE = "resolve"
+    RESOLVE = "resolve", Trait.PATH, Trait.TIMED, Trait.ONE_FLOW
     """Name resolution alone, by one resolver."""
-    DISTRIBUTE = "distribute"
+    DISTRIBUTE = (
+        "distribute",
+        Trait.PATH,
+        Trait.TIMED,
+        Trait.MANY_ANSWERS,
+        Trait.ONE_FLOW,
+        Trait.DATAGRAMS,
+    )
     """Many new connections from distinct source ports; which backends answer?"""
-    WITNESS = "witness"
+    WITNESS = (
+        "witness",
+        Trait.PATH,
+        Trait.EXAMINED,
+        Trait.MANY_ANSWERS,
+        Trait.ONE_FLOW,
+        Trait.CONNECTS,
+    )
     """Connect while the nodes on the way capture: is what the server and the facts say what travels on the wire?"""
-    PATH_MTU = "path-mtu"
+    PATH_MTU = "path-mtu", Trait.PATH, Trait.MANY_ANSWERS
     """Echoes of many sizes; which packets are carried, and above which size do they vanish?"""
-    LOSS = "loss"
+    LOSS = "loss", Trait.PATH, Trait.MANY_ANSWERS, Trait.ONE_FLOW
     """A train of short questions, one after another; how many of them are lost?"""
-    FLOWS = "flows"
+    FLOWS = "flows", Trait.PATH, Trait.EXHAUSTS, Trait.MANY_ANSWERS, Trait.CONNECTS
     """So many connections, one after another, as a client makes that keeps none; from which number on do they fail?"""
-    SCALE = "scale"
+    SCALE = "scale", Trait.PATH, Trait.EXAMINED, Trait.EXHAUSTS, Trait.MANY_ANSWERS
     """Many more Services are made and removed beside those that are there; who serves what meanwhile, and what is left?"""
-    IDLE = "idle"
+    IDLE = "idle", Trait.PATH, Trait.EXAMINED, Trait.ONE_FLOW, Trait.CONNECTS
     """A connection is idle for a while, and is used again; does it still carry anything?"""
-    CHURN = "churn"
+    CHURN = "churn", Trait.PATH, Trait.CHANGES_SERVICES, Trait.MANY_ANSWERS, Trait.ONE_FLOW
     """Its Service is deleted and recreated, each time in front of another backend; who answers in the end?"""
-    DURING = "during"
+    DURING = "during", Trait.PATH, Trait.CHANGES_SERVICES, Trait.EXAMINED, Trait.MANY_ANSWERS
     """Its Service gets other endpoints while it is used; is every new connection answered, does a UDP flow follow?"""
-    ADMIT = "admit"
+    ADMIT = "admit", Trait.EXAMINED, Trait.TRIES_OBJECTS
     """Does the API server accept an object? Tested by dry run."""
-    INSPECT = "inspect"
+    INSPECT = "inspect", Trait.EXAMINED
     """Is something set up as the documents demand? Read, never changed."""
-    START = "start"
+    START = "start", Trait.EXAMINED, Trait.TRIES_OBJECTS
     """Does a Pod of the check's own start, and how does it end?"""
 
     @property
     def has_path(self) -> bool:
-        """Whether packets between two ends decide the result.
-
-        Without a path are questions to the API server, about one node, and to a Pod that the check creates; only
-        they have targets of ``target_kinds`` without a path.
-        """
-        match self:
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return True
-            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return True
-            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-                return True
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
+        """Whether packets between two ends decide the result."""
+        return Trait.PATH in self.traits
 
     @property
     def changes_services(self) -> bool:
-        """Whether Services of the check's own change, before it is tested or meanwhile."""
-        match self:
-            case Question.CHURN | Question.DURING:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return False
-            case Question.IDLE | Question.PATH_MTU | Question.LOSS | Question.FLOWS:
-                return False
-            case Question.SCALE | Question.WITNESS:
-                return False
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
+        """Whether Services of the check's own change."""
+        return Trait.CHANGES_SERVICES in self.traits
 
     @property
     def examined(self) -> bool:
-        """Whether it takes more than one command, so that an examiner answers it."""
-        match self:
-            case Question.ADMIT | Question.INSPECT | Question.START | Question.IDLE:
-                return True
-            case Question.SCALE | Question.WITNESS | Question.DURING:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.FLOWS:
-                return False
-            case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return False
-            case _:
-                assert_never(self)
+        """Whether an examiner answers it."""
+        return Trait.EXAMINED in self.traits
 
     @property
     def tries_objects(self) -> bool:
         """Whether the case's own object is handed to the API server."""
-        match self:
-            case Question.ADMIT | Question.START:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return False
-            case Question.IDLE | Question.CHURN | Question.INSPECT | Question.WITNESS:
-                return False
-            case Question.DURING:
-                return False
-            case Question.PATH_MTU | Question.LOSS | Question.FLOWS | Question.SCALE:
-                return False
-            case _:
-                assert_never(self)
+        return Trait.TRIES_OBJECTS in self.traits
 
     @property
     def exhausts(self) -> bool:
-        """Whether it looks for a limit that others share: such a check runs while no other does."""
-        match self:
-            case Question.FLOWS | Question.SCALE:
-                return True
-            case Question.WITNESS | Question.DURING:
-                return False
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return False
-            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return False
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
+        """Whether it looks for a limit that others share."""
+        return Trait.EXHAUSTS in self.traits
 
     @property
     def alone(self) -> bool:
@@ -134,15 +123,5 @@ class Question(StrEnum):
 
     @property
     def timed(self) -> bool:
-        """Whether each answer is to a single request, so that its time can be compared."""
-        match self:
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
-                return True
-            case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return False
-            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-                return False
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return False
-            case _:
-                assert_never(self)
+        """Whether its answers' time can be compared."""
+        return Trait.TIMED in self.traits

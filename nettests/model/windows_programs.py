@@ -66,7 +66,6 @@ def node_argv(*words: str) -> NodeArgv:
 
 
 def _changed(words: tuple[str, ...]) -> str:
-    """Return what ``cmd /c`` does to a command, or nothing."""
     first = words[0]
     if re.search(r"[\s/]", first):
         return f"it takes only a part of {first!r} for the program"

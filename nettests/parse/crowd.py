@@ -43,7 +43,6 @@ def read(raw: Raw) -> Reading:
 
 
 def _read(pod: Mapping[str, Any], raw: Raw) -> Reading:
-    """Read the record of one Pod."""
     if "error" in pod:
         return probe_failed(str(pod["error"]))
     return start.read_first_packets(pod, raw)

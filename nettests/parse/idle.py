@@ -1,7 +1,7 @@
 """Read the result of an idle connection: the record of ``probes.idle_connection``.
 
 A connection is lost only if it worked before the silence, data was sent on it afterwards, its server is still there,
-and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.idle_client``
+and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.client_scripts``
 describes what the clients print.
 """
 
@@ -86,7 +86,6 @@ def fate(output: str, word: str) -> Fate:
 
 
 def _answer(since: list[str], word: str) -> Fate:
-    """Read the lines from a sent word to its fate."""
     if since[-1] == f"back {word}":
         return Fate.ANSWERED
     if _SILENT.fullmatch(since[-1]):
@@ -95,7 +94,6 @@ def _answer(since: list[str], word: str) -> Fate:
 
 
 def _lines(output: str) -> list[str]:
-    """Return the finished lines; the last one may be incomplete."""
     return output[: output.rfind("\n") + 1].splitlines()
 
 
@@ -146,7 +144,6 @@ def _ended(code: int | None) -> str:
 
 
 def _record(given: Any) -> _Record:
-    """Return the record; ``KeyError`` or ``TypeError`` if it is malformed."""
     seconds, fresh = _of_type(given, dict)["seconds"], given["fresh"]
     return _Record(
         seconds=float(_of_type(seconds, int | float)),

@@ -1,15 +1,15 @@
-"""Find trains of connections that waited for a lost SYN, and those whose probe was too busy to tell. Pure.
+"""Trains of connections and datagrams: which waited for a lost SYN, and when too few tries prove anything. Pure.
 
-Used by ``resent``, which makes a finding of them, by ``probes.trains``, which sends more while the result is unclear,
-and by ``too_few_tries``, which trusts no answer that stays unclear. A train takes as long as its connections take, so
-it is late only compared with another of as many connections at the same time, and only if the probe answered for
-itself at once.
+Used by ``resent``, which makes a finding of late trains, by ``probes.trains``, which sends more while the result is
+unclear, and by ``observe``, which trusts no absence of losses that was not tried often enough. A train takes as long as
+its connections take, so it is late only compared with another of as many connections at the same time, and only if the
+probe answered for itself at once. A path that is late as a whole is a finding of its own (``slow``).
 """
 
 from collections.abc import Sequence
 
 from nettests.model.check import Check
-from nettests.model.loss import proves_loss
+from nettests.model.measured import LossEstimate, proves_loss
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Question
@@ -88,3 +88,21 @@ def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
     return len(meanwhile) >= FEWEST_REFERENCES and all(
         reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
     )
+
+
+SLOW_TRIES = 80
+"""How many tries go over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
+
+
+def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) -> str | None:
+    """Return why the absence of losses proves nothing; ``None`` if it does."""
+    if loss is None or loss.proven:
+        return None
+    wanted = min(check.action.connections, SLOW_TRIES)
+    if loss.sent < wanted:
+        longest = max(raw.elapsed for raw in raws if raw.purpose == "check")
+        return (
+            f"{loss.sent} of {check.action.connections} tries were sent, which took up to {longest:.1f} s: so few prove "
+            f"nothing of a path that is not late as a whole"
+        )
+    return unclear_trains(check, raws)

@@ -8,10 +8,10 @@ affected.
 """
 
 from collections.abc import Sequence
-from typing import assert_never
 
 from nettests.model.check import Check
 from nettests.model.observation import Attempt
+from nettests.model.question import Trait
 from nettests.model.words import Outcome, Protocol, Question
 
 ANSWERED = 12
@@ -53,24 +53,12 @@ def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
 
 def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
     """Return the only silent attempt over UDP, if all others were answered."""
-    if check.action.protocol is not Protocol.UDP or not _by_datagrams(check.action.question):
+    if (
+        check.action.protocol is not Protocol.UDP
+        or Trait.DATAGRAMS not in check.action.question.traits
+    ):
         return None
     silent = [attempt for attempt in attempts if not attempt.outcome.positive]
     if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
         return None
     return silent[0]
-
-
-def _by_datagrams(question: Question) -> bool:
-    """Whether each attempt over UDP is one datagram and its answer, without retries or counting by the tool."""
-    match question:
-        case Question.REACH | Question.DISTRIBUTE:
-            return True
-        case Question.RESOLVE | Question.PING | Question.LOSS | Question.PATH_MTU:
-            return False
-        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-            return False
-        case Question.IDLE | Question.CHURN | Question.ADMIT | Question.INSPECT | Question.START:
-            return False
-        case _:
-            assert_never(question)

@@ -6,7 +6,7 @@ expected is not known here.
 
 from collections.abc import Sequence
 
-from nettests.model.flow_count import FlowCount
+from nettests.model.measured import FlowCount
 from nettests.model.observation import Attempt
 from nettests.parse.late_trains import BESIDE
 

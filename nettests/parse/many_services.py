@@ -18,7 +18,7 @@ from nettests.parse.taxonomy import Stage
 SERVICES = "services"
 """The name of the tool."""
 SUFFERING = 2
-"""This many failures in some hundred connections are not chance: a healthy path loses one in 10⁶ (``model.loss``)."""
+"""This many failures in some hundred connections are not chance: a healthy path loses one in 10⁶ (``model.measured``)."""
 _NAMED = 5
 
 

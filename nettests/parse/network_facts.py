@@ -36,7 +36,6 @@ def with_domain(facts: ClusterFacts, readings: Iterable[NodeReading]) -> Cluster
 
 
 def _domain(reading: NodeReading) -> str | None:
-    """Return the domain that a Pod's search list shows."""
     if reading.error or reading.exit_code != 0:
         return None
     if reading.reading == SEARCH_LIST.name:

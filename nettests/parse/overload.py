@@ -1,10 +1,12 @@
-"""Tell a lost packet from an overloaded probe, by the probe's other answers at that time. Pure.
+"""Tell a lost packet from silence that says nothing: an overloaded probe, or a kernel that limits its errors. Pure.
 
 ``resent`` and ``slow`` need other answers that came at once; ``session`` ignores a time-out that an overloaded probe
 explains if another attempt was answered. If a probe, its node or the machine that runs nettests is short of CPU time,
 all answers over its channel are late. Lost packets instead delay some answers and not the others, each by a
 retransmission time-out. Only requests that normally take milliseconds can show that: those of other checks, to
-addresses. Nothing is judged here.
+addresses. Silence may also be explained by a kernel's rate limit: the ICMP error for a datagram may have been suppressed.
+``probes.pace`` counts the refusals that a probe received; if the kernel's budget was used up (``icmp_ratelimit``), the
+record of a UDP request says so, and such a silence beside refusals shows nothing. Nothing is judged here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from nettests.model.check import Check
-from nettests.model.observation import OVERLOADED, Raw
+from nettests.model.observation import OVERLOADED, Attempt, Raw
 from nettests.model.retransmission import PROMPT_SECONDS, after_a_lost_syn
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
@@ -183,3 +185,22 @@ def _late_throughout(answers: Sequence[Carried]) -> bool:
 
 def _sent_again(answer: Carried) -> bool:
     return answer.plain and after_a_lost_syn(answer.elapsed)
+
+
+ICMP = "icmp"
+"""The key in ``Raw.context``."""
+SPENT = "spent"
+
+
+def kept_back(raw: Raw, attempt: Attempt) -> bool:
+    """Whether the silence of one attempt may be a refusal whose ICMP error was suppressed."""
+    return attempt.outcome is Outcome.TIMED_OUT and raw.context.get(ICMP) == SPENT
+
+
+def telling(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    """Return the conclusive attempts: beside refusals, those whose silence may be suppressed do not count."""
+    others = tuple(
+        attempt for raw, attempt in zip(raws, attempts, strict=True) if not kept_back(raw, attempt)
+    )
+    refused = any(attempt.outcome is Outcome.REFUSED for attempt in others)
+    return others if refused else tuple(attempts)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from nettests.model.check import Check
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.observation import Raw
-from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Question
 from nettests.parse.read import positive
 

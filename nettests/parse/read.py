@@ -1,14 +1,16 @@
-"""Choose the parser of a raw answer, and make an attempt of the result.
+"""Choose the parser of a raw answer, and make an attempt of the result; read a check's positive controls so.
 
 Called while probes decide whether to go on, and again when a check is judged: the same answer is always parsed the
-same way.
+same way. Of a control one positive answer in the window is enough: it shows that something is possible. A control over
+many connections shows that several backends can be reached; a control for a non-existent name shows that its server
+works if the server denies the name.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from nettests.model.check import Action
-from nettests.model.observation import Attempt, Raw
+from nettests.model.check import Action, Check, Control
+from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Raw
 from nettests.model.target_kinds import Naming
 from nettests.model.windows_exit_codes import exit_code_in_words, is_crash
 from nettests.model.words import OS, Outcome, Question
@@ -71,7 +73,6 @@ def _train(raw: Raw) -> Reading:
 
 
 Parser = Callable[[Raw], Reading]
-
 PARSERS: Mapping[str, Parser] = {
     "dial": dial.read,
     "curl": curl.read,
@@ -94,15 +95,12 @@ PARSERS: Mapping[str, Parser] = {
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""
-
 RESOLVERS: Mapping[str, Parser] = {
     "dial": dial.read_resolution,
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }
 """The tools that can look up a name only."""
-
-
 DOUBT = "doubt"
 """In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``doubts``)."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
@@ -187,3 +185,36 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     except _OTHER_SHAPES as error:
         # A hostile answer must not end the run.
         return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")
+
+
+SEVERAL = 2
+
+
+def read_controls(check: Check, raws: Sequence[Raw], outcome: Outcome) -> tuple[ControlResult, ...]:
+    """Return how the controls ended; one that was not run is missing only beside a negative."""
+    return tuple(_results(check, raws, outcome))
+
+
+def _results(check: Check, raws: Sequence[Raw], outcome: Outcome) -> Iterator[ControlResult]:
+    for control in check.controls:
+        read = read_resolution if control.action.question is Question.RESOLVE else read_raw
+        answers = [read(raw) for raw in raws if raw.purpose == f"control:{control.proves}"]
+        if answers:
+            yield _result(control, answers)
+        elif not outcome.positive:
+            yield ControlResult(proves=control.proves, ok=False, detail=NOT_RUN)
+
+
+def _result(control: Control, answers: Sequence[Attempt]) -> ControlResult:
+    positive = [answer for answer in answers if shows(answer, control.action)]
+    if control.action.question is Question.DISTRIBUTE:
+        backends = {answer.backend for answer in positive} - {None}
+        return ControlResult(
+            proves=control.proves,
+            ok=len(backends) >= SEVERAL,
+            detail=f"{len(backends)} backends answered {len(answers)} connections",
+        )
+    last = (positive or list(answers))[-1]
+    return ControlResult(
+        proves=control.proves, ok=bool(positive), detail=f"{last.outcome.value}: {last.detail}"
+    )

@@ -82,7 +82,8 @@ def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Say which lookup needed a second query: nslookup says so, or it took that long.
 
-    nslookup retries by itself, so there is only one answer; older versions of BIND do not report the retry.
+    nslookup retries by itself, so there is only one answer; older versions of BIND do not report the retry. Several
+    queries may be lost in a row, or others than the first, so that any time beyond a resolver's time-out counts.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
@@ -91,12 +92,11 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
             continue
         if match := _SAID_AGAIN.search(_about_the_name(raw)):
             return f"attempt {raw.attempt} found the name only at a second query ({match[0].strip('; ')})"
-        waited = any(0 <= raw.elapsed - delay <= LOOKUP for delay in QUERY_AGAIN)
-        meanwhile = prompt_beside(raw, others, LOOKUP) if waited else 0
-        if meanwhile:
+        waited = raw.elapsed >= QUERY_SECONDS
+        if waited and (meanwhile := prompt_beside(raw, others, LOOKUP)):
             return (
-                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost query to the name server is "
-                f"waited for; the probe carried out {meanwhile} other commands meanwhile"
+                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, and a query to the name server that is lost is sent "
+                f"again after {QUERY_SECONDS:g} s; the probe carried out {meanwhile} other commands meanwhile"
             )
     return None
 

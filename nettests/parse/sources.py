@@ -36,7 +36,6 @@ def classify_source(
 
 
 def _within(address: str, networks: str) -> bool:
-    """Whether ``address`` lies in one of the comma-separated ``networks``."""
     wanted = ipaddress.ip_address(address)
     return any(wanted in ipaddress.ip_network(part) for part in networks.split(","))
 

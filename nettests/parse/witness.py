@@ -1,6 +1,6 @@
 """Compare two witnesses of a captured connection: its server's answer, and its frames. Pure.
 
-``session.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes on its way, and
+``capture.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes on its way, and
 what facts say about them. Both are compared, subject by subject. Which of them is right is not decided here.
 """
 

@@ -83,7 +83,9 @@ def read(raw: Raw) -> Reading:
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
     pods: list[Json] = record["pods"]
     if not pods:
-        return _no_pods(record, kind)
+        return _refused(record, kind) or _deviates(
+            f"the {kind.value} made no Pod in {record['seconds']:.0f} s"
+        )
     if how == APART:
         return _apart(pods, record, raw)
     if failed := failing(pods):
@@ -94,12 +96,6 @@ def read(raw: Raw) -> Reading:
     if lacking:
         return _deviates(f"its Pod started, but the {kind.value}'s status tells {lacking}")
     return _conforms(f"the {kind.value} made {_named(pods)}, and its status tells so")
-
-
-def _no_pods(record: Json, kind: Workload) -> Reading:
-    return _refused(record, kind) or _deviates(
-        f"the {kind.value} made no Pod in {record['seconds']:.0f} s"
-    )
 
 
 def _refused(record: Json, kind: Workload) -> Reading | None:

@@ -11,7 +11,7 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Action, Target, Vantage
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.loss import tries
+from nettests.model.measured import tries
 from nettests.model.payload import EVERY_PATH, udp_headers
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Owner, descriptor
@@ -108,7 +108,6 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
 
 
 def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
-    """Return how many new connections, or tries, or Services, a question takes."""
     if candidate.question is Question.FLOWS:
         return facts.scale.flows
     if candidate.question is Question.SCALE:
@@ -200,7 +199,6 @@ def _of_service(candidate: Candidate, template: str | None) -> Target:
 
 
 def _node(candidate: Candidate) -> NodeFacts:
-    """Return the target's node; ``PlanError`` if the flow's matrix gives none."""
     if candidate.cell.target is None:
         kind, matrix = candidate.flow.target.value, candidate.flow.matrix.value
         raise PlanError(

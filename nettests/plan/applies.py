@@ -10,6 +10,7 @@ from typing import assert_never
 
 from nettests.model.check import Action, Skip
 from nettests.model.facts import ClusterFacts, ExternalTarget
+from nettests.model.question import Trait
 from nettests.model.service import ByHand
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.versions import KubernetesVersion
@@ -26,8 +27,9 @@ from nettests.model.workload import CRON_JOBS, Workload, workload_of
 from nettests.plan import pod_security
 from nettests.plan.classes import not_enabled
 from nettests.plan.flow import Flow
+from nettests.plan.ipv6_alone import why_not_on_windows
 from nettests.plan.permits import why_denied
-from nettests.plan.privileged import why_no_host_process, why_not_on_windows, why_not_privileged
+from nettests.plan.privileged import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
 from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
@@ -122,7 +124,6 @@ def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
 
 
 def _on_hosts(action: Action) -> bool:
-    """Whether the action needs a pod on a node's own network."""
     settings = action.target.settings
     return (
         action.source.kind is VantageKind.NODE
@@ -217,28 +218,12 @@ def _no_external_target(action: Action, facts: ClusterFacts) -> str:
         missing = "name"
     if action.resolver is Resolver.SYSTEM and not (external.tcp_port or external.udp_port):
         missing = missing or "tcpPort to dial it by name"
-    if _connects(action.question):
+    if Trait.CONNECTS in action.question.traits:
         missing = missing or _missing_port(action.protocol, external)
     return f"the external target of the cluster profile has no {missing}" if missing else ""
 
 
-def _connects(question: Question) -> bool:
-    """Whether an action needs a port of the external target."""
-    match question:
-        case Question.REACH | Question.IDLE | Question.FLOWS | Question.WITNESS:
-            return True
-        case Question.PING | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
-            return False
-        case Question.PATH_MTU | Question.LOSS | Question.SCALE | Question.DURING:
-            return False
-        case Question.ADMIT | Question.INSPECT | Question.START:
-            return False
-        case _:
-            assert_never(question)
-
-
 def _missing_port(protocol: Protocol, external: ExternalTarget) -> str:
-    """Return which port of the external target a protocol lacks, or nothing."""
     match protocol:
         case Protocol.TCP:
             return "" if external.tcp_port else "tcpPort"

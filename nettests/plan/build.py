@@ -17,9 +17,9 @@ from nettests.plan.applies import sift
 from nettests.plan.checks import with_members
 from nettests.plan.controls import Topology
 from nettests.plan.flow import Flow
+from nettests.plan.ipv6_alone import of_use
 from nettests.plan.node_pools import choose_pools
 from nettests.plan.places import places
-from nettests.plan.privileged import of_use
 from nettests.plan.questions import Candidate, questions
 from nettests.plan.selection import objects_of
 

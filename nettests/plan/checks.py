@@ -15,7 +15,6 @@ from nettests.plan.questions import Candidate
 
 
 def _check(candidate: Candidate, action: Action, topology: Topology) -> Check:
-    """Return the check that ``action`` carries out."""
     # Session affinity is tested, or distribution: the former needs the latter as a control.
     sticky = candidate.flow.service is not None and candidate.flow.service.session_affinity
     spread = candidate.flow.several_backends and not sticky
@@ -81,7 +80,6 @@ def _shared(action: Action) -> Action:
 
 
 def _needs(candidate: Candidate) -> tuple[str, ...]:
-    """Return the programs that the source needs for this way of sending."""
     kept = candidate.question is Question.DURING and candidate.protocol is Protocol.UDP
     if (kept or candidate.question is Question.IDLE) and candidate.cell.source is not None:
         return _to_hold_a_flow(candidate.cell.source.os)

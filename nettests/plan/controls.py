@@ -112,7 +112,7 @@ def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control
 def _of_own_servers(topology: Topology, action: Action) -> Action | None:
     """Return the control for a Pod that queries the node's own name servers for a name of the cluster: they answer it at all.
 
-    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.controls``).
+    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.read``).
     """
     of_own_servers = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
     if not of_own_servers or action.target.descriptor.naming is not Naming.CLUSTER:
@@ -150,19 +150,7 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
 
 def _beside(question: Question) -> Question:
     """Return the control that shows that a vantage reaches something: by echoes if the check sends echoes, else by a connection."""
-    match question:
-        case Question.PING:
-            return Question.PING
-        case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE:
-            return Question.REACH
-        case Question.IDLE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-            return Question.REACH
-        case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-            return Question.REACH
-        case Question.ADMIT | Question.INSPECT | Question.START:
-            return Question.REACH
-        case _:
-            assert_never(question)
+    return Question.PING if question is Question.PING else Question.REACH
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:
@@ -200,7 +188,6 @@ def _balanced(topology: Topology, action: Action) -> Target:
 
 
 def _backing(topology: Topology, action: Action) -> NodeFacts | None:
-    """Return the node whose server pod backs the tested Service."""
     backends = action.target.backends
     return next((node for node in topology.node_pools.nodes if server(node) in backends), None)
 

@@ -53,7 +53,6 @@ flow = _on_a_test(Declaration)
 
 
 def _asserting(test: Test) -> Test:
-    """Return a test that asserts its verdict, and then runs its body."""
 
     @functools.wraps(test)
     def asserting(verdict: Judgement) -> None:

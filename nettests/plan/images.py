@@ -147,7 +147,6 @@ def started(*actions: Action) -> Iterator[Action]:
 
 
 def _images_of(action: Action) -> Iterable[str | None]:
-    """Return the images of a case's Pod, ``None`` for the run's own."""
     spec = json.loads(action.case.object)["spec"] if action.case else {}
     containers = (*spec.get("initContainers", ()), *spec.get("containers", ()))
     return dict.fromkeys(container.get("image") for container in containers)

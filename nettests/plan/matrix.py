@@ -207,7 +207,6 @@ def _unmet(flow: Flow, node_pools: NodePools, pool: NodePool, path: str) -> Iter
 
 
 def _left_out(node_pools: NodePools, source: NodePool, path: str) -> Iterator[Gap]:
-    """Yield the node pools that the sampling rule leaves out for ``source``."""
     met = node_pools.met_by(source)
     left = [pool.name for pool in node_pools.pools if pool not in met]
     if left:

@@ -93,7 +93,6 @@ def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
 
 
 def _services(target: Target) -> Iterator[ServiceObject]:
-    """Yield the target's Service, and its sibling."""
     ordinary = SEVERAL if len(target.backends) > 1 else SINGLE
     settings, name = target.settings or ordinary, target.service or ""
     yield ServiceObject(name=name, backends=target.backends, settings=settings)
@@ -126,7 +125,6 @@ def _possible(node: NodeFacts) -> Iterator[ProbePod]:
 
 
 def _many_backend_pods(action: Action, node_pools: NodePools) -> dict[str, ProbePod]:
-    """Return the pods behind a Service with many backends."""
     if not (action.target.service or "").startswith(f"{MANY_BACKENDS}-"):
         return {}
     places = many_backend_pods(node_pools.many_backends, len(action.target.backends))

@@ -50,7 +50,7 @@ def why_denied(action: Action, facts: ClusterFacts) -> str:
     for permission in needed(action, facts):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
-    if _needs_a_probe(action):
+    if action.source.kind is VantageKind.POD and not action.is_process:
         channels = [_denied(needs, facts) for needs in channels_to(facts)]
         if all(channels):
             return (
@@ -185,10 +185,6 @@ def _by_way(action: Action, facts: ClusterFacts) -> Needs:
         case "port-forward" | "port-read":
             return opening(FORWARD, facts.server_version)
     return ()
-
-
-def _needs_a_probe(action: Action) -> bool:
-    return action.source.kind is VantageKind.POD and not action.is_process
 
 
 def _denied(needs: Needs, facts: ClusterFacts) -> Permission | None:

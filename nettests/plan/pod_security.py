@@ -141,6 +141,5 @@ def _containers(spec: Json) -> Iterator[Json]:
 
 
 def _contexts(spec: Json) -> Iterator[Json]:
-    """Yield the security contexts of a Pod and its containers."""
     for holder in (spec, *_containers(spec)):
         yield holder.get("securityContext") or {}

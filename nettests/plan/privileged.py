@@ -6,50 +6,13 @@ and some cases test privileged Pods themselves.
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.words import OS, Family, Outcome, Question, VantageKind
-from nettests.plan.node_pools import NodePools
-
-SOURCE = "Kubernetes documentation, IPv4/IPv6 dual-stack, Windows support"
-
-
-def ipv6_alone(facts: ClusterFacts) -> bool:
-    """Whether the cluster has only IPv6."""
-    return facts.families == (Family.IPV6,)
-
-
-def of_use(node_pools: NodePools, facts: ClusterFacts) -> NodePools:
-    """Return the node pools on which Pods run: only Linux ones in an IPv6-only cluster."""
-    if not ipv6_alone(facts):
-        return node_pools
-    return replace(
-        node_pools, pools=tuple(pool for pool in node_pools.pools if pool.os is not OS.WINDOWS)
-    )
-
-
-def why_not_on_windows(action: Action, facts: ClusterFacts) -> str:
-    """Return why an action that involves a Windows node cannot be run in this cluster, or nothing."""
-    if not ipv6_alone(facts) or not _needs_windows(action, facts):
-        return ""
-    return f"the cluster has IPv6 alone, which is documented as unsupported on Windows ({SOURCE})"
-
-
-def _needs_windows(action: Action, facts: ClusterFacts) -> bool:
-    """Whether a Pod has to run on a Windows node, as source, target or backend; a dry run needs none."""
-    source, target = action.source, action.target
-    if source.kind is VantageKind.API and action.question is not Question.START:
-        return False
-    nodes = {name for name in (source.node, target.node) if name}
-    systems = {source.os, target.os, *(facts.node(name).os for name in nodes)}
-    return OS.WINDOWS in systems or any(f"-{OS.WINDOWS}-" in name for name in target.backends)
-
+from nettests.model.words import OS, Outcome, Question, VantageKind
 
 Json = dict[str, Any]
-
 HOST_PROCESS, PRIVILEGED = "HostProcess containers", "privileged containers"
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
@@ -80,7 +43,6 @@ def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
 
 
 def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
-    """Return the nodes that need a Pod on the host's network."""
     nodes = []
     if action.source.kind is VantageKind.NODE:
         nodes.append(facts.node(action.source.node or ""))
@@ -98,7 +60,6 @@ def _lacks_host_process(node: NodeFacts) -> bool:
 
 
 def _makes_host_process(action: Action) -> bool:
-    """Whether the started Pod is a HostProcess pod."""
     if action.question is not Question.START or action.case is None:
         return False
     return HOST_PROCESS in _kinds(json.loads(action.case.object))
@@ -119,7 +80,6 @@ def _of_case(action: Action) -> Iterator[str]:
 
 
 def _kinds(item: Json) -> Iterator[str]:
-    """Yield how a Pod, or the one that a StatefulSet makes, is privileged."""
     spec = item["spec"]
     holders = [spec, *(container for field in _CONTAINERS for container in spec.get(field) or ())]
     contexts = [holder.get("securityContext") or {} for holder in holders]

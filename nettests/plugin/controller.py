@@ -18,6 +18,7 @@ from _pytest.outcomes import (
 
 from nettests.baseline.entries import Baseline
 from nettests.baseline.matching import BaselineComparison
+from nettests.capture.captures import require_scapy
 from nettests.errors import DEBUG, NettestsError, PathError, unexpected
 from nettests.judge.exit_status import of_run
 from nettests.model.check import Check, Plan, Skip
@@ -34,12 +35,12 @@ from nettests.plugin.documents import end_documents, write_documents
 from nettests.plugin.lab import lab
 from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter, show
+from nettests.private import require_writable
 from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
-from nettests.session.captures import require_scapy
 from nettests.session.prepare import Prepared, prepare
-from nettests.session.report_dir import record_failed_start, require_writable
+from nettests.session.report_dir import record_failed_start
 from nettests.session.rerun import with_failed
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions

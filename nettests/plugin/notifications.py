@@ -1,11 +1,9 @@
 """Export a finished run: metrics to a file, a summary to a webhook. Both are off by default.
 
 The I/O for ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code are
-final: a failure here is printed on the terminal and changes neither.
-
-Off unless ``--webhook`` or ``$NETTESTS_WEBHOOK`` names an address. It is a secret, because whoever knows it can post
-to the channel: no error repeats it, and no log of the HTTP client is printed. ``report.slack_message`` makes the
-message; a failure changes nothing of a run.
+final: a failure here is printed on the terminal and changes neither. The address of the webhook (``--webhook``, or better
+``$NETTESTS_WEBHOOK``) is a secret, because whoever knows it can post to the channel: no error repeats it, and no log of
+the HTTP client is printed.
 """
 
 import ipaddress
@@ -31,11 +29,11 @@ from urllib3.exceptions import HTTPError
 from nettests.deadlines import Patience
 from nettests.errors import PathError, PlanError
 from nettests.model.run_folder import HTML
+from nettests.plugin.option_table import WEBHOOK_VARIABLE
 from nettests.probes.external import TimelyAdapter
 from nettests.redaction import REDACTED, register
 from nettests.report import Results
 from nettests.report.slack_message import slack_message
-from nettests.session.option_table import WEBHOOK_VARIABLE
 
 OPTION = "--webhook"
 # samples: --webhook=https://x.test/y, addopts=-x --webhook https://x.test/y
@@ -234,7 +232,6 @@ def _result_line(name: str, done: str, act: Callable[[], str]) -> str:
 
 
 def _post(results: Results, page: str, webhook: Webhook) -> str:
-    """Send the summary; return why it did not arrive."""
     problem = webhook.post(slack_message(results, page))
     return f"the summary was not sent: {problem}" if problem else ""
 

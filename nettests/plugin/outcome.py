@@ -1,8 +1,10 @@
-"""Verdicts as pytest outcomes, and back from the reports of xdist workers.
+"""The verdict of a check as a fixture, as a pytest outcome, and read back from the reports of xdist workers.
 
-pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown → error in set-up
-· recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's ``--runxfail`` does not
-change this: the translation happens on the finished report.
+The fixture ``verdict`` waits until the journal says that the check is done, in whatever process the test runs, and takes
+the verdict of the process that observed. pass → passed · limited → xfailed with the limitation's id · fail, lifted,
+flaky → failed · unknown → error in set-up: the test, which would assert something of an observation, cannot begin ·
+recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's ``--runxfail`` does not change
+this: the translation happens on the finished report.
 """
 
 import json
@@ -11,16 +13,21 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.judge import judge
+from nettests.model.check import Check
 from nettests.model.codec import from_data, to_line
+from nettests.model.journal_records import Done
+from nettests.model.observation import unusable
 from nettests.model.verdict import Judgement
 from nettests.model.visible import as_line
 from nettests.model.words import Verdict
+from nettests.plugin.collect import CHECK, Collector
+from nettests.plugin.pytest_options import COLLECTOR
+from nettests.session.journal import PATIENCE
 
 JUDGEMENT = pytest.StashKey[Judgement]()
 PROPERTY = "nettests"
 """The user property that carries a judgement, as JSON, from a worker to the controller."""
-
-
 _EXPECTED = frozenset({Verdict.LIMITED, Verdict.KNOWN_BUG})
 """What pytest calls an expected failure."""
 
@@ -135,3 +142,32 @@ def _last_line(report: pytest.TestReport) -> str:
     # pytest ends a traceback with the place of the error, and marks the error itself with "E".
     marked = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
     return (marked or lines or ["no reason was given"])[0 if marked else -1]
+
+
+@pytest.fixture
+def check(request: pytest.FixtureRequest) -> Check:
+    """The check that this test asserts; every test of a flow is given one."""
+    raise pytest.UsageError(
+        f"{request.node.name} uses the fixture {CHECK!r} and declares no flow: "
+        "decorate it with nettests.plan.flow"
+    )
+
+
+@pytest.fixture
+def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
+    """The verdict of the check: what was observed against what is documented."""
+    collector: Collector = request.config.pluginmanager.getplugin(COLLECTOR)
+    done = collector.follower.wait(check.id, timeout=PATIENCE)
+    if done.skip:
+        pytest.skip(as_line(done.skip))
+    judgement = done.judgement or _unobserved(check, done, collector)
+    remember(request.node, judgement)
+    if judgement.verdict is Verdict.UNKNOWN:
+        raise UntrustedError(as_line(judgement.message))
+    return judgement
+
+
+def _unobserved(check: Check, done: Done, collector: Collector) -> Judgement:
+    """Return the verdict of a check that nobody judged, because who observes ended first or says nothing."""
+    seen = unusable(check.id, done.distrust or "nobody judged it")
+    return judge(check, collector.blueprint.expectations[check.id], seen)

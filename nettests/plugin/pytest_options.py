@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import NettestsError
+from nettests.plugin.option_table import OPTIONS, RunOption
 from nettests.resources import suites_path
-from nettests.session.option_table import OPTIONS, RunOption
 
 WORKER_KEY = "nettests"
 """The key under which the controller hands a worker its facts."""

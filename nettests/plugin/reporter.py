@@ -1,10 +1,8 @@
-"""Terminal output of a run: progress, and the dozen lines at its end.
+"""Terminal output of a run: progress, and the dozen lines at its end, from finished results.
 
 On a terminal, one live line shows the stage, its progress and the verdicts so far; a pipe gets plain lines, one for
 each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich). Output goes to the terminal that pytest
 started with, because pytest captures standard output while tests run.
-
-About a dozen lines when all is well. It reads finished results and only prints.
 """
 
 import threading
@@ -64,8 +62,8 @@ _BY_SHAPE = Redactor()
 _UNITS = {
     "pull": "images on nodes",
     "deploy": "pods Ready",
-    "converge": "Services converged",
-    "observe": "checks observed",
+    "converge": "paths to Services ready",
+    "observe": "observations made",
     "diagnose": "diagnostics read",
 }
 
@@ -198,8 +196,8 @@ def _incident_lines(incident: Incident, results: Results) -> Iterator[tuple[str,
         yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
     else:
         count = plural(len(incident.checks), "check")
-        swept = f", {plural(len(incident.members), 'member')}" if incident.members else ""
-        line = f"{incident.cause}: {count} {counted_verdicts(red.values())}{swept}"
+        at = f", at {len(incident.members)} nodes or pairs of nodes" if incident.members else ""
+        line = f"{incident.cause}: {count} {counted_verdicts(red.values())}{at}"
         yield line, f"bold {STYLE[worst]}"
     if incident.next_step:
         yield f"  → {incident.next_step}", ""

@@ -13,7 +13,7 @@ import pytest
 from nettests.model.codec import from_data, to_data
 from nettests.model.facts import ClusterFacts
 from nettests.plan import Choice, load, read_classes
-from nettests.plugin import fixtures, outcome
+from nettests.plugin import outcome
 from nettests.plugin.collect import Collector
 from nettests.plugin.pytest_options import COLLECTOR, WORKER_KEY
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
@@ -64,5 +64,4 @@ def collecting(
     """Register what every process that runs tests needs; ``declared`` are the names of all flows."""
     manager = config.pluginmanager
     manager.register(Collector(run_blueprint, Follower(journal), frozenset(declared)), COLLECTOR)
-    manager.register(fixtures, "nettests-fixtures")
     manager.register(outcome, "nettests-outcome")

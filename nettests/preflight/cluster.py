@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
-from nettests.plan.privileged import SOURCE, ipv6_alone
+from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
 from nettests.rules.node import WITHOUT_AGENT
 

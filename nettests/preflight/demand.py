@@ -85,7 +85,6 @@ def full_name(resource: str) -> str:
 
 
 def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
-    """Return what one object takes."""
     kind, fraction = item["kind"], Fraction(1)
     charges = {f"count/{_COUNTED[kind]}": fraction} if kind in _COUNTED else {}
     if kind in _QUOTED:

@@ -212,7 +212,6 @@ class Directory:
         )
 
     def _dashed(self, pod: str | None) -> str:
-        """Return a pod's address as DNS labels spell it: ``10-244-1-5``."""
         if pod is None:
             return ""
         return str(self.pod(pod).addresses[0]).replace(".", "-").replace(":", "-")
@@ -327,7 +326,6 @@ class Directory:
         return NotStandingError(f"{kind} {name} does not stand: {why}")
 
     def _host(self, target: Target, family: Family) -> str:
-        """Return the address of the target's node, or its loopback."""
         if target.descriptor.loopback:
             return _loopback(family)
         node = self.facts.node(target.node or "")

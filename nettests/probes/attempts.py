@@ -20,9 +20,9 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.during import MEANWHILE
 from nettests.parse.first_packets import shows_busy_node
-from nettests.parse.kept_back import kept_back
 from nettests.parse.lost_datagram import wants_more
 from nettests.parse.many_services import SERVICES
+from nettests.parse.overload import kept_back
 from nettests.parse.read import positive, read_answer
 from nettests.parse.slow import limit
 from nettests.parse.witness import WITNESS
@@ -44,7 +44,8 @@ from nettests.probes.many_flows import ManyFlows
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
-from nettests.probes.series import Series, SizeSearch, next_attempt
+from nettests.probes.series import Series, next_attempt
+from nettests.probes.size_search import SizeSearch
 from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(

@@ -116,7 +116,6 @@ class Many:
                 self._changed.wait(WAKING_SECONDS)
 
     def _work(self) -> None:
-        """Create them, wait until no check needs them, and remove them."""
         try:
             with ThreadPoolExecutor(self.bounds.service_requests, "services") as pool:
                 self.pause(GATHERING_SECONDS)

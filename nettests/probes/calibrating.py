@@ -25,7 +25,7 @@ from nettests.probes.known_questions import Batch, Place, batches
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import STOPPED, Probe
 from nettests.rules import RULES
-from nettests.rules.readings import ToolOutput
+from nettests.rules.readings import OfPeers, ToolOutput
 
 TRIES = 3
 
@@ -110,7 +110,8 @@ def _needed(action: Action) -> Iterator[Instrument]:
         case Question.INSPECT:
             rule = RULES.get(action.case.label) if action.case else None
             for reading in rule.reads if rule else ():
-                yield from of_words(reading.words) if isinstance(reading, ToolOutput) else ()
+                if isinstance(reading, ToolOutput | OfPeers):
+                    yield from of_words(reading.words)
         case Question.IDLE | Question.DURING | Question.SCALE:
             yield from (Instrument.EXEC, Instrument.DIAL)
         case Question.WITNESS:

@@ -179,7 +179,6 @@ class Churn:
         return {BEHIND: check.target.backends[0]}
 
     def _look_up(self, group: _Group, check: Check) -> None:
-        """Read the Services as they are before anything changes."""
         group.services = {name: self._read(self._path(name)) for name in services_of(check)}
 
     def _path(self, name: str) -> str:
@@ -284,7 +283,6 @@ def _settling(watched: _Watched) -> float:
 
 
 def _describe(step: Step, missed: Look) -> str:
-    """Return what was changed, for the events of a run."""
     how = (
         "changed in place to lead to"
         if step.operation is Operation.UPDATE

@@ -121,7 +121,6 @@ def _with_payload(action: Action, size: int, endpoint: Endpoint, timing: Timing)
 
 
 def _carrying(action: Action, size: int, endpoint: Endpoint) -> tuple[str, str, int | None, int]:
-    """Return the request, its path, its port, and the number of payload bytes."""
     match action.protocol:
         case Protocol.TCP:
             return "hostname", f"/hostname?pad={written(size)}", endpoint.hostname_port, size
@@ -172,7 +171,6 @@ def _nslookup(action: Action, endpoint: Endpoint) -> tuple[str, ...]:
 
 
 def _record(family: Family) -> str:
-    """Return the type of a name's record that holds addresses of a family."""
     match family:
         case Family.IPV4:
             return "A"
@@ -248,7 +246,6 @@ def dial(
 
 
 def _dialled(protocol: Protocol) -> str:
-    """Return what netexec calls the protocol of a dial."""
     match protocol:
         case Protocol.TCP:
             return "http"
@@ -277,7 +274,6 @@ def _from_node(action: Action, host: str, port: int, path: str, timing: Timing) 
 
 
 def _connect(agnhost: str, address: str, timing: Timing, *options: str) -> Command:
-    """Return the process that connects, and sends nothing over TCP."""
     words = (agnhost, "connect", *options, f"--timeout={int(timing.dial)}s", address)
     return Command(means="exec", tool="connect", words=words, deadline=timing.dial)
 

@@ -8,6 +8,7 @@ refuses a reading, that reading has a problem; a failing channel makes the whole
 import json
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from nettests.model.channel import ChannelError, ProgramMissingError
@@ -16,14 +17,17 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.model.powershell import first_use
 from nettests.parse.inspection import RULE
+from nettests.plan.node_pools import host_probe
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
 from nettests.probes.sending import Probe
-from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError, peers
 from nettests.rules.readings import (
+    UNEXPECTED,
     ApiObjects,
+    OfPeers,
     PodLog,
     Reading,
     Request,
@@ -77,7 +81,7 @@ class Inspection:
         texts = {key: result.text for key, result in results.items() if not result.problem}
         problems = {key: result.problem for key, result in results.items() if result.problem}
         _skip_if_nothing_is_there(name, Evidence(texts=texts, problems=problems, facts=context))
-        on_node = any(isinstance(reading, ToolOutput) for reading in wanted)
+        on_node = any(isinstance(reading, ToolOutput | OfPeers) for reading in wanted)
         return Examination(
             tool="inspection",
             channel="exec" if on_node else API,
@@ -104,6 +108,20 @@ class Inspection:
                 return self._run(reading, probe)
             case PodLog():
                 return self._log(reading, node, probe)
+            case OfPeers():
+                return self._of_peers(reading, node)
+
+    def _of_peers(self, reading: OfPeers, node: NodeFacts | None) -> Taken:
+        """Take a reading on each node of the pool that has a probe of this kind; what is not read is not compared."""
+        texts = {}
+        for peer in self.facts.nodes if node else ():
+            its_probe = host_probe(peer)
+            if node and peer.pool == node.pool and its_probe in self.probes:
+                with suppress(ChannelError):
+                    done = self._take(reading.of, peer, its_probe)
+                    if not done.problem and not done.text.startswith(UNEXPECTED):
+                        texts[peer.name] = peers.spelled_alike(done.text, peer)
+        return Taken(words=reading.words, text=json.dumps(texts))
 
     def _probed(self, request: Request) -> Taken:
         status, text = self.api.read(request.path, request.query)

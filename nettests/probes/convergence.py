@@ -202,7 +202,6 @@ class _Polls:
         return silent and len(self._under_way) < self._most
 
     def _wait_a_moment(self) -> None:
-        """Wait until a poll is answered, but only for a moment."""
         moment = min(LOOK_SECONDS, self._left)  # the deadline may come closer meanwhile
         if not self._stalled:
             moment = min(moment, STALLED_SECONDS - self.waited)

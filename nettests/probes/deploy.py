@@ -205,11 +205,11 @@ def _sentinel(
         return None
     planned = ServiceObject(
         name=objects.SENTINEL,
-        backends=(backends[0],),
+        backends=tuple(backends),
         settings=ServiceSettings(label=objects.SENTINEL),
     )
     with suppress(ClusterError):
-        stored = cluster.create(objects.sentinel(backends[0], blank))
+        stored = cluster.create(objects.sentinel(blank))
         services[planned.name] = standing_service(stored, planned)
         return planned.name
     return None
@@ -223,15 +223,14 @@ def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
 
 def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
     """Return every object that ``deploy`` creates, in its order."""
-    servers = sorted(pod.name for pod in plan.pods if pod.purpose == "server")
-    guarded = bool(plan.services and servers)
+    guarded = bool(plan.services) and any(pod.purpose == "server" for pod in plan.pods)
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
         *_other_namespaces(plan, blank),
         *network_policies(plan, facts, blank),
         *objects.resident(plan, facts, blank),
         *planned_slices(plan, facts, blank),
-        *([objects.sentinel(servers[0], blank)] if guarded else []),
+        *([objects.sentinel(blank)] if guarded else []),
     ]
 
 

@@ -12,17 +12,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from ipaddress import ip_address
-from typing import assert_never
 
 from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Action
-from nettests.model.powershell import first_use, powershell
+from nettests.model.powershell import first_use
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
 from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of, datagram_answers
 from nettests.parse.idle import opened
+from nettests.probes import client_scripts
 from nettests.probes.addresses import NotOfferedError, of_family
 from nettests.probes.examine import Examination
 from nettests.probes.idle_connection import CLIENT
@@ -33,47 +32,6 @@ from nettests.probes.service_in_use import InUse, Object, Setting
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
 from nettests.rules.readings import reduced
-
-_BASH = (
-    "exec 2>/dev/null; trap '' PIPE; "
-    'exec 3<>"/dev/udp/$0/$1" || exit 7; '
-    "echo open; "
-    "while read -r word; do "
-    "printf hostname >&3; "
-    'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
-    'then echo "back $word $back"; else echo "none $word"; fi; '
-    "done"
-)
-"""``dd`` reads a whole datagram; bash's ``read`` reads its first byte, and loses the others."""
-
-_POWERSHELL = (
-    "$o=[Console]::Out;"
-    "$a=[Net.IPAddress]::Parse('HOST');"
-    "$c=New-Object Net.Sockets.UdpClient($a.AddressFamily);"
-    "$c.Connect($a,PORT);$c.Client.ReceiveTimeout=1000*SECONDS;"
-    "$b=[Text.Encoding]::ASCII.GetBytes('hostname');"
-    "$e=New-Object Net.IPEndPoint($a,PORT);"
-    "$o.WriteLine('open');"
-    "while($null -ne ($w=[Console]::In.ReadLine())){"
-    "try{[void]$c.Send($b,$b.Length);"
-    "$l=[Text.Encoding]::ASCII.GetString($c.Receive([ref]$e));$o.WriteLine('back '+$w+' '+$l)}"
-    "catch{$o.WriteLine('none '+$w)}}"
-)
-"""Without double quotes, as in ``idle_client``."""
-
-
-def flow_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that waits ``seconds`` for the reply to each datagram."""
-    address = str(ip_address(host))
-    match system:
-        case OS.LINUX:
-            return ("bash", "-c", _BASH, address, str(port), str(seconds))
-        case OS.WINDOWS:
-            script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
-            return powershell(script.replace("SECONDS", str(seconds)))
-        case _:
-            assert_never(system)
-
 
 KEPT_SECONDS = 10.0
 """How long a flow that does not follow is watched: no document says when it has to."""
@@ -101,7 +59,7 @@ class KeptFlow(InUse):
             if not self.wait(lambda: self._new_flow() == former):
                 return record
             source = self.of.standing[self.action.source.probe]
-            words = flow_words(self.system, self.address, SERVICE_UDP, REPLY_SECONDS)
+            words = client_scripts.FLOW.words(self.system, self.address, SERVICE_UDP, REPLY_SECONDS)
             talk = self.of.api.converse(self.of.namespace, source.name, CLIENT, words)
             with closing(talk):
                 if not talk.hear(opened, seconds=self._patience):
@@ -144,7 +102,6 @@ class KeptFlow(InUse):
             self.pause()
 
     def _say(self, talk: Conversation, numbers: Iterator[int]) -> str | None:
-        """Have the client send one datagram; return the backend that answered it."""
         word = f"n{next(numbers)}"
         talk.say(f"{word}\n")
 
@@ -156,7 +113,6 @@ class KeptFlow(InUse):
         return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
-        """Return the backend that answers a flow from another source port."""
         return backend_of(self.dial(self.address, SERVICE_UDP, Carrier.UDP)[0])
 
     @property
@@ -268,7 +224,6 @@ class Connections(InUse):
             seen.append(_Dialled(began, seconds, body))
 
     def _all_by(self, backend: str) -> bool:
-        """Whether the last connections were all answered by one backend."""
         last = self._seen[-IN_A_ROW:]
         return len(last) == IN_A_ROW and all(
             backend_of(connection.body) == backend for connection in last

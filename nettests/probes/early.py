@@ -14,6 +14,7 @@ from typing import assert_never
 
 from nettests.model.check import Action, Check
 from nettests.model.observation import OVERLOADED, Raw
+from nettests.model.question import Trait
 from nettests.model.target_kinds import Owner, descriptor
 from nettests.model.words import Protocol, Question
 from nettests.parse.read import positive, read_raw
@@ -187,17 +188,7 @@ class Held:
         """
         first = self._first()
         lost = first is not None and not positive(first, self.question)
-        match self.question:
-            case Question.DISTRIBUTE | Question.CHURN | Question.PATH_MTU | Question.LOSS:
-                return True
-            case Question.FLOWS | Question.SCALE | Question.WITNESS | Question.DURING:
-                return True
-            case Question.REACH | Question.PING | Question.RESOLVE | Question.IDLE:
-                return lost
-            case Question.ADMIT | Question.INSPECT | Question.START:
-                return lost
-            case _:
-                assert_never(self.question)
+        return lost or Trait.MANY_ANSWERS in self.question.traits
 
     @property
     def proven(self) -> bool:

@@ -90,7 +90,6 @@ def _relay(held: ExitStack, proxy: str, timeout: float) -> socket.socket:
 
 
 def _prove(control: socket.socket, who: tuple[str, str]) -> None:
-    """Negotiate a method of authentication, and authenticate (RFC 1929)."""
     name, password = (credential.encode() for credential in who)
     way = _PASSWORD if name else _NO_PROOF
     control.sendall(bytes((_VERSION, 1, way)))
@@ -105,7 +104,6 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
 
 
 def _associated(control: socket.socket, client: Place) -> Place:
-    """Request a relay for what ``client`` sends, and return its address."""
     control.sendall(bytes((_VERSION, _ASSOCIATE, 0)) + _spelled(client))
     _, reply, _, kind = _read(control, 4)
     if reply != 0:
@@ -127,14 +125,12 @@ def _read(control: socket.socket, count: int) -> bytes:
 
 
 def _spelled(place: Place) -> bytes:
-    """Return an address and a port as SOCKS encodes them."""
     address = ipaddress.ip_address(place[0])
     kind = _IPV4 if address.version == 4 else _IPV6
     return bytes((kind,)) + address.packed + place[1].to_bytes(2, "big")
 
 
 def _payload(datagram: bytes) -> bytes:
-    """Return the payload of a relayed datagram."""
     kind = datagram[3] if len(datagram) > 3 else 0
     if kind not in _ADDRESS_BYTES or datagram[2] != 0:
         raise _failed("its relay sent what is no whole datagram")

@@ -1,6 +1,6 @@
 """Test whether an idle TCP connection still carries data.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, which all Go programs do: a client of ``idle_client``
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, which all Go programs do: a client of ``client_scripts``
 holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's input is
 an exec's, so that words and pauses are timed here. Through a Service it is the same: the Service leads to one Pod's
 ports by their own numbers. Outside the cluster no server is started: the client speaks HTTP to the external target,
@@ -26,9 +26,9 @@ from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
 from nettests.parse.reading import one_line
 from nettests.probes.addresses import NotOfferedError, of_family
+from nettests.probes.client_scripts import ECHO, WEB
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination
-from nettests.probes.idle_client import client_words, web_client_words
 from nettests.probes.objects import IDLE_PORTS
 from nettests.probes.seams import Converses
 from nettests.probes.sending import STOPPED, StoppedError
@@ -186,7 +186,7 @@ class IdleConnection:
         serving = (*_nc(self._system(target)), "-l", "-p", str(port), "-e", "cat")
         server = self._start(lines, target, SERVER, serving)
         host = str(of_family(addresses, action.family))
-        probing = client_words(self._system(source), host, port, self._reply)
+        probing = ECHO.words(self._system(source), host, port, self._reply)
         deadline = time.monotonic() + self.timing.listening
         while True:
             with ExitStack() as attempt:
@@ -208,13 +208,10 @@ class IdleConnection:
                     )
 
     def _open_outwards(self, action: Action, lines: ExitStack) -> _Line:
-        """Return a connection to the external target, or the result of the try."""
         source, outside = self.standing[action.source.probe], self.facts.external_target
         if outside is None or outside.address is None or outside.tcp_port is None:
             raise NotOfferedError("the cluster profile declares no external target to connect to")
-        words = web_client_words(
-            self._system(source), str(outside.address), outside.tcp_port, self._reply
-        )
+        words = WEB.words(self._system(source), str(outside.address), outside.tcp_port, self._reply)
         client = self._start(lines, source, CLIENT, words)
         client.hear(opened, seconds=self._patience)
         return _Line(client_words=words, client=client)
@@ -273,7 +270,6 @@ def _is_outside(action: Action) -> bool:
 
 
 def _output_of(line: _Line) -> str:
-    """Return a client's output, for people."""
     return one_line(f"{line.client.stdout[-120:]} {line.client.stderr[-80:]}") or "it said nothing"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from nettests.model.check import Check
-from nettests.model.loss import proves_loss
+from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
 from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST, ran_out
@@ -44,7 +44,6 @@ class ManyFlows:
             self.controls.send(self.sender, self.check)
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
-        """Send trains at the same time; return whether all of them can be read."""
         raws = results([self._begin(tries) for tries in trains])
         self._seen += [read_raw(raw) for raw in raws]
         return all(raw.error is None for raw in raws)
@@ -54,7 +53,6 @@ class ManyFlows:
         return begin_train(self.sender, self.check, self._number, tries)
 
     def _failing(self) -> bool:
-        """Whether a connection of the last round failed."""
         return any(attempt.lost or not attempt.outcome.positive for attempt in self._seen[-BESIDE:])
 
     def _decided(self) -> bool:

@@ -241,7 +241,6 @@ class _Node:
         return sorted({service.address for service in self.many.created} & listed), ""
 
     def _standing_address(self) -> str:
-        """Return the address of the existing Service."""
         service = self.of.services[self.action.target.service or ""]
         return str(of_family(service.addresses, self.action.family))
 
@@ -251,7 +250,6 @@ class _Node:
 
     @property
     def _patience(self) -> float:
-        """How long a node may take for all of them."""
         timing = self.of.timing
         each = PROGRAMMING_SECONDS * self.action.connections
         match self._os:
@@ -290,7 +288,6 @@ class _Node:
 
 
 def _picked(services: Sequence[CreatedService]) -> list[CreatedService]:
-    """Return an even sample of them, with the first and the last."""
     if len(services) <= SAMPLE:
         return list(services)
     return [services[round(place * (len(services) - 1) / (SAMPLE - 1))] for place in range(SAMPLE)]

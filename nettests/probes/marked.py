@@ -95,7 +95,6 @@ def _dialled(host: str, port: int | None, protocol: str, request: str, tries: in
 
 
 def _all_answered(text: str) -> bool:
-    """Whether ``/dial`` reports as many responses as tries, and no error."""
     try:
         reply = json.loads(text)
     except ValueError:
@@ -166,7 +165,6 @@ def _datagram(action: Action, host: str, port: int | None, token: str) -> Marked
 
 
 def _responses(text: str) -> str:
-    """Return the responses that ``/dial`` reports, as one text."""
     try:
         reply = json.loads(text)
     except ValueError:

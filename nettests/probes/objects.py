@@ -24,9 +24,11 @@ from nettests.model.labels import (
     OS_LABEL,
     POD_LABEL,
     PURPOSE_LABEL,
+    RUN_LABEL,
 )
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.yaml_text import read_yaml
+from nettests.outside_files import read_bytes
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
 from nettests.plan.least import limited, pinging_pods
@@ -112,7 +114,7 @@ def pull_secret(blank: Blank) -> Object:
     path, data = blank.images.pull_secret_file, blank.images.pull_secret_data
     try:
         if path is not None:
-            data = {".dockerconfigjson": b64encode(path.read_bytes()).decode("ascii")}
+            data = {".dockerconfigjson": b64encode(read_bytes(path)).decode("ascii")}
     except OSError as error:
         raise PathError(
             f"the pull secret {path} cannot be read: {error.strerror}",
@@ -196,15 +198,16 @@ def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     ]
 
 
-def sentinel(backend: str, blank: Blank) -> Object:
-    """Return the Service that is created last, in front of one server pod."""
+def sentinel(blank: Blank) -> Object:
+    """Return the Service that is created last, in front of all server Pods: one that is out of reach keeps it silent nowhere."""
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
         "name": SENTINEL,
         "namespace": blank.namespace,
         "labels": dict(blank.labels),
     }
-    item["spec"]["selector"] = {POD_LABEL: backend}
+    run = {name: value for name, value in blank.labels.items() if name == RUN_LABEL}
+    item["spec"]["selector"] = {**run, PURPOSE_LABEL: "server"}
     return item
 
 
@@ -296,7 +299,6 @@ def _listen_in_families(spec: Object, node: NodeFacts) -> None:
 
 
 def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
-    """Give a pod's spec the policy by which it resolves names."""
     spec["dnsPolicy"] = pod.dns_policy
     if pod.dns_policy == "None":
         spec["dnsConfig"] = {
@@ -347,7 +349,6 @@ def _service(
 
 
 def _more_ports(settings: ServiceSettings) -> list[Object]:
-    """Return ports beside the usual ones, each with the same target port."""
     ports = [(f"idle-{port}", port, "TCP") for port in IDLE_PORTS if settings.idle_ports]
     ports += [("sctp", SERVICE_SCTP, "SCTP")] if settings.sctp else []
     return [

@@ -27,9 +27,10 @@ from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Lateness, Waiting, lateness
 from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.origin import Capabilities, Origins
+from nettests.probes.phases import Phases
 from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
-from nettests.probes.sentinel_first import Phases, SentinelFirst
+from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20
@@ -290,7 +291,6 @@ class Observer:
 
 
 def _calm(check: Check) -> bool:
-    """Whether a check does not disturb others."""
     disturbs = check.check_class is CheckClass.DISRUPTIVE or check.action.makes_many_pods
     return not (disturbs or check.action.question.alone)
 

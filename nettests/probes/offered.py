@@ -76,7 +76,6 @@ def _not_served(entries: list[Object]) -> str:
 
 
 def _networks(facts: ClusterFacts) -> Iterator[tuple[Network, str]]:
-    """Yield the networks that are known to be in use, and their owners."""
     for network in facts.pod_cidrs.value or ():
         yield network, "the pods' network"
     for network in facts.service_cidrs.value or ():

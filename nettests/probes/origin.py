@@ -20,9 +20,9 @@ from nettests.model.windows_programs import QUESTION, host_start
 from nettests.model.words import OS, Protocol, TargetKind
 from nettests.parse import read_raw
 from nettests.parse.reading import one_line
+from nettests.probes.client_scripts import TRIALS
 from nettests.probes.commands import ping_words
 from nettests.probes.deployment import StandingPod
-from nettests.probes.idle_client import TRIALS
 from nettests.probes.rerun import Rerunning
 from nettests.probes.sending import Probe, Sender
 from nettests.probes.sources_seen import seen_of

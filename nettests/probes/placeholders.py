@@ -71,7 +71,6 @@ class Placeholders:
 
 
 def _names(action: Action, placeholder: str) -> bool:
-    """Whether a case's Pod, or what is run or read later, has the placeholder."""
     case = action.case
     if case is None:
         return False

@@ -70,7 +70,6 @@ class Replacing:
         )
 
     def _wait_until_gone(self, name: str) -> None:
-        """Wait until a Pod's address is free."""
         with suppress(ChannelError):
             self.pods.wait_gone(self.blank.namespace, name, seconds=self.timing.clean_up)
 

@@ -81,7 +81,6 @@ class _Race:
             self._over = True
 
     def _wait(self, seconds: float | None) -> ExecAnswer | None:
-        """Wait until a process has ended; return what it answered, if it did."""
         running = [process for process in self._all if process not in self._failed]
         ended, _ = concurrent.futures.wait(
             running, seconds, return_when=concurrent.futures.FIRST_COMPLETED

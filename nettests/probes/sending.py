@@ -28,8 +28,7 @@ from nettests.model.payload import folded
 from nettests.model.retransmission import PROMPT_SECONDS
 from nettests.model.words import OS, Outcome, Question, VantageKind
 from nettests.parse.datagram import DATAGRAM
-from nettests.parse.kept_back import ICMP, SPENT
-from nettests.parse.overload import REFERENCE
+from nettests.parse.overload import ICMP, REFERENCE, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
 from nettests.probes.beside import Resolvers, queries_resolver
@@ -41,10 +40,10 @@ from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
-from nettests.probes.together import Done, Together
+from nettests.probes.together import RESOLVER, Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-BATCHED = frozenset({"curl", "connect"})
+BATCHED = frozenset({"curl", "connect", RESOLVER})
 """Tools that end with 0 where the target answered, and at once."""
 STOPPED = "the run was stopped"
 """The beginning of every reason why a check was not run to its end."""
@@ -307,7 +306,6 @@ class Sender:
             return self._answer(wanted, action)
 
     def _slot(self, wanted: Command, action: Action) -> AbstractContextManager[object]:
-        """Return what limits the requests over this channel."""
         probe = self.probes.get(action.source.probe)
         if probe is None or wanted.means == "external":
             return nullcontext()
@@ -332,9 +330,15 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run the process of a node's own vantage beside others of it, if it has its result from that."""
-        probe = self.probes.get(action.source.probe)
+        """Run the process of a node's own vantage beside others of it, if it has its result from that.
+
+        Microsoft's nslookup, which a Windows node has, ends with 0 in any case, and says why on another stream.
+        """
+        source = action.source
+        probe = self.probes.get(source.probe)
         if probe is None or probe.together is None or wanted.tool not in BATCHED:
+            return None
+        if wanted.tool == RESOLVER and source.os is OS.WINDOWS:
             return None
         return probe.together.run(wanted.words, action.target.kind.value, on_sent)
 

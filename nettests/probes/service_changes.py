@@ -98,7 +98,6 @@ def services_of(check: Check) -> tuple[str, ...]:
 
 
 def _backends(check: Check) -> Iterator[str]:
-    """Yield the Service's backends in order; the last one is the check's own."""
     (final,) = check.target.backends
     for _ in range(ROUNDS):
         for former in check.target.former:

@@ -87,7 +87,6 @@ class Starting:
             return Examination(tool="start", words=("create",), error=error.message)
 
     def _examine(self, action: Action) -> Examination:
-        """Create the Pod once; ``SpentError`` if its output was lost."""
         node = self.facts.node(action.source.node or "")
         placeholders = self._placeholders(action)
         action = placeholders.then(action)
@@ -344,7 +343,6 @@ class Starting:
 
 
 def _context(case: Case, node: NodeFacts) -> dict[str, str]:
-    """Return what the parser needs of a case and of the node of its Pods."""
     return {
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
@@ -355,7 +353,6 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
 
 
 def _kind(case: Case) -> Workload | None:
-    """Return the kind of the workload, if its Pods are what is tested."""
     worked = case.then is not None and case.then.how in WORDS
     return workload_of(json.loads(case.object)) if worked else None
 
@@ -365,7 +362,6 @@ def _tool(case: Case) -> str:
 
 
 def _names(item: Object) -> tuple[str, str, str]:
-    """Return namespace, name and first container of a Pod."""
     metadata = item["metadata"]
     return metadata["namespace"], metadata["name"], _first(item)
 

@@ -61,7 +61,6 @@ def _told(pods: Pods, names: tuple[str, str, str], over: threading.Event) -> str
 
 
 def _of(item: Object) -> tuple[str, str, float]:
-    """Return namespace, name and grace period of a Pod."""
     metadata = item["metadata"]
     grace = float(item["spec"]["terminationGracePeriodSeconds"])
     return metadata["namespace"], metadata["name"], grace

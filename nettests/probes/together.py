@@ -2,7 +2,8 @@
 
 Between ``sending`` and the exec channel of a node's own vantage, where a question is a process and each process a request.
 The shell stops at the first command that fails, and that result counts; the others of its batch are run alone, and so is
-all that reaches targets of that kind from then on. A process without the marks of its commands shows nothing at all.
+all that reaches targets of that kind from then on, or all of a resolver that got no answer in time. A process without the
+marks of its commands shows nothing at all.
 """
 
 import shlex
@@ -15,15 +16,16 @@ from typing import assert_never
 from nettests.bounds import Bounds, Slots, for_batches
 from nettests.model.calibration import ended
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel
-from nettests.model.retransmission import PROMPT_SECONDS
+from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
-from nettests.probes.rerun import HANG_SECONDS, Rerunning
+from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 
 MOST = 8
 """Commands of one process: of silent ones the first is waited for, and the others have their turn then."""
 EACH_SECONDS = 2.0
 """So much longer may a process take for each further command."""
+RESOLVER = "nslookup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,7 @@ class Together:
         """Return the result of a command that reaches a ``kind`` of target; ``None`` if it is to be run alone."""
         mine = _Waiting(words, kind, on_sent)
         with self._lock:
-            if kind in self._alone:
+            if {kind, words[0]} & self._alone:
                 return None
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
@@ -92,10 +94,12 @@ class Together:
         for each in batch:
             each.on_sent()
         began, more = time.monotonic(), EACH_SECONDS * (len(batch) - 1)
-        processes = Rerunning(channel=self.channel, beyond=HANG_SECONDS + more)
+        resolves = any(each.words[0] == RESOLVER for each in batch)
+        hangs = (RESOLVER_HANGS_SECONDS if resolves else HANG_SECONDS) + more
+        processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
         try:
-            got = processes.run(words, timeout=self.seconds + HANG_SECONDS + more)
+            got = processes.run(words, timeout=self.seconds + hangs)
         except ChannelError:
             return
         answers = [(0.0, got)] if len(batch) == 1 else list(_each_of(got, len(batch)))
@@ -104,9 +108,10 @@ class Together:
             if since is None:
                 continue
             each.done = Done(answer=answer, began=began + since, commands=len(batch))
-            if answer.exit_code:
+            late = each.words[0] == RESOLVER and (answer.seconds or 0) >= QUERY_SECONDS
+            if answer.exit_code or late:
                 with self._lock:
-                    self._alone.add(each.kind)
+                    self._alone.add(RESOLVER if late else each.kind)
 
     def _words(self, batch: Sequence[_Waiting]) -> Sequence[str]:
         """Return the words of the shell: each command only after the one before it has succeeded."""

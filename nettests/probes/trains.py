@@ -11,15 +11,14 @@ from statistics import median
 from typing import assert_never
 
 from nettests.model.check import Check
-from nettests.model.loss import proves_loss
+from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
-from nettests.parse.late_trains import BESIDE, unclear_trains
+from nettests.parse.late_trains import BESIDE, SLOW_TRIES, unclear_trains
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
 from nettests.parse.slow import by_itself, late
-from nettests.parse.too_few_tries import SLOW_TRIES
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
 from nettests.probes.reference import beside_trains, compare_if_late
@@ -120,7 +119,6 @@ class Trains:
         return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
 
     def _slow(self) -> bool:
-        """Whether hundreds of tries would take minutes."""
         each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
         return each >= SYN_AGAIN[0] or (each >= SLOW_SECONDS and self._tries >= SLOW_TRIES)
 

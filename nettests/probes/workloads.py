@@ -146,7 +146,7 @@ class Working:
     def look(self, workload: Object, then: Afterwards) -> Object:
         """Return the record of an object that was just created; ``ChannelError`` if it cannot be read."""
         kind = Workload(workload["kind"])
-        waited = self._patience(kind)
+        waited = self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
         followed = self._follow(
             workload, lambda pods: workloads.settled(pods, then.how, then.says), waited
         )
@@ -175,10 +175,6 @@ class Working:
         names = (workload["metadata"]["name"], *(str(job["name"]) for job in jobs))
         namespace = workload["metadata"]["namespace"]
         return [event for name in names for event in self._events(namespace, name)]
-
-    def _patience(self, kind: Workload) -> float:
-        """Return how long to wait for the first Pod of an object: controllers act within seconds, or by the minute."""
-        return self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
 
     def _follow(
         self, workload: Object, settled: Callable[[Sequence[Object]], bool], appear: float
@@ -217,7 +213,6 @@ class Working:
                 return
 
     def _wait_for_status(self, workload: Object, kind: Workload, *, wait: bool) -> Object:
-        """Return the object once its status counts its Pods, or as it is in the end."""
         for left in reversed(range(TOLD_TRIES if wait else 1)):
             current = self._read(workload)
             if not left or not workloads.status_lacks(kind, current):

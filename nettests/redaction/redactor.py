@@ -1,10 +1,9 @@
 """Remove secrets from plain data, such as API objects and journal records. Pure.
 
 Fields are checked first, because an object names its values; then texts, as a second net. A text is redacted as a
-whole before it is truncated: half a key has no shape any more.
-
-``cluster.credentials`` and readers of webhook and proxy addresses register; ``terminal``, the writers of files and
-every ``Redactor`` remove. Secrets that others hold have no register: ``shapes`` recognises them.
+whole before it is truncated: half a key has no shape any more. Secrets that this process holds are registered, by
+``cluster.credentials`` and by readers of webhook and proxy addresses, and removed by ``terminal``, the writers of files
+and every ``Redactor``. Secrets of others are in no register: ``shapes`` recognises them.
 """
 
 import base64
@@ -113,7 +112,6 @@ def _remembered(text: str, depth: int) -> str:
 
 
 def _read(text: str, depth: int) -> str:
-    """Return a text without secrets: as JSON, whole, if it is that."""
     if text.lstrip()[:1] in {"{", "["}:
         try:
             read = json.loads(text)

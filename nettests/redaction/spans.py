@@ -1,14 +1,13 @@
 """Find the secrets in a text, and replace them by a mark. Pure.
 
 A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes
-search the original text; their matches are hidden together.
+search the original text; their matches are hidden together. Others need one pass over the lines of a text each, which
+yields the places to hide.
 
-Only plugins whose expressions begin with a token's own letters. Left out: entropy, which takes uids, hashes and HNS'
-ids for secrets; keywords, which ``shapes`` knows by what Kubernetes writes; addresses of the internet, which are what
-a run is about; Artifactory, whose expression takes words for passwords; Discord, Telegram, npm, OpenAI and JSON Web
-Tokens, whose expressions try every letter of a text or are quadratic.
-
-One pass over the lines of a text each, which yields the places to hide.
+Of the plugins of detect-secrets only those whose expressions begin with a token's own letters are used. Left out: entropy,
+which takes uids, hashes and HNS' ids for secrets; keywords, which ``shapes`` knows by what Kubernetes writes; addresses of
+the internet, which are what a run is about; Artifactory, whose expression takes words for passwords; Discord, Telegram,
+npm, OpenAI and JSON Web Tokens, whose expressions try every letter of a text or are quadratic.
 """
 
 import re

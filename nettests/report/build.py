@@ -23,7 +23,8 @@ from nettests.parse.unread import unread_texts
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.instruments import instrument_rows
-from nettests.report.members import latencies, member_results, paths
+from nettests.report.latencies import latencies, paths
+from nettests.report.members import member_results
 from nettests.report.results import (
     CheckResult,
     Coverage,
@@ -88,7 +89,6 @@ def build_from(history: History, observations: Mapping[str, Observation] = _NONE
 
 
 def _by_id(history: History) -> dict[str, Check]:
-    """Return all checks that were planned, and their members, by id."""
     planned = [record.check for record in history.planned.values()]
     return {member.id: member for check in planned for member in (check, *check.each)}
 

@@ -1,13 +1,8 @@
-"""The catalogue as a document: every fact with what exercises it or why nothing does, every flow.
+"""The catalogue, the seed documents and the open questions as pages of the reference.
 
-The reference page that ``nettests catalogue --write`` makes, and the totals that the command prints.
-It renders what ``expect`` and ``plan`` know; no run is needed.
-
-The reference page that ``nettests catalogue --write-seeds`` makes of ``manifests/seeds``. What a fact, a flow or an
-entry is in itself stands in the catalogue, to which the rows lead.
-
-The reference page that ``nettests catalogue --write-open`` makes from the limitation manifests. It renders what they
-say; what a run then records is on the run's own pages.
+``nettests catalogue --write``: every fact with what exercises it or why nothing does, every flow, and the totals that the
+command prints. ``--write-seeds``: the sentences of ``manifests/seeds``, whose rows lead to the catalogue. ``--write-open``:
+entries of limitation manifests that leave an outcome open. All render what ``expect`` and ``plan`` know; no run is needed.
 """
 
 import re
@@ -15,9 +10,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 
-from nettests.expect import Catalogue, Coverage, Limitation, SeedDocument, Shown, Statement, shown
+from nettests.expect import (
+    Catalogue,
+    Coverage,
+    Fact,
+    Limitation,
+    SeedDocument,
+    Shown,
+    Statement,
+    shown,
+)
 from nettests.expect.manifest import Condition, Deviation, NodeCondition
-from nettests.expect.seeds import reasons_of
+from nettests.expect.seeds import lacking, reasons_of
 from nettests.model.expectation import Source
 from nettests.model.markdown import literal as escape
 from nettests.model.words import Category
@@ -69,19 +73,25 @@ def why(coverage: Coverage) -> str:
         parts.append(f"flows {', '.join(coverage.exercised_by)}")
     if coverage.limitations:
         parts.append(f"limitations {', '.join(coverage.entries)}")
-    if fact.note:
-        parts.append(fact.note)
+    parts += _notes(fact)
     if not coverage.covered and fact.reason:
         of = f" of {fact.reason.of}" if fact.reason.of else ""
         parts.append(f"{fact.reason.kind.value}{of}: {fact.reason.text}")
     return "; ".join(parts) or "nothing, and no reason is given"
 
 
+def _notes(fact: Fact) -> list[str]:
+    return [
+        *([fact.note] if fact.note else []),
+        *([f"Not tested: {fact.untested}"] if fact.untested else []),
+    ]
+
+
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
     parts = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
     parts.append(_names("decided by ", coverage.entries))
-    parts.append(escape(fact.note))
+    parts += map(escape, _notes(fact))
     if not coverage.covered and fact.reason:
         of = f" of `{fact.reason.of}`" if fact.reason.of else ""
         parts.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
@@ -171,9 +181,10 @@ def _elsewhere(seeds: Sequence[SeedDocument], coverages: Mapping[str, Coverage])
 
 
 def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
-    parts = [", ".join(_named_fact(coverages[name]) for name in statement.facts)]
+    parts = [", ".join(f"fact `{coverages[name].fact.id}`" for name in statement.facts)]
     parts.append(", ".join(map(_check, statement.checks)))
-    parts.append(f"lacking: {escape(statement.lacks)}" if statement.lacks else "")
+    lacks = lacking(statement, coverages)
+    parts.append(f"lacking: {escape(lacks)}" if lacks else "")
     parts += [
         f"*{reason.kind.value}*: {escape(reason.text)}"
         for reason in reasons_of(statement, coverages)
@@ -183,10 +194,6 @@ def _row(statement: Statement, coverages: Mapping[str, Coverage]) -> list[str]:
         shown(statement, coverages).value,
         "<br>".join(part for part in parts if part),
     ]
-
-
-def _named_fact(coverage: Coverage) -> str:
-    return f"fact `{coverage.fact.id}`"
 
 
 def _check(check: str) -> str:

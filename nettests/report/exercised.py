@@ -83,7 +83,6 @@ _KINDS = (
 
 
 def _kind(check: Check) -> str:
-    """Return the kind of a check's question; empty for one to the API server."""
     action, target = check.action, check.target.descriptor
     if not action.question.has_path:
         kind = "settings" if action.question is Question.INSPECT else "new Pods"

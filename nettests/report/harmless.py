@@ -1,12 +1,10 @@
 """Templates for HTML pages in which texts of a cluster stay texts: escaped, hidden characters named, a strict policy.
 
-Used by every page; each page brings its own templates.
-
-The page's script unpacks a block when one of its checks is opened, and makes each element by its name and each text
-as a text: no browser parses it as markup (decision 0051). So this module decides what a tree may contain: elements
-and attributes that the templates use for evidence, links of three kinds, and texts. It reads our own templates'
-output, in which every text is escaped; it is no sanitiser of foreign markup. Pure; the packed bytes may differ
-between versions of zlib.
+Used by every page; each page brings its own templates. Evidence is packed: the page's script unpacks a block when one of
+its checks is opened, and makes each element by its name and each text as a text, so that no browser parses it as markup
+(decision 0051). This module therefore decides what a tree may contain: elements and attributes that the templates use for
+evidence, links of three kinds, and texts. It reads our own templates' output, in which every text is escaped; it is no
+sanitiser of foreign markup. Pure; the packed bytes may differ between versions of zlib.
 """
 
 import base64

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nettests.model.check import Check
 from nettests.model.check_id import parts_of
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
-from nettests.model.words import OS, Verdict
+from nettests.model.words import OS, Question, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult
 from nettests.report.summary import SYMBOL
 
@@ -105,12 +106,12 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
 def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
     """Return one picture of several flows: at each pair of nodes the worst that was seen; ``None`` without two nodes.
 
-    A pair at which a flow passes and another is limited as documented counts as a pass.
+    Without names and Services where that shows something: while the cluster's DNS is down all pairs fail by name. A pair at which a flow passes and another is limited as documented counts as a pass.
     """
     worst = _worst_by_pair(checks)
     if len({placed.source for placed in worst}) < 2:
         return None
-    return _heat_map("The worst of all flows between two nodes", worst)
+    return _heat_map("The worst that was seen between two nodes", worst)
 
 
 def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
@@ -131,12 +132,23 @@ def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
 
 def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
     """Return the most urgent member at each pair of nodes; none if no pair needs attention."""
-    by_pair: dict[tuple[str, str], list[_Placed]] = {}
-    for placed in _placed(checks):
-        if placed.target:
-            by_pair.setdefault((placed.source, placed.target), []).append(placed)
-    worst = [min(placed, key=_urgency) for placed in by_pair.values()]
-    return worst if any(pair.member.verdict in ATTENTION for pair in worst) else []
+    placed = [pair for pair in _placed(checks) if pair.target]
+    direct = [pair for pair in placed if pair.member.check and _is_direct(pair.member.check)]
+    for pairs in (direct, placed):
+        by_pair: dict[tuple[str, str], list[_Placed]] = {}
+        for pair in pairs:
+            by_pair.setdefault((pair.source, pair.target), []).append(pair)
+        worst = [min(members, key=_urgency) for members in by_pair.values()]
+        if any(pair.member.verdict in ATTENTION for pair in worst):
+            return worst
+    return []
+
+
+def _is_direct(check: Check) -> bool:
+    """Whether one packet of ordinary size between two Pods, by address, would do."""
+    action = check.action
+    plain = action.question is Question.REACH and action.size is None
+    return plain and (check.source.kind, check.target.kind) == (VantageKind.POD, TargetKind.POD_IP)
 
 
 def _urgency(placed: "_Placed") -> tuple[bool, bool, int]:

@@ -52,6 +52,12 @@ EXAMPLES = 10
 """So many checks of an incident are written out in its list; the others are counted by flow."""
 
 
+PICTURES = 24
+"""So many pictures of members name their nodes; more are small, and all have the order of the one below the headline."""
+ROWS = 30
+"""So many rows of a table of the run are shown, those first that took longest."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
     """Raw records of one purpose: the first ones are shown at once, the others on demand."""
@@ -81,6 +87,7 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
         groups=groups,
         suites=suites(groups),
         overview=overview(groups),
+        pictures=sum(len(heat_maps(group.checks)) for group in groups if needs_attention(group)),
         shares=_shares(results),
         attention=summary.needing_attention(results),
         of_incident=[_members(results, incident) for incident in results.incidents],
@@ -94,7 +101,6 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
 
 
 def _members(results: Results, incident: Incident) -> list[CheckResult]:
-    """Return an incident's checks, the most urgent verdict first."""
     of = set(incident.checks)
     checks = [check for check in results.checks if check.id in of]
     return sorted(checks, key=lambda check: SUMMARY_ORDER.index(check.verdict))
@@ -105,6 +111,8 @@ def _environment() -> Environment:
     environment = harmless.environment("nettests.report")
     environment.globals.update(
         EXAMPLES=EXAMPLES,
+        PICTURES=PICTURES,
+        ROWS=ROWS,
         Verdict=Verdict,
         exchanges=exchanges,
         convergence_line=convergence_line,
@@ -117,7 +125,7 @@ def _environment() -> Environment:
         leading=leading,
         packed=packed,
         skip_reasons=skip_reasons,
-        suite_open=suite_open,
+        needs_attention=needs_attention,
         export_request=EXPORT_REQUEST.replace("`", ""),
         unread_line=unread_line,
         worst_first=worst_first,
@@ -135,6 +143,7 @@ def _environment() -> Environment:
         end_label=summary.end_label,
         fact=summary.fact_text,
         plural=plural,
+        typed=typed,
         shell=shlex.join,
         variant=summary.variant,
     )
@@ -155,6 +164,22 @@ _INSIDE = re.compile(
 """Where diagnostics are: a journal that says otherwise was not written by a run."""
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][!-\[\]-~]*)?")
 """No user part, no backslash, nothing but ASCII: the host that a person reads is the one that is met."""
+
+
+_OF_OUR_PYTEST = (
+    *("--config-file=", "--import-mode=", "--rootdir=", "--nettests-output="),
+    *("-pno:", "-pnettests.plugin", "-qq"),
+)
+"""How the arguments begin that ``nettests run`` adds for pytest."""
+
+
+def typed(argv: Sequence[str]) -> str:
+    """Return the command as somebody typed it."""
+    if not any(word.startswith("--nettests-output=") for word in argv):
+        return shlex.join(("nettests" if argv[:1] == ("watch",) else "pytest", *argv))
+    shipped = {word.removeprefix("--rootdir=") for word in argv if word.startswith("--rootdir=")}
+    words = [w for w in argv if not w.startswith(_OF_OUR_PYTEST) and w not in shipped]
+    return shlex.join(("nettests", "run", *words))
 
 
 def inside(folder: str, file: str = "") -> str | None:
@@ -196,7 +221,7 @@ def packed(checks: Iterable[CheckResult]) -> Markup:
 
 
 def evidence(result: CheckResult) -> Markup:
-    """Return a check's evidence as the templates lay it out."""
+    """Return a check's line in its flow's list, and its evidence, as the templates lay them out."""
     parts: Any = _environment().get_template("parts.html.j2").module
     return Markup(parts.evidence(result))  # noqa: S704 - escaped by the template
 
@@ -210,9 +235,9 @@ def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
     return reasons
 
 
-def suite_open(suite: Suite) -> bool:
-    """Whether a suite's flows are shown at first sight: when one of them needs attention."""
-    return any(verdict in suite.counts for verdict in ATTENTION)
+def needs_attention(part: Suite | FlowGroup) -> bool:
+    """Whether one of its checks does: a suite's flows are then shown at first sight, a flow's picture at all."""
+    return any(verdict in part.counts for verdict in ATTENTION)
 
 
 def worst_first(checks: Sequence[CheckResult]) -> list[tuple[Verdict, int]]:

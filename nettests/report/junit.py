@@ -37,7 +37,6 @@ _EXCUSED = ("skipped", "nettests.accepted")
 
 
 def _element(result: CheckResult) -> tuple[str, str]:
-    """Return the child element of a check and its type, empty where it has none."""
     return _EXCUSED if result.excused else _ELEMENT.get(result.verdict, ("", ""))
 
 
@@ -98,7 +97,6 @@ def _suite(results: Results, group: FlowGroup, causes: Mapping[str, str]) -> ET.
 
 
 def _case(result: CheckResult, cause: str | None) -> ET.Element:
-    """Return a test case; one that an incident explains leads with its cause."""
     case = ET.Element(
         "testcase",
         {

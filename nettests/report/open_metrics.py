@@ -66,7 +66,6 @@ def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
 
 
 def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
-    """Yield counts of all checks, and each check that needs attention."""
     counts: Values = {(verdict.value,): results.counts.get(verdict, 0) for verdict in SUMMARY_ORDER}
     yield _gauge(
         results, "run_checks", "Checks of the run by verdict.", counts, labels=("verdict",)

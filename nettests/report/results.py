@@ -2,8 +2,6 @@
 
 Made by ``build``; the vocabulary of ``model`` is kept, journal records included, so that each format chooses what to
 show.
-
-Values that change while networking does not are left out.
 """
 
 import hashlib

@@ -115,6 +115,7 @@ def _member(result: CheckResult) -> dict[str, Any]:
         "member": result.label,
         "source": check.source.node if check else None,
         "target": check.target.node if check else None,
+        "service": check.target.service if check else None,
         "verdict": result.verdict.value,
         "message": result.message,
         "next_step": result.next_step,

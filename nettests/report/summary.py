@@ -1,7 +1,7 @@
 """Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``.
 
 Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
-pair of nodes was left out, the sentence says how many it speaks of. Pure text over ``Results``.
+pair of nodes was left out, the sentence says how many it speaks of.
 """
 
 from collections import Counter
@@ -167,6 +167,15 @@ CAUSES = 3
 """So many causes are named at most, while they are short; the incidents below have them all."""
 CAUSE_LENGTH = 140
 """Causes are cut to so many characters: they hold names from a cluster, and the headline is one line of ``summary.md``."""
+HEADLINE_LENGTH = 66
+"""More causes are named while the headline is no longer: three lines of a telephone."""
+_IS_CUT_OFF = " is cut off"
+_CUT_OFF = {
+    "pod-network": "Pods of {} are cut off",
+    "remote-node": f"{{}}{_IS_CUT_OFF}",
+    "node": f"{{}}{_IS_CUT_OFF}",
+}
+"""What is said of a node whose packets get no answer, by the traits that name it alone."""
 
 
 def headline(results: Results) -> str:
@@ -220,14 +229,31 @@ def _what_is_wrong(results: Results) -> str:
     ]
     if not explained:
         return _without_cause(results, alone)
-    causes = [one_line(incident.cause, limit=CAUSE_LENGTH) for incident in explained]
-    shown = [causes[0]]
-    for cause in causes[1:CAUSES]:
-        if len(" · ".join((*shown, cause))) > CAUSE_LENGTH:
-            break
-        shown.append(cause)
-    more = len(causes) + len(alone) - len(shown)
+    causes = dict.fromkeys(in_short(incident.cause, incident.traits) for incident in explained)
+    for node in [
+        cause.removesuffix(_IS_CUT_OFF) for cause in causes if cause.endswith(_IS_CUT_OFF)
+    ]:
+        causes.pop(_CUT_OFF["pod-network"].format(node), None)  # that goes without saying
+    shown: list[str] = []
+    for cause in causes:
+        if not shown or (
+            len(shown) < CAUSES and len(" · ".join((*shown, cause))) <= HEADLINE_LENGTH
+        ):
+            shown.append(cause)
+    unknown = {check.id for check in results.checks if check.verdict is Verdict.UNKNOWN}
+    more = len(causes) - len(shown) + sum(check not in unknown for check in alone)
     return " · ".join((*shown, *([f"{more} more"] if more else [])))
+
+
+def in_short(cause: str, traits: Mapping[str, str]) -> str:
+    """Return a cause as a headline has it: without figures, and of a node that nothing reaches that it is cut off."""
+    cause = one_line(cause, limit=CAUSE_LENGTH)
+    traits = {kind: value for kind, value in traits.items() if kind != "placement"}
+    if cause.endswith("get no answer") and len(traits) == 1:
+        (kind, node), *_ = traits.items()
+        if kind in _CUT_OFF:
+            return _CUT_OFF[kind].format(node)
+    return cause.partition(": ")[0].removesuffix(", and small ones arrive")
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:
@@ -240,7 +266,6 @@ def _without_cause(results: Results, alone: list[str]) -> str:
 
 
 def _kind(results: Results) -> str:
-    """Return what the worst verdict says; empty if all is well."""
     seen = {verdict for verdict, count in results.counts.items() if count}
     seen |= {member.verdict for check in results.checks for member in check.members}
     if seen & {Verdict.FAIL, Verdict.FLAKY}:

@@ -1,8 +1,6 @@
 """A ``Trace`` → one page for people: the picture of its path, the finding, and the frames below. Needs no network and no script.
 
-The template lays out; what it shows is prepared here and in ``trace_words`` and ``trace_picture``.
-
-Pure geometry.
+The template lays out; what it shows is prepared here, the picture included, and in ``trace_words``. Pure.
 """
 
 import itertools

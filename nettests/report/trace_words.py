@@ -1,7 +1,4 @@
-"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure.
-
-Pure; ``trace_words`` says the same to people.
-"""
+"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -232,25 +229,14 @@ def _hop(trace: Trace, hop: Hop) -> dict[str, Any]:
 
 def _frame(frame: Marked) -> dict[str, Any]:
     seen, packet = frame.sighting, frame.packet
-    tunnel = packet.encapsulation
     return {
         "node": seen.node,
         "time": seen.time,
         "interface": seen.interface,
         "direction": seen.direction.value,
         "way": frame.way.value,
-        "source": str(packet.source),
-        "source_port": packet.source_port,
-        "destination": str(packet.destination),
-        "destination_port": packet.destination_port,
+        **packet.ends,
         "length": packet.length,
-        "tunnel": None
-        if tunnel is None
-        else {
-            "kind": tunnel.kind,
-            "vni": tunnel.vni,
-            "source": str(tunnel.source),
-            "destination": str(tunnel.destination),
-        },
+        "tunnel": packet.tunnel,
         "drop": seen.drop,
     }

@@ -19,6 +19,7 @@ from nettests.rules import (
     kubelet,
     load_balancers,
     node,
+    peers,
     plugin,
     readiness,
     windows_services,
@@ -38,7 +39,7 @@ __all__ = [
 ]
 _TOPICS = (
     *(kube_proxy, host_proxy, windows_services, kubelet, node, readiness, plugin),
-    *(families, flannel, hns_networks, load_balancers, host, cni),
+    *(families, flannel, hns_networks, load_balancers, host, cni, peers),
 )
 
 

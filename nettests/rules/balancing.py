@@ -183,7 +183,6 @@ def _cluster_ips(service: Object) -> list[str]:
 
 
 def _family_of(item: Object) -> int:
-    """Return the family of a slice, 0 for a slice of names."""
     if "addressType" in item:
         return FAMILIES.get(str(item["addressType"]), 0)
     first = next(

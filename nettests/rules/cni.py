@@ -272,7 +272,6 @@ def policy_form(evidence: Evidence) -> Finding:
 
 
 def _wrong(plugin: str, part: Object, runtime: str) -> Iterator[str]:
-    """Yield what is wrong with the arguments of one plugin."""
     second = plugin in SDN
     if plugin in REFERENCE:
         api_version = part.get("apiVersion", part.get("ApiVersion"))

@@ -95,15 +95,22 @@ class Evidence:
             raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
 
 
-def finding(conforms: bool, observed: str, demand: str, *, of: int) -> Finding:  # noqa: FBT001
+def finding(
+    conforms: bool,  # noqa: FBT001
+    observed: str,
+    demand: str,
+    *,
+    of: int,
+    by: str = "the documents demand",
+) -> Finding:
     """Return a finding that says what was found and what the documents demand.
 
     ``of`` is how many objects the rule looked at, or 1 if it is about one object that may be missing. A rule that
-    looked at none must not pass.
+    looked at none must not pass. ``by`` says who demands it, where no document does.
     """
     if conforms and not of:
         raise NothingThereError(f"there is nothing to hold against {demand}")
-    return Finding(conforms=conforms, detail=f"found {observed}; the documents demand {demand}")
+    return Finding(conforms=conforms, detail=f"found {observed}; {by} {demand}")
 
 
 def name_of(item: Object) -> str:

@@ -297,7 +297,6 @@ def _of_pods(evidence: Evidence) -> Mapping[str, Endpoint]:
 
 
 def _local_endpoints(evidence: Evidence) -> Mapping[str, Endpoint]:
-    """Return the node's own endpoints, by their first address."""
     return {
         endpoint.addresses[0]: endpoint
         for endpoint in endpoints(evidence, ENDPOINTS)

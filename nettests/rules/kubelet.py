@@ -209,7 +209,6 @@ def _of_cluster(evidence: Evidence, fact: str) -> str:
 
 
 def _settings(evidence: Evidence) -> Object:
-    """Return the kubelet's settings, by their names in a configuration file."""
     line, _, file = evidence.text(KUBELET).lstrip().partition("\n")
     if not line.strip():
         raise NothingThereError(f"no process {PROCESS} runs on the node")

@@ -123,7 +123,6 @@ def antrea_release(pods: list[Object]) -> KubernetesVersion:
 
 
 def _release(pods: list[Object], plugin: str) -> KubernetesVersion:
-    """Return a plugin's release, from the image of one of its Pods on the node."""
     for pod in pods:
         for container in pod["spec"]["containers"]:
             # samples: antrea/antrea-agent-windows:v2.2.0, quay.io/calico/node-windows:v3.29.1

@@ -71,7 +71,21 @@ class PodLog:
     keep: Keep
 
 
-Reading = ApiObjects | ToolOutput | PodLog
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfPeers:
+    """What a tool prints on each node of the inspected node's pool, by node, as far as it could be read."""
+
+    name: str
+    of: ToolOutput
+    keep: Keep = str
+
+    @property
+    def words(self) -> NodeArgv:
+        """The command."""
+        return self.of.words
+
+
+Reading = ApiObjects | ToolOutput | PodLog | OfPeers
 
 
 def printed_if_there(*patterns: str) -> NodeArgv:
@@ -105,14 +119,14 @@ def permission_of(reading: Reading) -> Permission | None:
     match reading:
         case ApiObjects() | PodLog():
             return reading.permission
-        case ToolOutput():
+        case ToolOutput() | OfPeers():
             return None
 
 
 def is_taken(reading: Reading, facts: ClusterFacts, node: NodeFacts | None) -> bool:
     """Whether a reading applies to this node or cluster."""
     match reading:
-        case ApiObjects() | PodLog():
+        case ApiObjects() | PodLog() | OfPeers():
             return True
         case ToolOutput():
             return reading.only_where is None or not why_not_about(reading.only_where, facts, node)

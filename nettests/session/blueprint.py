@@ -1,14 +1,9 @@
-"""The blueprint of a run: manifests read, checks planned, expectations resolved.
+"""The blueprint of a run: manifests read, checks planned, expectations resolved, and resolved again by what nodes say.
 
 Pure but for reading the manifests' files and the date; xdist workers compute the same from the controller's facts.
-Contacts nothing.
-
-Node pools whose Pods need not have both IP families of a cluster, by limitation.
-
-Complete the facts of a run once its probes are deployed, and resolve expectations again. The plan is made from
-discovered facts: it decides which checks there are, and so which vantages. Facts that only vantages can read complete
-the others before the first check runs. The journal holds the readings, the completed facts, and each changed
-expectation.
+Contacts nothing. The plan is made from discovered facts: it decides which checks there are, and so which vantages.
+Facts that only vantages can read complete the others before the first check runs (``learn``); the journal holds the
+readings, the completed facts, and each changed expectation.
 """
 
 import hashlib

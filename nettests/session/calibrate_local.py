@@ -2,9 +2,8 @@
 
 For ``nettests calibrate --local``, on a Windows laptop, server or hosted runner above all: each tool as a process of its own
 and by a shell, and a capture of a ping. All that this module imports exists on Windows. ``via`` are words before each
-command, for machines that are emulated.
-
-What ``nettests calibrate`` returns, and the bundle that it leaves where something is not understood.
+command, for machines that are emulated. ``CalibratedNow`` is also what ``calibrate_now`` returns of a cluster: it leaves an
+anonymous bundle where something is not understood.
 """
 
 import platform
@@ -30,11 +29,11 @@ from nettests.model.journal_records import Calibrated
 from nettests.model.run_folder import CALIBRATION, JOURNAL
 from nettests.model.words import OS, Family, VantageKind
 from nettests.parse.doubts import State
-from nettests.private import write_bytes
+from nettests.private import require_writable, write_bytes
 from nettests.report.instruments import InstrumentRow, instrument_rows
 from nettests.session.exporting import exported
 from nettests.session.journal import Journal
-from nettests.session.report_dir import new_run_id, require_writable, write_head
+from nettests.session.report_dir import new_run_id, write_head
 from nettests.session.run_options import RunOptions
 
 

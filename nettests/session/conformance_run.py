@@ -15,6 +15,7 @@ from nettests import __version__, expect
 from nettests.conformance.assessment import JudgedRun, assess
 from nettests.conformance.conformance_report import ConformanceReport, Digest, Digests
 from nettests.conformance.report_page import YAML, document, documents
+from nettests.conformance.vendor_files import VendorFiles
 from nettests.conformance.vendor_profile import require_known_claims
 from nettests.conformance.verification import Mismatch, mismatches, read_report
 from nettests.errors import PathError
@@ -24,7 +25,7 @@ from nettests.model import limits
 from nettests.model.history import History
 from nettests.model.journal_records import ManifestFile, others
 from nettests.model.run_folder import JOURNAL
-from nettests.outside_files import text_of
+from nettests.outside_files import read_bytes, text_of
 from nettests.plan import Flow, build, load
 from nettests.private import make_folder, write_text
 from nettests.report.build import build_from
@@ -32,7 +33,6 @@ from nettests.resources import suites_path
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import read_journal, understood
 from nettests.session.rejudge import recorded
-from nettests.session.vendor_files import VendorFiles
 
 
 def report_of(directory: Path, files: VendorFiles) -> ConformanceReport:
@@ -103,7 +103,7 @@ def _digests(journal: Path, files: VendorFiles, manifests: Sequence[ManifestFile
 
 
 def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(path, limits.JOURNAL_BYTES)).hexdigest()
 
 
 BESIDE = "the document that this report gives"

@@ -7,11 +7,11 @@ so is what is refused or does not come up.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nettests import probes
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
+from nettests.session.deploying import deploy
 from nettests.session.holding import Holding
-from nettests.session.prepare import Prepared, blank_of
+from nettests.session.prepare import Prepared
 from nettests.session.run_options import Keep
 from nettests.session.standing import Standing
 
@@ -19,38 +19,13 @@ from nettests.session.standing import Standing
 @contextmanager
 def held_for_a_while(prepared: Prepared, remarks: list[str]) -> Iterator[Holding]:
     """Yield what holds a command's objects; they are removed with the block."""
-    facts = prepared.blueprint.facts
-    holding = Holding(
-        connection=prepared.connection,
-        run_id=prepared.run_id,
-        namespace=facts.namespace or f"nettests-{prepared.run_id}",
-        timing=prepared.profile.timing,
-        keep=Keep.NEVER,
-        shared=bool(facts.namespace),
-    )
+    holding = Holding.of(prepared, Keep.NEVER)
     try:
         yield holding
     finally:
         holding.end(0)
         if holding.left_behind:
             remarks.append(f"left behind: {holding.left_behind}")
-
-
-def deployed(prepared: Prepared, plan: Plan, holding: Holding, remarks: list[str]) -> Standing:
-    """Deploy what a plan needs; ``NettestsError`` where that is refused."""
-    facts, profile = prepared.blueprint.facts, prepared.profile
-    access, marks = holding.begin(touches=True)
-    blank = blank_of(marks.labels, profile, facts, holding.namespace)
-    deployment = probes.deploy(
-        access,
-        plan,
-        facts,
-        blank=blank,
-        timing=profile.timing,
-        on_namespace=lambda: holding.guard(marks, remarks.append),
-        on_progress=lambda *_: None,
-    )
-    return Standing(access=access, blank=blank, deployment=deployment)
 
 
 @contextmanager
@@ -61,7 +36,7 @@ def standing_for_a_while(
     with held_for_a_while(prepared, remarks) as holding:
         standing = None
         try:
-            standing = deployed(prepared, plan, holding, remarks)
+            standing = deploy(prepared, plan, holding, lost=remarks.append)
         except NettestsError as error:
             remarks.append(error.message)
         else:

@@ -1,9 +1,7 @@
 """What a run holds in the cluster: its namespace, its Lease, its objects, and their removal.
 
-Used by ``Run``. Whether objects are kept is decided here, from the user's options and the run's result. Everything
-created through the handle that ``begin`` returns is removed.
-
-Identify a run, and remove what it created and nothing else: the last stage.
+Used by ``Run``, and by commands that need Pods for a while. Whether objects are kept is decided here, from the user's
+options and the run's result. Everything created through the handle that ``begin`` returns is removed, and nothing else.
 """
 
 import getpass
@@ -20,6 +18,7 @@ from nettests.cluster.ownership import Lease, Ownership
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import RUN_LABEL
+from nettests.session.prepare import Prepared
 from nettests.session.run_options import Keep
 
 FAILED = frozenset({1, 6})
@@ -47,6 +46,19 @@ class Holding:
     """Seconds that the removal has been waited for; another attempt at the end of the run has only the rest."""
     _lease: Lease | None = None
     _access: Access | None = None
+
+    @classmethod
+    def of(cls, prepared: Prepared, keep: Keep) -> "Holding":
+        """Return what will hold the objects of a run: in its own namespace, or in the existing one that it was given."""
+        existing = prepared.blueprint.facts.namespace
+        return cls(
+            connection=prepared.connection,
+            run_id=prepared.run_id,
+            namespace=existing or f"nettests-{prepared.run_id}",
+            timing=prepared.profile.timing,
+            keep=keep,
+            shared=bool(existing),
+        )
 
     def begin(self, *, touches: bool) -> tuple[Access, Ownership]:
         """Return the access that creates objects, each with the marks of this run.

@@ -1,13 +1,10 @@
 """The journal file of a run: written by one process, followed by waiting tests, read by everything later.
 
-Secrets are removed from every record before it is written (``redaction``), and only the owner may read the file.
-``model.journal_records`` defines the records; nothing here parses answers or judges.
-
-One process writes (``Journal``); any process may follow (``Follower``): it reads complete lines only, and detects a
-dead writer by its file lock, which the kernel releases.
-
-The lock on a journal that its writer holds as long as it lives: ``flock``, which the kernel drops with the process.
-Windows has none. Only ``nettests calibrate --local`` runs there, whose journal nobody follows while it is written.
+Secrets are removed from every record before it is written (``redaction``), and only the owner may read the file. One
+process writes (``Journal``); any process may follow (``Follower``): it reads complete lines only, and detects a dead
+writer by its file lock, which the kernel drops with the process. Windows has no such lock: only ``nettests calibrate
+--local`` runs there, whose journal nobody follows while it is written. ``model.journal_records`` defines the records;
+nothing here parses answers or judges.
 """
 
 import threading

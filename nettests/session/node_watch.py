@@ -1,21 +1,15 @@
 """Watch whether the tested nodes stay Ready during a run.
 
 A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that depend on the node
-say nothing about the network. Who looks so often also notices that the API server answers nothing any more.
-
-Rate-limit looks at the cluster during a run: at most one a second where one look is enough. Time is the run's own
-(monotonic seconds since its start), as in raw answers.
-
-Check whether the Pods of a failed check still exist. If a Pod is evicted, deleted or restarted during a run, its
-address is silent, or another Pod's: what was observed then says nothing about the network. Checked beside failures
-only: a run in which everything passes sends no request for it. A watch checks before and after each round instead
-(``rounds``).
+say nothing about the network. Who looks so often also notices that the API server answers nothing any more. Looks are
+rated (``Looks``): at most one a second where one is enough. Time is the run's own (monotonic seconds since its start), as
+in raw answers.
 """
 
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -27,12 +21,9 @@ from nettests.judge.distrust import UNREADY
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts
 from nettests.plan.selection import nodes_by_pod, nodes_of
-from nettests.probes import Deployment, changes
-from nettests.probes.still_standing import started_again
 
 FRESH_SECONDS = 1.0
 """How old a look may be that a failing check is compared with."""
-
 Seen = TypeVar("Seen")
 
 
@@ -211,74 +202,3 @@ class Dependence:
             silence=connection.under_way.silence,
             gone=gone,
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class PodWatch:
-    """How the Pods of one run changed since they were deployed; safe for threads.
-
-    ``read`` returns what stands now, ``tell`` takes what happened, in words.
-    """
-
-    deployed: Deployment
-    read: Callable[[], Deployment]
-    tell: Callable[[str], None]
-    began: float
-    """When the run began (``clock``)."""
-    clock: Callable[[], float] = time.monotonic
-    _latest: Deployment = field(init=False)
-    _restarted: dict[str, float] = field(default_factory=dict)
-    """When a look first showed other containers than before, by Pod."""
-    _looks: Looks[Deployment] = field(init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    """One looks at a time, and all others wait for what it sees."""
-
-    def __post_init__(self) -> None:
-        self._latest = self.deployed
-        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
-
-    def why_gone(self, check: Check, since: float) -> str:
-        """Return which Pod that a check was run with since then does not stand as it was deployed, or nothing."""
-        pods = [name for name in pods_of(check) if name in self.deployed.pods]
-        if not pods:
-            return ""
-        with self._lock:
-            self._look()
-            return next((reason for name in pods if (reason := self._why_lost(name, since))), "")
-
-    def _look(self) -> None:
-        """Look, unless that was done just now; a look that is not answered changes nothing."""
-        look = self._looks.look(older_than=FRESH_SECONDS)
-        if look is None:
-            return
-        now, deployment = look
-        for change in changes(self._latest, deployment):
-            self.tell(change)
-        for name, pod in deployment.pods.items():
-            before = self._latest.pods.get(name, self.deployed.pods[name])
-            if pod.containers != before.containers:
-                self._restarted[name] = now
-        self._latest = deployment
-
-    def _why_lost(self, name: str, since: float) -> str:
-        """Return why a Pod is not as it was deployed, or nothing; one that restarted in place before ``since`` is."""
-        now = self._latest.pods.get(name)
-        if now is None:
-            return self._latest.problems.get(name, f"pod {name} is no longer known")
-        moved = now.addresses != self.deployed.pods[name].addresses
-        restarted = self._restarted.get(name)
-        if moved or (restarted is not None and restarted >= since):
-            return started_again(now)
-        return ""
-
-
-def pods_of(check: Check) -> Collection[str]:
-    """Return the Pods that a check was run with: its source, and whoever may answer."""
-    return tuple(dict.fromkeys(_pods(check)))
-
-
-def _pods(check: Check) -> Iterator[str]:
-    yield check.source.probe
-    if check.target.pod:
-        yield check.target.pod
-    yield from check.target.backends

@@ -47,8 +47,9 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
+from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.prepare import blank_of, facts_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]
@@ -205,7 +206,6 @@ def _sample_pods(facts: ClusterFacts) -> Iterator[tuple[str, ProbePod]]:
 
 
 def _refusal_reason(body: str) -> str:
-    """Return why a pod was refused, without the name of the pod that sent it."""
     # sample: pods "x" is forbidden: violates PodSecurity "baseline:latest": host namespaces (…)
     return body.partition(" is forbidden: ")[2].partition('","')[0].replace('\\"', '"') or body
 
@@ -269,7 +269,6 @@ def _unready(pods: Sequence[Object]) -> int:
 
 
 def _held_ports(pods: Sequence[Object]) -> Iterator[tuple[int, str]]:
-    """Yield the ports of ours that Pods hold on their node."""
     for item in pods:
         metadata, spec = item["metadata"], item["spec"]
         for port in _ports(spec):

@@ -1,11 +1,8 @@
 """Recompute verdicts from a run's journal, without a cluster: the same answers, newer manifests.
 
-Raw answers, facts and checks come from the journal, expectations from the current manifests. It tests nothing and
-writes nothing.
-
-Write the journal of a run that was judged again: the same answers with the new verdicts. For ``nettests rejudge``.
-Records of requests and answers are copied as they are; expectations, verdicts and the end are replaced. The run's own
-journal is left alone.
+Raw answers, facts and checks come from the journal, expectations from the current manifests. ``nettests rejudge`` gets a
+new journal of it: records of requests and answers are copied as they are, and expectations, verdicts and the end are
+replaced. It tests nothing, and the run's own journal is left alone.
 """
 
 import os

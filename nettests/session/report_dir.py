@@ -1,43 +1,19 @@
-"""The folder of reports: checked for write access before a run, with a link ``latest`` to the newest run.
+"""How a run's folder begins: its name, the link ``latest``, and the first record of its journal.
 
-The beginning of a run's journal, also for a run that could not start. The run's names in the file system, and its
-first record. ``run`` writes the rest.
+Also for a run that could not start. ``run`` writes the rest.
 """
 
-import os
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryFile
 
 from nettests import __version__
-from nettests.errors import PathError
 from nettests.model.journal_records import NOT_STARTED, Begin, ManifestFile
 from nettests.model.run_folder import JOURNAL, LATEST
-from nettests.private import make_folder
 from nettests.session.journal import Journal
 from nettests.session.run_options import RunOptions
-
-
-def require_writable(directory: Path) -> None:
-    """Make the folder of reports, and raise ``PathError`` where nothing can be written into it."""
-    try:
-        make_folder(directory)
-        user = os.geteuid() if hasattr(os, "geteuid") else 0
-        if user and directory.stat().st_uid not in {user, 0}:
-            raise PathError(
-                f"no report is written to {directory}: it belongs to another user, who could replace what is written",
-                hint="name a folder of yours with --report-dir",
-            )
-        with TemporaryFile(dir=directory):
-            pass
-    except OSError as error:
-        raise PathError(
-            f"no report can be written to {directory}: {error.strerror}",
-            hint="name a folder of yours with --report-dir",
-        ) from error
 
 
 def link_latest(directory: Path) -> None:

@@ -1,11 +1,9 @@
-"""The observations of one round of a watch, in memory until it is known whether they are recorded.
+"""One round of a watch: its observations, in memory until it is known whether they are recorded, and what rounds came to.
 
-Takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence that
-anybody reads, so ``rounds`` decides which checks' answers are written.
-
-Count in how many rounds of a watch each check, and each member, was judged or not. ``rounds`` uses it for the exit
-code: a check that was observed in few rounds is not known for the whole time. Lost rounds, and checks that do not
-apply, do not count.
+A sheet takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence
+that anybody reads, so ``rounds`` decides which checks' answers are written. ``RoundTally`` counts in how many rounds each
+check, and each member, was judged or not, for the exit code: a check that was observed in few rounds is not known for the
+whole time. Lost rounds, and checks that do not apply, do not count.
 """
 
 import threading
@@ -14,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.judge import judge_run
+from nettests.judge.message import NOT_JUDGED
 from nettests.model.check import Check
 from nettests.model.check_id import member_id, parent_of
 from nettests.model.expectation import Expectation
@@ -200,6 +199,6 @@ def _each(check: Check, judgement: Judgement) -> Iterator[tuple[str, Verdict, st
 
 def _why(judgement: Judgement | MembersJudged) -> str:
     """Return why something was not judged, without what was expected and observed."""
-    # sample: … - fleet - expected connected, observed probe_failed: not trusted: node win-2 was not Ready …
+    # samples: … - fleet - expected connected, observed refused: the DNS …, … - fleet - cannot be judged: node win-2 was …
     why = judgement.message.rpartition(f"observed {judgement.observed}: ")[2]
-    return why.removeprefix("not trusted: ")
+    return why.rpartition(f" - {NOT_JUDGED}")[2]

@@ -5,6 +5,7 @@ the first such round; for a check that never does, those of the last round. A ro
 lost, and the next one begins on time.
 """
 
+import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,11 +19,9 @@ from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Round
 from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
-from nettests.session.blueprint import Blueprint
-from nettests.session.prepare import Prepared
+from nettests.session.journal import Journal
+from nettests.session.observing import Diagnose, Observing
 from nettests.session.round_sheet import RoundSheet, RoundTally
-from nettests.session.run import STOP_SECONDS, Run
-from nettests.session.run_options import Progress
 from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
@@ -92,37 +91,24 @@ class _Kept:
             self.members |= judgement.shown
 
 
-class Rounds(Run):
-    """A run in rounds; ``on_round`` is called from a background thread after each."""
+class Rounds:
+    """Observes a run's checks in rounds; ``on_round`` is called from a background thread after each."""
+
+    outlasts_outages = True
+    """Rounds are lost until the API server is back."""
 
     def __init__(
-        self,
-        prepared: Prepared,
-        schedule: Schedule,
-        on_progress: Callable[[Progress], None] | None = None,
-        on_round: Callable[[Round], None] = lambda _round: None,
+        self, schedule: Schedule, on_round: Callable[[Round], None] = lambda _round: None
     ) -> None:
-        super().__init__(prepared, on_progress)
         self._schedule = schedule
         self._on_round = on_round
         self._kept = _Kept()
-        self._learned: Blueprint | None = None
         self._latest: probes.Deployment | None = None
         """What stood at the beginning of the last round."""
         self._diagnosed = False
         self._rounds_lost = self._rounds_judged = 0
         self.completed = False
         """Whether it ran to the end of its schedule: nobody ended it, and nothing went wrong."""
-
-    def wait(self, seconds: float) -> bool:
-        """Wait until the last round is over and all is removed, or for so long; return whether it is over."""
-        assert self._thread is not None, "it was started"
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
-
-    def end_rounds(self) -> None:
-        """Begin no further round, and wait for what is under way to be broken off and removed."""
-        self._let_end(STOP_SECONDS)
 
     def verdicts(self) -> Mapping[str, Verdict]:
         """Return the verdicts of the checks by id, as the journal holds them."""
@@ -138,57 +124,62 @@ class Rounds(Run):
         """Whether fewer rounds were judged than lost: too little was seen of the time to say how it was."""
         return self._rounds_lost > self._rounds_judged
 
-    def _observe(self, plan: Plan) -> None:
-        if self._nodes is not None:
-            self._nodes.start()
-        standing = self._deploy(plan)
+    def observe(
+        self, plan: Plan, standing: Standing, observing: Observing, diagnose: Diagnose
+    ) -> None:
+        """Observe the plan in one round after the other, and diagnose the first that is red."""
         try:
-            for number in self._due():
-                self._round(plan, standing, number)
+            for number in self._due(observing.course.stopped):
+                self._round(plan, standing, observing, diagnose, number)
         finally:
-            self._kept.write_rest(plan.checks, self.watch.expectations)
+            self._kept.write_rest(plan.checks, observing.blueprint.expectations)
 
-    def _gone(self, why: str) -> None:
-        """Go on: rounds are lost until the API server is back."""
-
-    def _due(self) -> Iterator[int]:
+    def _due(self, stopped: threading.Event) -> Iterator[int]:
         began, number = time.monotonic(), 0
-        while not self._stopped.is_set():
+        while not stopped.is_set():
             number += 1
             yield number
             now = time.monotonic()
             next_at = max(now, began + number * self._schedule.every)
             if next_at >= began + self._schedule.seconds:
-                self.completed = not self._stopped.is_set()
+                self.completed = not stopped.is_set()
                 return
-            self._stopped.wait(next_at - now)
+            stopped.wait(next_at - now)
 
-    def _round(self, plan: Plan, standing: Standing, number: int) -> None:
+    def _round(
+        self,
+        plan: Plan,
+        standing: Standing,
+        observing: Observing,
+        diagnose: Diagnose,
+        number: int,
+    ) -> None:
         began, started = time.monotonic(), datetime.now(UTC).isoformat()
-        sheet = RoundSheet(self.journal, first=number == 1)
+        sheet = RoundSheet(observing.journal, first=number == 1)
+        whole = observing.watch
         watch = Watch(
             journal=sheet,
             plan=plan,
-            expectations=self.watch.expectations,
-            nodes_of=self.watch.nodes_of,
-            nodes=self.watch.nodes,
-            began=began - self._began,
-            lost_datagrams=self.watch.lost_datagrams,
+            expectations=whole.expectations,
+            nodes_of=whole.nodes_of,
+            nodes=whole.nodes,
+            began=began - observing.course.began,
+            lost_datagrams=whole.lost_datagrams,
         )
         lost = ""
         try:
-            now = self._still_standing(standing)
-            self._observe_once(plan, now, watch)
-            self._excuse(plan, standing, now, sheet)
+            now = self._still_standing(standing, observing.journal)
+            observing.run(plan, now, watch)
+            _excuse_restarted(plan, sheet, whole.expectations, now)
         except (NettestsError, OSError) as error:
             lost = str(error)
-        if self._stopped.is_set() and not all(map(sheet.over, plan.checks)):
+        if observing.course.stopped.is_set() and not all(map(sheet.over, plan.checks)):
             return  # broken off: half a round says nothing of the checks that it did not come to
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
-        not_as_documented = {} if lost else _not_as_documented(plan, sheet)
         self._rounds_lost += bool(lost)
         self._rounds_judged += not lost
+        not_as_documented = {} if lost else _not_as_documented(plan, sheet)
         done = Round(
             number=number,
             started=started,
@@ -202,45 +193,32 @@ class Rounds(Run):
             ),
             lost=lost,
         )
-        self.journal.write(done)
+        observing.journal.write(done)
         self._on_round(done)
         if new and not self._diagnosed:
             self._diagnosed = True
-            self._diagnose(
-                plan, [failing for failing in watch.failing() if failing[0].id in done.red]
-            )
+            diagnose(plan, [failing for failing in watch.failing() if failing[0].id in done.red])
 
-    def _still_standing(self, standing: Standing) -> Standing:
+    def _still_standing(self, standing: Standing, journal: Journal) -> Standing:
         """Return what stands now of what was deployed, and tell what changed since the last look."""
         now = probes.still_standing(standing.access, standing.deployment, standing.blank.labels)
         for change in probes.changes(self._latest or standing.deployment, now):
-            self.journal.event(change, notable=True)
+            journal.event(change, notable=True)
         self._latest = now
         return replace(standing, deployment=now)
 
-    def _excuse(self, plan: Plan, standing: Standing, now: Standing, sheet: RoundSheet) -> None:
-        """Distrust what a restarted Pod explains in this round; nothing if the API server does not answer."""
-        if not any(
-            judgement and judgement.deviation for judgement in map(sheet.judgement, plan.checks)
-        ):
-            return
-        labels = standing.blank.labels
-        with suppress(ClusterError):
-            after = probes.still_standing(standing.access, standing.deployment, labels)
-            _excuse(plan.checks, sheet, self.watch.expectations, now.deployment, after)
 
-    def _learn(
-        self,
-        plan: Plan,
-        opened: Mapping[str, probes.Probe],
-        deployment: probes.Deployment,
-        watch: Watch,
-    ) -> Blueprint:
-        """Read the nodes' own settings in the first round; they hold for the others, too."""
-        if self._learned is None:
-            self._learned = super()._learn(plan, opened, deployment, watch)
-            self.watch.expectations = self._learned.expectations
-        return self._learned
+def _excuse_restarted(
+    plan: Plan, sheet: RoundSheet, expectations: Mapping[str, Expectation], now: Standing
+) -> None:
+    """Distrust what a restarted Pod explains in this round; nothing if the API server does not answer."""
+    if not any(
+        judgement and judgement.deviation for judgement in map(sheet.judgement, plan.checks)
+    ):
+        return
+    with suppress(ClusterError):
+        after = probes.still_standing(now.access, now.deployment, now.blank.labels)
+        _excuse(plan.checks, sheet, expectations, now.deployment, after)
 
 
 def _excuse(

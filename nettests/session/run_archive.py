@@ -3,9 +3,11 @@
 from pathlib import Path, PurePosixPath
 
 from nettests.errors import PathError
+from nettests.model import limits
 from nettests.model.run_folder import JOURNAL, RESULTS, RUN_ID
-from nettests.private import make_folder, write_bytes
-from nettests.session.report_dir import link_latest, require_writable
+from nettests.outside_files import read_bytes
+from nettests.private import make_folder, require_writable, write_bytes
+from nettests.session.report_dir import link_latest
 
 
 def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
@@ -17,7 +19,7 @@ def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
         )
     try:
         return {
-            PurePosixPath(path.relative_to(folder)): path.read_bytes()
+            PurePosixPath(path.relative_to(folder)): read_bytes(path, limits.JOURNAL_BYTES)
             for path in sorted(folder.rglob("*"))
             if path.is_file() and not path.is_symlink()
         }
@@ -38,8 +40,9 @@ def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> 
         for path, content in files.items():
             make_folder((folder / path).parent)
             write_bytes(folder / path, content)
-    except OSError as error:
-        raise PathError(f"{folder} cannot be written: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # the latter for a NUL or half a character
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise PathError(f"{folder} cannot be written: {reason}") from error
     link_latest(folder)
     return folder
 

@@ -5,16 +5,17 @@ nothing.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nettests import probes
+from nettests.capture.tracer import Tracer
+from nettests.capture.witnessing import Witnessing
 from nettests.cluster.access import Access
-from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.cluster_profile import ClusterProfile, Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
 from nettests.session.watch import Watch
-from nettests.session.witnessing import Witnessing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,21 @@ class Standing:
     def witnessing(self, facts: ClusterFacts, profile: ClusterProfile) -> Witnessing:
         """Return the examiner that captures connections among what stands; the caller closes it."""
         return Witnessing.among(self.access, self.directory(facts), self.blank, profile.timing)
+
+    def tracer(
+        self,
+        facts: ClusterFacts,
+        timing: Timing,
+        tell: Callable[[str], None] = lambda _stage: None,
+    ) -> Tracer:
+        """Return what traces checks among what stands."""
+        return Tracer(
+            access=self.access,
+            directory=self.directory(facts),
+            blank=self.blank,
+            timing=timing,
+            tell=tell,
+        )
 
     def sender(
         self,

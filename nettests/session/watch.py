@@ -29,7 +29,8 @@ from nettests.parse.read import read_raw
 from nettests.parse.resent import resent
 from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
-from nettests.session.node_watch import NodeWatch, PodWatch
+from nettests.session.node_watch import NodeWatch
+from nettests.session.pod_watch import PodWatch
 
 
 class Writes(Protocol):

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nettests import expect
+from nettests.conformance.vendor_files import VendorFiles, is_vendor_profile, read_vendor_files
 from nettests.conformance.vendor_profile import claim_mistakes
 from nettests.errors import ManifestError
 from nettests.expect import Catalogue, Coverage, Limitation, Manifest, SeedDocument
 from nettests.plan import Flow, load
 from nettests.resources import manifests_path, suites_path
 from nettests.session.blueprint import read_manifests
-from nettests.session.vendor_files import VendorFiles, is_vendor_profile, read_vendor_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,7 @@
-"""What a trace can find: a closed set, each with its words and the documented next step. Values.
+"""What a trace can find: a closed set, each with its words and the documented next step; and the trace with its evidence. Values.
 
 Sources of the steps: Kubernetes, "Windows debugging tips" and "Networking on Windows"; microsoft/SDN,
 ``Kubernetes/windows/debug`` (``collectlogs.ps1``, ``VFP.psm1``); Microsoft, "Use Packet Monitor to diagnose packet loss".
-
-The finding of a trace, and its evidence.
 """
 
 from dataclasses import dataclass

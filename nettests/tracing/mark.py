@@ -2,10 +2,9 @@
 
 A source port survives translation most often; where it does not, TCP's sequence numbers do, and so does a word in the
 payload. A reply is known by the same, seen from the other end. Frames of other flows are left out here, and go no further.
-
-Without them, silence in a capture would say the same as a capture that began late, ended early or filtered too much.
-They go from one captured node to another by the nodes' own network, so that on Linux they show which interface leads
-out.
+Canaries before and after the flow prove that a capture is whole (``proven``): without them, silence would say the same as
+a capture that began late, ended early or filtered too much. They go from one captured node to another by the nodes' own
+network, so that on Linux they show which interface leads out.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

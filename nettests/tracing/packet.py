@@ -1,9 +1,7 @@
-"""One IP packet of a flow, as a capture shows it: the value that ``wire`` reads from a frame.
+"""Packets, captures and scenes as values: what ``wire`` reads from a frame, where it was seen, and what was to be seen.
 
-A packet at one place of one node, and the capture that it is from.
-
-``session`` makes it from a cluster's facts and the run's objects, or from a command line. Nothing here reads a
-capture.
+``capture.scene`` makes a scene from a cluster's facts and the run's objects, ``path`` from a command line. Nothing here
+reads a capture.
 """
 
 from collections.abc import Mapping
@@ -74,6 +72,29 @@ class Packet:
     """Bytes behind the header of TCP or UDP, by the lengths that headers state: also of what a capture cut off."""
     payload: bytes = b""
     encapsulation: Encapsulation | None = None
+
+    @property
+    def ends(self) -> dict[str, str | int | None]:
+        """Where it comes from and goes to, as documents have it."""
+        return {
+            "source": str(self.source),
+            "source_port": self.source_port,
+            "destination": str(self.destination),
+            "destination_port": self.destination_port,
+        }
+
+    @property
+    def tunnel(self) -> dict[str, str | int | None] | None:
+        """What is wrapped around it, as documents have it; ``None`` where nothing is."""
+        tunnel = self.encapsulation
+        if tunnel is None:
+            return None
+        return {
+            "kind": tunnel.kind,
+            "vni": tunnel.vni,
+            "source": str(tunnel.source),
+            "destination": str(tunnel.destination),
+        }
 
     @property
     def reports_too_big(self) -> bool:

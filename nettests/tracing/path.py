@@ -3,7 +3,7 @@
 A frame that was seen late proves that all earlier hops were passed. A frame that was not seen proves something only
 where its node's capture is whole; elsewhere the trace is unsure, and says of which node.
 
-The first capture is of the source's node, the last of the destination's. Beside ``session.trace_scene``, which knows
+The first capture is of the source's node, the last of the destination's. Beside ``capture.scene``, which knows
 a cluster's facts.
 """
 
@@ -232,7 +232,6 @@ _NEEDS = {
 
 
 def _stopped(path: Sequence[Hop]) -> Hop | None:
-    """Return the hop after the last one that was seen."""
     seen = max((number for number, hop in enumerate(path) if hop.seen), default=-1)
     return path[seen + 1] if seen + 1 < len(path) else None
 

@@ -9,17 +9,12 @@ diagnose packet loss" (MicrosoftDocs, for ``Drop:``), "PacketMonitorCreateRealti
 captures that people have published (issues and notes on GitHub, where ``Drop:`` is translated on systems in other languages);
 the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
 75 for components). What an interface leads to is inferred there from type and MAC address of its component.
-
-One file a node. Ethernet headers are left out, because not all tools show them; tunnels stay. Sources:
-draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" (101).
 """
 
 import re
-import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from nettests.tracing.mark import IPV4_HEADER, IPV6_HEADER
 from nettests.tracing.packet import Direction, Edge, Frame
 
 FRAMES = 4000
@@ -31,7 +26,6 @@ LINE_BYTES = 2000
 """Of one line; the rest is left out. Head lines have a few hundred characters."""
 UNREAD_SHOWN = 3
 LINE_SHOWN = 160
-
 # sample: 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0
 _TCPDUMP = re.compile(
     r"(\d{1,12}\.\d{1,9}) (?:(\S{1,64})\s+(In|Out|B|M|P)\s+)?(?:IP6?|ARP|ethertype)\b"
@@ -268,41 +262,3 @@ def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
     to, sender = frame.data[:6].hex(":"), frame.data[6:12].hex(":")
     way = {to: Direction.OUT, sender: Direction.IN}.get(component.mac, Direction.UNKNOWN)
     return replace(named, direction=way if frame.ethernet else Direction.UNKNOWN)
-
-
-MAGIC, MAJOR, MINOR = 0xA1B2C3D4, 2, 4
-SNAP_LENGTH, RAW = 65535, 101
-ETHERNET_HEADER = 14
-IPV4, IPV6 = 4, 6
-IP_TYPES = frozenset({b"\x08\x00", b"\x86\xdd"})
-
-
-def pcap(frames: Iterable[Frame]) -> bytes:
-    """Return a capture file of the frames that carry IP."""
-    parts = [struct.pack("<IHHiIII", MAGIC, MAJOR, MINOR, 0, 0, SNAP_LENGTH, RAW)]
-    for frame in frames:
-        data = _from_ip(frame)
-        if data:
-            whole, part = int(frame.time), round(frame.time % 1 * 1_000_000) % 1_000_000
-            parts.append(
-                struct.pack("<IIII", whole & 0xFFFFFFFF, part, len(data), _length(data)) + data
-            )
-    return b"".join(parts)
-
-
-def _length(data: bytes) -> int:
-    """Return the packet's length by its own header; a capture may hold only its beginning."""
-    stated = 0
-    if data[0] >> 4 == IPV4 and len(data) >= IPV4_HEADER:
-        stated = int.from_bytes(data[2:4])
-    elif data[0] >> 4 == IPV6 and len(data) >= IPV6_HEADER:
-        stated = int.from_bytes(data[4:6]) + IPV6_HEADER
-    return max(len(data), stated)
-
-
-def _from_ip(frame: Frame) -> bytes:
-    if not frame.ethernet:
-        return frame.data[:SNAP_LENGTH]
-    if frame.data[12:ETHERNET_HEADER] not in IP_TYPES:
-        return b""
-    return frame.data[ETHERNET_HEADER : ETHERNET_HEADER + SNAP_LENGTH]

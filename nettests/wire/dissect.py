@@ -160,7 +160,6 @@ def _is_fragment(ip: Layer) -> bool:
 
 
 def _is_later_fragment(ip: Layer) -> bool:
-    """Whether the packet is a later fragment, whose first bytes are no header."""
     return isinstance(ip, IP) and ip.frag > 0
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nettests.cluster import networks, nodes
+from nettests.cluster.corefile import corefile_of
 from nettests.cluster.discover import discover
-from nettests.cluster.networks import corefile_of
 from nettests.model.cluster_profile import ClusterProfile, StatedFacts
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts

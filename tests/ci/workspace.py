@@ -59,7 +59,7 @@ class Workspace:
             "CODE": str(code),
             "RECORDED": str(recorded),
             "CHECKOUT": str(ROOT),
-            "NETTESTS_VERSION": "0.1.0",
+            "NETTESTS_FROM": "nettests==0.1.0",
         }
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:

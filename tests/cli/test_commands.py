@@ -263,7 +263,7 @@ def test_the_lab_option_takes_a_profile_or_none(
 
 def test_a_trace_needs_its_extra_before_it_starts_a_lab(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a lab to read that a library is missing; the step to install it is there."""
-    monkeypatch.setattr("nettests.session.captures.find_spec", lambda _: None)
+    monkeypatch.setattr("nettests.capture.captures.find_spec", lambda _: None)
     monkeypatch.setattr("nettests.cli.options.lab", lambda _: pytest.fail("a lab was started"))
     done = nettests("trace", CHECK, "--lab")
     assert done.exit_code == 4
@@ -275,7 +275,7 @@ def test_lab_passes_everything_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     script = tmp_path / "lab.py"
     script.write_text("import sys\nsys.exit(0 if sys.argv[1:] == ['up', '--help', '-x'] else 9)\n")
     # The package knows the command under the name of its module.
-    module = import_module("nettests.cli.list_command")
+    module = import_module("nettests.cli.lab_command")
     monkeypatch.setattr(module, "COMMAND", (sys.executable, str(script)))
     assert nettests("lab", "up", "--help", "-x").exit_code == 0
     assert nettests("lab", "down").exit_code == 9

@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 from click.shell_completion import ShellComplete
 
 from nettests.cli import COMMANDS, main
+from nettests.cli.completion import sketch
 
 HOMES = [name for of in COMMANDS.values() for name in of]
 ROOT = Path(__file__).parents[2]
@@ -22,7 +25,22 @@ COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 _nettests_completion nettests
 echo "${{COMPREPLY[@]}}"
 """
+PROGRAM = """
+import sys
+from click.shell_completion import ShellComplete
+from nettests.cli import main
+for item in ShellComplete(main, {{}}, "nettests", "").get_completions({words!r}, {last!r}):
+    print(item.value)
+print(*sys.modules, file=sys.stderr)
+"""
 COMPLETE = "import sys; from nettests.cli.kubectl_plugin import complete; complete()"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, not the one of whoever runs the tests."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "nettests"
 
 
 @pytest.fixture
@@ -190,3 +208,87 @@ def test_a_run_that_cannot_be_read_completes_nothing(
         (tmp_path / "reports" / "latest" / "results.json").write_text(document)
     for option in ("--check", "--nodes"):
         assert ShellComplete(main, {}, "nettests", "").get_completions(["run", option], "") == []
+
+
+def completed(words: list[str], last: str) -> tuple[list[str], set[str]]:
+    """The candidates, and the modules that a process loaded to name them."""
+    program = PROGRAM.format(words=words, last=last)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=True
+    )
+    return done.stdout.split(), set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [(["run", "--flow"], "icmp-e"), (["run", "--fail-on"], "n"), (["baseline", "st"], "")],
+    ids=" ".join,
+)
+def test_the_second_tab_imports_no_command(words: list[str], last: str) -> None:
+    """What commands declare is read from the cache: neither suites nor pytest nor the Kubernetes client are loaded."""
+    first, slow = completed(words, last)
+    second, fast = completed(words, last)
+    assert first == second
+    assert "nettests.cli.options" in slow
+    assert not fast & {
+        "importlib.metadata",
+        "pytest",
+        "kubernetes",
+        "yaml",
+        "nettests.plan",
+        "nettests.cli.options",
+    }
+
+
+def test_other_files_are_not_completed_from_what_is_cached(cache: Path) -> None:
+    """What was made of other files is written anew, and so is one that is broken."""
+    completed(["run", "--fail-on"], "n")
+    file = cache / "command-run.json"
+    kept = json.loads(file.read_text())
+    for other in (json.dumps({**kept, "stamp": [1, *kept["stamp"][1:]], "value": {}}), "{"):
+        file.write_text(other)
+        assert completed(["run", "--fail-on"], "n")[0] == ["new"]
+        assert json.loads(file.read_text()) == kept
+
+
+def test_a_cache_that_cannot_be_written_costs_time_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a file where the folder would be, Tab completes all the same."""
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert completed(["run", "--flow"], "icmp-e")[0] == ["icmp-egress"]
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_what_is_completed_of_a_command_are_its_parameters(name: str) -> None:
+    """The cached form offers every flag, choice and file that the command itself would."""
+    whole = main._load(name)
+    for command, drawn in pairs(whole, sketch(name, lambda: whole)):
+        with click.Context(command) as of_command, click.Context(drawn) as of_drawn:
+            for last in ("", "-", "--"):
+                expected = [item.value for item in command.shell_complete(of_command, last)]
+                help_options = {"-h", "--help"} if last else set()
+                offered = {item.value for item in drawn.shell_complete(of_drawn, last)}
+                assert offered | help_options == {*expected, *help_options}
+        for parameter, copy in zip(command.params, drawn.params, strict=True):
+            assert (parameter.name, parameter.opts) == (copy.name, copy.opts)
+            for last in ("", "a"):
+                assert values(parameter, command, last) == values(copy, drawn, last)
+
+
+def pairs(
+    command: click.Command, drawn: click.Command
+) -> Iterator[tuple[click.Command, click.Command]]:
+    """A command beside what is drawn of it, and its subcommands beside theirs."""
+    yield command, drawn
+    if isinstance(command, click.Group):
+        assert isinstance(drawn, click.Group)
+        for name, subcommand in command.commands.items():
+            yield from pairs(subcommand, drawn.commands[name])
+
+
+def values(parameter: click.Parameter, command: click.Command, last: str) -> list[tuple[str, str]]:
+    """What a parameter offers, and of which kind."""
+    with click.Context(command, resilient_parsing=True) as context:
+        return [(i.type, i.value) for i in parameter.shell_complete(context, last)]

@@ -16,7 +16,7 @@ from nettests.conformance.report_page import BADGE, MARKDOWN, PAGE, YAML
 from nettests.model.check_id import parent_of
 from nettests.model.yaml_text import plain_yaml
 from tests.conformance.claimed import ECHO, PODS, SERVICES, SOURCES, text_of
-from tests.session.test_vendor_files import MANIFEST, SUITE
+from tests.conformance.test_vendor_files import MANIFEST, SUITE
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 Record = dict[str, Any]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 CALLED = (
-    "import signal, sys; from nettests.cli.list_command import carried_out; "
+    "import signal, sys; from nettests.cli.lab_command import carried_out; "
     "signal.signal(signal.SIGHUP, signal.SIG_DFL); sys.exit(carried_out(sys.argv[1:]))"
 )
 """SIGHUP as at a terminal, also where the tests run under ``nohup``."""

@@ -14,7 +14,7 @@ from nettests.plan import build, load
 from nettests.plugin.lab import COMMAND
 from nettests.report import render_json
 from nettests.resources import suites_path
-from nettests.session.prepare import estimate
+from nettests.session.estimate import estimate
 from tests.baseline.runs import BROKEN, FACTS, FLOWS
 from tests.compare.runs import but, results
 from tests.plan.clusters import mixed
@@ -96,7 +96,7 @@ def test_the_page_of_a_run_is_named_and_opened_where_there_is_a_terminal(
     assert "nettests rejudge" in called("open", recorded).output
     (recorded / "report.html").write_text("")
     opened: list[str] = []
-    module = import_module("nettests.cli.list_command")
+    module = import_module("nettests.cli.open_command")
     monkeypatch.setattr(module.webbrowser, "open", opened.append)
     monkeypatch.setattr(module.os, "isatty", lambda _: False)
     assert called("open", recorded).output == f"{recorded / 'report.html'}\n"

@@ -11,7 +11,7 @@ from nettests.diagnose import Collected
 from nettests.diagnose.collect import Written
 from nettests.diagnose.subjects import DNS, NODE, Subject
 from nettests.resources import suites_path
-from nettests.session.diagnosis import Answered, Demand
+from nettests.session.diagnose_now import Answered, Demand
 from tests.expect.entries import text
 
 

@@ -7,13 +7,13 @@ from click.testing import CliRunner, Result
 
 from nettests.cli import discover_commands, main
 from nettests.cluster.profile_file import read_profile
+from nettests.conformance.vendor_files import read_vendor_files
 from nettests.conformance.vendor_profile import VendorProfile
 from nettests.resources import manifests_path, suites_path
-from nettests.session.vendor_files import read_vendor_files
 from tests.cli.test_run_arguments import passed_on
 from tests.conformance.claimed import text_of
+from tests.conformance.test_vendor_files import MANIFEST, filled
 from tests.facts import cluster_facts
-from tests.session.test_vendor_files import MANIFEST, filled
 
 SHIPPED = manifests_path() / "vendors"
 

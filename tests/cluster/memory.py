@@ -19,7 +19,7 @@ import pytest
 
 from nettests.bounds import Bounds
 from nettests.cluster import Connection, ownership
-from nettests.cluster.connection import Answer, Query
+from nettests.cluster.connection import Answer, ApiRequest
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.ownership import Ownership, lease_object
 from nettests.model.cluster_profile import Timing
@@ -262,27 +262,17 @@ class Direct(Connection):
         self.memory = memory
         self._turn = threading.Lock()
 
-    def send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Query | None = None,
-        body: Object | None = None,
-        timeout: tuple[float, float] | None = None,
-        accept: str = "",
-        most: int | None = None,
-    ) -> Answer:
+    def send(self, request: ApiRequest, most: int | None = None) -> Answer:
         """Hand the request over and return the answer; both are copies, as if they had travelled."""
-        spelled = f"?{urlencode(dict(query))}" if query else ""
+        spelled = f"?{urlencode(dict(request.query))}" if request.query else ""
         with self._turn:
-            request = Request(
-                method=method,
-                path=f"{path}{spelled}",
-                body=copy.deepcopy(body),
-                headers={"accept": accept},
+            received = Request(
+                method=request.method,
+                path=f"{request.path}{spelled}",
+                body=copy.deepcopy(request.body),
+                headers={"accept": request.accept},
             )
-            reply = self.memory(request)
+            reply = self.memory(received)
             return Answer(status=reply.status, body=json.dumps(reply.body).encode())
 
 

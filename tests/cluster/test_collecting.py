@@ -81,7 +81,8 @@ def build(world: World, number: int, case: Case) -> None:
     memory, run = world.memory, f"r{number}"
     own = marks(run, hours=-1 if case.fate == "expired" else 1)
     home = f"nettests-{run}"
-    names = [home, *(f"{home}-{index}" for index in range(len(case.siblings)))]
+    levels = ("baseline", "restricted")[: len(case.siblings)]
+    names = [home, *(f"{home}-{level}" for level in levels)]
     before = set(memory.uids())
     for name, leaving in zip(names, (case.terminating, *case.siblings), strict=True):
         memory.put_namespace(name, own, **(LEAVING if leaving else {}))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.cluster.networks import corefile_of
+from nettests.cluster.corefile import corefile_of
 
 BLOCK = (
     "{zones} {{\n    errors\n    {plugin} {{\n        {inside}\n    }}\n    forward . 1.1.1.1\n}}\n"

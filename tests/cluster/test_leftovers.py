@@ -235,12 +235,15 @@ def test_what_known_controllers_put_into_each_namespace_is_furniture(
 def test_forged_marks_do_not_keep_a_run_from_being_removed(
     memory: Memory, connection: Connection
 ) -> None:
-    """A tenant who copies a run's marks onto a namespace has no say in what becomes of the run."""
+    """A tenant who copies a run's marks onto a namespace, of whatever name, has no say in what becomes of the run."""
     dead_run(memory)
-    memory.put_namespace("payments", OURS)
+    for name in ("payments", f"{HOME}-payments", f"{HOME}-"):
+        memory.put_namespace(name, OURS)
+        memory.put("Pod", "theirs", name)
     leftovers = found(connection)
-    assert leftovers["payments"].forged
-    assert not leftovers["payments"].removable
+    for name in ("payments", f"{HOME}-payments", f"{HOME}-"):
+        assert leftovers[name].forged
+        assert not leftovers[name].removable
     assert leftovers[HOME].removable
 
 

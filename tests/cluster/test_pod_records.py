@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from nettests.cluster.networks import Corefile, corefile_of, pod_records
+from nettests.cluster.corefile import Corefile, corefile_of
+from nettests.cluster.networks import pod_records
 
 
 def corefile(pods: str) -> Corefile:

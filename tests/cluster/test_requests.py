@@ -10,6 +10,7 @@ from pathlib import Path
 from nettests.bounds import Bounds, for_requests
 from nettests.cluster import Connection, connect
 from nettests.cluster.connecting import server_version
+from nettests.cluster.connection import ApiRequest
 from tests.cluster.api import Api, Reply, Request, serving, write_kubeconfig
 
 LONG = 60.0
@@ -83,7 +84,9 @@ def test_a_question_to_a_pod_is_no_request_of_these(tmp_path: Path) -> None:
         one_more = comes(slow)
         assert one_more(LONG)
         assert one_more(LONG)
-        assert connection.answer("GET", "/proxy/dial", timeout=(LONG, LONG)).status == 200
+        assert (
+            connection.answer(ApiRequest("GET", "/proxy/dial", timeout=(LONG, LONG))).status == 200
+        )
         slow.go.set()
         assert all(one.result() for one in probed)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import ApiError, Connection, connect
+from nettests.cluster.connection import ApiRequest
 from nettests.cluster.failures import HandshakeError
 from nettests.cluster.streams import opened
 from nettests.model.cluster_profile import Timing
@@ -154,7 +155,7 @@ def crowded(tmp_path: Path) -> Iterator[Callable[[int], tuple[Connection, Crowd]
 
 def handshake_with(connection: Connection) -> str:
     """Open what stands for a stream: one request that nobody repeats."""
-    answer = connection.send("GET", "/api/v1/nodes/n1")
+    answer = connection.send(ApiRequest("GET", "/api/v1/nodes/n1"))
     if answer.status != 200:
         raise HandshakeError("Unauthorized", status=answer.status)
     return answer.text

@@ -10,6 +10,7 @@ import pytest
 import trustme
 
 from nettests.cluster import Connection
+from nettests.cluster.connection import ApiRequest
 from nettests.cluster.failures import ClosedError
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.threads import threads
@@ -106,7 +107,7 @@ def test_what_a_gateway_says_is_no_word_of_the_api_server(
         connection = connected(write_kubeconfig(tmp_path / "k", api.url))
         time.sleep(0.05)
         before = connection.under_way.silence()
-        connection.answer("GET", "/api/v1/nodes")
+        connection.answer(ApiRequest("GET", "/api/v1/nodes"))
         assert (connection.under_way.silence() < before) is heard
 
 
@@ -114,8 +115,8 @@ def test_no_try_begins_after_the_time_of_all(connected: Connected, tmp_path: Pat
     """What cleans up has so long for all of its requests, and not for the tries of each."""
     with serving(lambda _: Reply(status=503, body={})) as api:
         connection = connected(write_kubeconfig(tmp_path / "k", api.url))
-        connection.answer("GET", "/api/v1/nodes")
+        connection.answer(ApiRequest("GET", "/api/v1/nodes"))
         before = len(api.requests)
         connection.under_way.until = time.monotonic()
-        connection.answer("GET", "/api/v1/nodes")
+        connection.answer(ApiRequest("GET", "/api/v1/nodes"))
         assert (before, len(api.requests) - before) == (2, 1)

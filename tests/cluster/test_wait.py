@@ -57,7 +57,7 @@ def test_a_pod_that_is_meant_to_be_unready_is_settled_when_it_runs() -> None:
     starting = {**meant, "status": {"phase": "Pending"}}
     for item, settled in ((running, False), (starting, False), (meant, True)):
         waited = PodWait(names=frozenset({"unready"}))
-        waited.see(item, deleted=False, now=0)
+        waited.see(item, now=0)
         assert ("unready" in waited.ready) is settled
 
 
@@ -65,10 +65,10 @@ def test_stuck_is_a_matter_of_time() -> None:
     """ImagePullBackOff is forgiven until it has lasted; a state that passes starts anew."""
     waited = PodWait(names=frozenset({"noimg"}))
     stuck = body("pod state: noimg")
-    waited.see(stuck, deleted=False, now=100)
+    waited.see(stuck, now=100)
     assert waited.stuck(longer_than=10, now=105) == []
-    waited.see(pod("noimg", ready=False), deleted=False, now=106)
-    waited.see(stuck, deleted=False, now=107)
+    waited.see(pod("noimg", ready=False), now=106)
+    waited.see(stuck, now=107)
     assert waited.stuck(longer_than=10, now=116) == []
     assert waited.stuck(longer_than=10, now=117) == ["noimg"]
 
@@ -78,13 +78,13 @@ def test_a_pod_that_its_kubelet_does_not_act_on_is_stuck() -> None:
     waited = PodWait(names=frozenset({"unseen"}))
     unseen = {**pod("unseen", ready=False), "status": {"phase": "Pending"}}
     unseen["spec"]["nodeName"] = "win-2"
-    waited.see(unseen, deleted=False, now=100)
+    waited.see(unseen, now=100)
     assert waited.stuck(longer_than=10, now=110) == ["unseen"]
     assert problem_of(unseen) == "the kubelet of win-2 does not act on it"
     waiting = {"type": "Warning", "reason": "NodeNotReady", "message": "Node is not ready"}
     assert problem_of(unseen, [waiting]).endswith("not act on it (NodeNotReady: Node is not ready)")
     seen = {**unseen, "status": {"phase": "Pending", "startTime": "2026-11-21T14:04:12Z"}}
-    waited.see(seen, deleted=False, now=111)
+    waited.see(seen, now=111)
     assert waited.stuck(longer_than=10, now=200) == []
 
 
@@ -94,7 +94,7 @@ def test_a_kubelet_that_does_not_act_is_waited_for_shorter_than_a_pull() -> None
     unseen = {**pod("unseen", ready=False), "status": {"phase": "Pending"}}
     unseen["spec"]["nodeName"] = "win-2"
     for one in (unseen, body("pod state: noimg")):
-        waited.see(one, deleted=False, now=100)
+        waited.see(one, now=100)
     assert waited.stuck(longer_than=10, now=103) == []
     assert waited.stuck(longer_than=10, now=104) == ["unseen"]
     assert set(waited.stuck(longer_than=3, now=103)) == {"unseen", "noimg"}
@@ -109,7 +109,7 @@ def test_a_pull_that_is_tried_again_is_still_stuck() -> None:
     (container,) = failing["status"]["containerStatuses"]
     container["state"]["waiting"]["reason"] = "ErrImagePull"
     for now, state in ((100, failing), (101, backing_off), (108, failing), (109, backing_off)):
-        waited.see(state, deleted=False, now=now)
+        waited.see(state, now=now)
     assert waited.stuck(longer_than=10, now=109) == []
     assert waited.stuck(longer_than=10, now=110) == ["noimg"]
 
@@ -126,7 +126,7 @@ def test_a_node_whose_pods_all_lack_their_images_is_given_up_sooner() -> None:
     """Three pods that were pulled for twice each tell as much as one that was pulled for thrice."""
     waited = PodWait(names=frozenset({"a", "b", "c", "d"}))
     for name, node in (("a", "win-1"), ("b", "win-1"), ("c", "win-1"), ("d", "linux-1")):
-        waited.see(without_image(name, node), deleted=False, now=100)
+        waited.see(without_image(name, node), now=100)
     assert waited.stuck(longer_than=10, now=105) == []
     assert sorted(waited.stuck(longer_than=10, now=106)) == ["a", "b", "c"]
     assert sorted(waited.stuck(longer_than=10, now=110)) == ["a", "b", "c", "d"]
@@ -137,20 +137,23 @@ def test_a_node_on_which_something_starts_has_a_registry(other: str) -> None:
     """One pod that is Ready, or got further, shows that images come; and two pods are no evidence."""
     waited = PodWait(names=frozenset({"a", "b", "c", "other"}))
     for name in ("a", "b") if other == "few" else ("a", "b", "c"):
-        waited.see(without_image(name, "win-1"), deleted=False, now=100)
+        waited.see(without_image(name, "win-1"), now=100)
     if other != "few":
         one = pod("other", ready=other == "ready")
         one["spec"]["nodeName"] = "win-1"
-        waited.see(one, deleted=False, now=100)
+        waited.see(one, now=100)
     assert waited.stuck(longer_than=10, now=109) == []
     assert len(waited.stuck(longer_than=10, now=110)) == (2 if other == "few" else 3)
 
 
 def test_a_deleted_pod_is_a_problem() -> None:
-    """A pod that somebody deletes while it is waited for is not waited for any longer."""
-    waited = PodWait(names=frozenset({"a"}))
-    waited.see(pod("a", ready=False), deleted=True, now=0)
-    assert waited.problems == {"a": "was deleted while it was waited for"}
+    """A pod that somebody deletes is not waited for any longer, whether it was seen before or not."""
+    waited = PodWait(names=frozenset({"a", "b", "c"}))
+    waited.look({"a": pod("a", ready=False), "c": pod("c", ready=False)}, now=0)
+    waited.look({"c": pod("c", ready=False)}, now=1)
+    gone = "was deleted while it was waited for"
+    assert waited.problems == {"a": gone, "b": gone}
+    assert waited.pending == {"c"}
 
 
 @pytest.fixture
@@ -236,7 +239,7 @@ def test_the_deadline_ends_the_wait(
     found, problems, _ = wait(api, "nofit", "nosuch", ready=0.2)
     assert found == {}
     assert "not scheduled" in problems["nofit"]
-    assert problems["nosuch"] == "never appeared in the API"
+    assert problems["nosuch"] == "was deleted while it was waited for"
 
 
 def test_a_missing_namespace_is_raised(

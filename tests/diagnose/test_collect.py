@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nettests.diagnose import Collected, Collector, Reader, Subject, Wanted, index
-from nettests.diagnose.folder import is_whole
+from nettests.diagnose.object_text import is_whole
 from nettests.model.cluster_profile import DiagnosticsLimits
 from nettests.redaction import Redactor
 from nettests.session.run_traces import collected

@@ -10,7 +10,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import SAMPLE, ClusterFacts
 from nettests.plan import build, load
 from nettests.resources import suites_path
-from nettests.session.prepare import estimate
+from nettests.session.estimate import estimate
 from tests.docs.documents import rows
 from tests.facts import PROFILES, cluster_facts
 

@@ -311,7 +311,16 @@ def test_every_constant_that_bounds_a_wait_is_named_with_its_value() -> None:
     )
     found = {
         f"{'.'.join(path.relative_to(ROOT / 'nettests').with_suffix('').parts)}.{name}"
-        for part in ("cluster", "probes", "rules", "session", "diagnose", "plugin", "cli")
+        for part in (
+            "cluster",
+            "probes",
+            "rules",
+            "session",
+            "capture",
+            "diagnose",
+            "plugin",
+            "cli",
+        )
         for path in (ROOT / "nettests" / part).rglob("*.py")
         for name in pattern.findall(path.read_text("utf-8"))
     }

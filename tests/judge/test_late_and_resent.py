@@ -4,8 +4,7 @@ import pytest
 
 from nettests.judge import judge
 from nettests.model.expectation import Expectation, Expected
-from nettests.model.loss import estimate
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding, estimate
 from nettests.model.words import Outcome, SourceSeen, Verdict
 from tests.judge.cases import CLAIM, check, control, expects, observed
 

@@ -91,13 +91,13 @@ def test_a_probe_that_failed_is_told_in_its_own_words() -> None:
     """Where nobody said why an answer is not trusted, the answer itself does."""
     found = told(expects(CLAIM), observed(Outcome.PROBE_FAILED))
     assert found.verdict is Verdict.UNKNOWN
-    assert "not trusted: it probe_failed" in found.message
+    assert "cannot be judged: it probe_failed" in found.message
 
 
 def test_unknown_says_what_is_not_trusted() -> None:
     """The reason of distrust, the unknown fact or the failed control is in the message."""
     untrusted = observed(Outcome.CONNECTED, trusted=False, distrust="the channel broke")
-    assert "not trusted: the channel broke" in told(expects(CLAIM), untrusted).message
+    assert "cannot be judged: the channel broke" in told(expects(CLAIM), untrusted).message
     open_fact = expects(None, undecided="the driver of win-1 is unknown")
     found = told(open_fact, observed(Outcome.CONNECTED))
     assert found.expected == "undecided: the driver of win-1 is unknown"

@@ -14,7 +14,7 @@ from nettests.judge.limit_advice import (
 )
 from nettests.judge.verdicts import judge
 from nettests.model.expectation import Expected
-from nettests.model.flow_count import FlowCount
+from nettests.model.measured import FlowCount
 from nettests.model.service import Crowd, ServiceSettings
 from nettests.model.words import OS, Outcome, Question, Verdict
 from tests.judge.cases import CLAIM, check, expects, observed

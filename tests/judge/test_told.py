@@ -90,9 +90,9 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
          "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
         (expects(None, bugs=[BUG, replace(BUG, id="b", summary="s")]), observed(LOST), Verdict.KNOWN_BUG,
          "a known bug shows: dsr-hairpin-bug, b (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
-        (expects(CLAIM), observed(OK, trusted=False, distrust="it was cut"), Verdict.UNKNOWN, "not trusted: it was cut", advice.AFTER_DISTRUST),
-        (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "not trusted: the probe failed", advice.AFTER_DISTRUST),
-        (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "not trusted: it probe_failed", advice.AFTER_DISTRUST),
+        (expects(CLAIM), observed(OK, trusted=False, distrust="it was cut"), Verdict.UNKNOWN, "cannot be judged: it was cut", advice.AFTER_DISTRUST),
+        (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "cannot be judged: the probe failed", advice.AFTER_DISTRUST),
+        (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "cannot be judged: it probe_failed", advice.AFTER_DISTRUST),
         (expects(CLAIM, undecided="the driver is not known"), observed(OK), Verdict.UNKNOWN, "the driver is not known", advice.AFTER_UNDECIDED),
         (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check was answered after that", advice.AFTER_LATENESS),
         (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.AFTER_LOSS),
@@ -121,7 +121,10 @@ def test_why_and_what_next(
     found = told(expectation, seen)
     assert (found.verdict, found.next_step) == (verdict, step)
     head = f"{SUBJECT} - expected {found.expected}, observed {found.observed}"
-    assert found.message == (f"{head}: {why}" if why else head)
+    if why.startswith("cannot be judged: "):  # what was observed proves nothing
+        assert found.message == f"{SUBJECT} - {why}"
+    else:
+        assert found.message == (f"{head}: {why}" if why else head)
 
 
 def test_a_judgement_names_its_check_and_its_limitation() -> None:
@@ -145,7 +148,7 @@ def test_a_run_is_judged_check_by_check() -> None:
     both = {one.id: expects(CLAIM), other.id: expects(TIMED_OUT)}
     first, second = judge_run([one, other], both, {other.id: observed(LOST)})
     assert (first.check, first.verdict) == (one.id, Verdict.UNKNOWN)
-    assert first.message.endswith("observed probe_failed: not trusted: it was never observed")
+    assert first.message.endswith("- cannot be judged: it was never observed")
     assert (second.check, second.verdict) == ("other", Verdict.LIMITED)
 
 

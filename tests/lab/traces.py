@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from typing import Any, TypeVar
 
 from nettests import wire
+from nettests.capture.witness_record import record_of
 from nettests.lab.interfaces import Machine, PodNetwork, ResolverConfig
 from nettests.lab.network.fabric import LabFabric, create_fabric
 from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles
@@ -23,7 +24,6 @@ from nettests.parse.witness import WITNESS, witnessed_in
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words
 from nettests.probes.endpoint import CLIENT_IP
 from nettests.probes.packet_monitor import Dialect
-from nettests.session.witnessing import record_of
 from nettests.tracing.finding import Trace
 from nettests.tracing.mark import Mark, proven
 from nettests.tracing.packet import Capture, End, Scene

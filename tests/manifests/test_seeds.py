@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from nettests.expect import SeedDocument, Shown, Statement, mistakes_in_seeds, shown
+from nettests.expect.seeds import lacking
 from nettests.resources import manifests_path
 from nettests.session.without_cluster import cases_by_flow, survey
 from tests.manifests.seed_headings import SECTIONS, TROUBLESHOOTING
@@ -74,13 +75,27 @@ def test_every_row_is_written_for_people(seed: SeedDocument) -> None:
 
 def test_rows_that_are_open_or_in_part_say_what_is_lacking() -> None:
     """Whoever wants to go on finds where; a fact that is pending says it itself."""
-    lacking = {Shown.PART, Shown.OPEN}
     silent = [
         one.place
         for one in STATEMENTS
-        if shown(one, SURVEY.by_fact) in lacking and not one.lacks and not _pending(one)
+        if shown(one, SURVEY.by_fact) in {Shown.PART, Shown.OPEN}
+        and not lacking(one, SURVEY.by_fact)
+        and not _pending(one)
     ]
     assert silent == []
+
+
+def test_a_row_is_whole_only_if_its_facts_are() -> None:
+    """What a fact leaves untested is lacking in each row that rests on facts alone."""
+    untested = {name for name, each in SURVEY.by_fact.items() if each.fact.untested}
+    resting = [one for one in STATEMENTS if untested.intersection(one.facts) and not one.checks]
+    assert len(resting) > len(untested) / 2
+    for one in resting:
+        assert shown(one, SURVEY.by_fact) is Shown.PART, one.place
+        assert all(
+            one.lacks or SURVEY.by_fact[name].fact.untested in lacking(one, SURVEY.by_fact)
+            for name in untested.intersection(one.facts)
+        ), one.place
 
 
 def _pending(statement: Statement) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.model.loss import (
+from nettests.model.measured import (
     CLEAN,
     FALSE_RATE,
     POWER,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding
 
 TOLD = {
     SizeFinding.WHOLE: "packets of up to 1,400 bytes arrive",

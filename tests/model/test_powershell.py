@@ -22,7 +22,7 @@ from nettests.model.powershell import (
     whole_output,
 )
 from nettests.model.words import OS, Family
-from nettests.probes import commands, during_changes, idle_client, origin
+from nettests.probes import client_scripts, commands, origin
 from nettests.rules.readings import ToolOutput
 
 PACKAGE = Path(rules.__file__).parents[1]
@@ -42,12 +42,12 @@ def scripts() -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield every command that runs a script, with a name."""
     yield from ((reading.name, reading.words) for reading in readings())
     yield from ((command.file, command.words) for command in WINDOWS)
-    yield from idle_client.TRIALS.items()
+    yield from client_scripts.TRIALS.items()
     yield "resolve-dnsname", origin.RESOLVE_DNSNAME
     yield "lookup", commands.resolve_dnsname("web.demo.svc.cluster.local", Family.IPV6)
-    yield "idle client", idle_client.client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
-    yield "web client", idle_client.web_client_words(OS.WINDOWS, "10.0.0.1", 80, 5)
-    yield "flow client", during_changes.flow_words(OS.WINDOWS, "10.0.0.1", 81, 2)
+    yield "idle client", client_scripts.ECHO.words(OS.WINDOWS, "10.0.0.1", 80, 5)
+    yield "web client", client_scripts.WEB.words(OS.WINDOWS, "10.0.0.1", 80, 5)
+    yield "flow client", client_scripts.FLOW.words(OS.WINDOWS, "10.0.0.1", 81, 2)
 
 
 SCRIPTS = {name: words[-1] for name, words in scripts() if words[: len(POWERSHELL)] == POWERSHELL}
@@ -87,8 +87,7 @@ def test_every_module_with_a_script_is_among_them() -> None:
     parsed = {
         origin.__name__,
         commands.__name__,
-        during_changes.__name__,
-        idle_client.__name__,
+        client_scripts.__name__,
         "nettests.diagnose.inventory",
         "nettests.model.powershell",
         *(name for name in makers if name.startswith(f"{rules.__name__}.")),  # by ``readings``

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Raw
-from nettests.model.path_size import SizeFinding
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse import observe
 from nettests.parse.path_mtu import BYTES, ROUND, STREAM, read_sizes

@@ -312,6 +312,9 @@ def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> li
         ),
         (looked_up(BIND), False),
         (looked_up(BIND, elapsed=5.2), True),
+        (looked_up(BIND, elapsed=6.08), True),
+        (looked_up(BIND, elapsed=10.4), True),
+        (looked_up(BIND, elapsed=15.2), True),
         (looked_up(BIND, elapsed=3.0), False),
         (
             looked_up(
@@ -328,6 +331,9 @@ def looked_up(stdout: str, *, system: OS = OS.LINUX, elapsed: float = 0.2) -> li
         "it says so on Windows",
         "at once",
         "five seconds",
+        "and a second to start",
+        "two lost in a row",
+        "three lost in a row",
         "slow",
         "Microsoft's says so",
         "the server's own name",

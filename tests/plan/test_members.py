@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nettests.model.check import Check, Plan
 from nettests.model.facts import ClusterFacts, ExistingService, FleetScope, NodeFacts, known
 from nettests.model.words import CheckClass, Placement, Protocol, Question, VantageKind
-from nettests.plan import Matrix, Members, build, load
+from nettests.plan import Flow, Matrix, Members, build, load
 from nettests.plan.node_pools import choose_pools
 from nettests.plan.peers import EVERY_PAIR, PEERS, cover, every
 from nettests.plan.selection import select
@@ -158,6 +158,35 @@ def test_losses_are_counted_between_every_two_nodes() -> None:
         met = set(map(frozenset, ends(checks)))
         assert met == {frozenset((a, b)) for a in names for b in names if a != b}
         assert len(ends(checks)) < 1.5 * len(met)
+
+
+OF_KUBELETS = {
+    *("pod-host-aliases", "pod-hostname-fqdn", "pod-node-selector", "pod-of-other-os"),
+    *("pod-service-links", "pod-service-variables", "windows-huge-pages"),
+    *("windows-pod-linux-fields", "windows-run-as-non-root", "windows-run-as-user-name"),
+}
+"""What kubelet, scheduler and runtime do, in whichever Pod: one node of each pool shows it."""
+OF_FEW = {"service-unready-backend"}
+"""Its backend is a Pod that is never Ready, and serves nothing else: two nodes of each pool have one."""
+
+
+@pytest.mark.parametrize("flow", DEFAULT, ids=lambda flow: flow.name)
+def test_of_twelve_nodes_a_default_flow_leaves_none_out(flow: Flow) -> None:
+    """Each is an end of one of its members, if it is of a system that the flow is about, but for what no node decides."""
+    facts = fleet()
+    checks = plan(facts, flow.name).checks
+    about = {one.name for one in facts.nodes if any(one.os is c.source.os for c in checks)}
+    about |= {one.name for one in facts.nodes if any(one.os is c.target.os for c in checks)}
+    met = {name for pair in ends(checks) for name in pair if name}
+    if not met or flow.matrix is Matrix.EMPTY_NODES:
+        assert not checks or flow.matrix in {Matrix.CLUSTER, Matrix.EMPTY_NODES}
+    elif flow.name in OF_KUBELETS:
+        assert len(met) <= 2
+    elif flow.name in OF_FEW:
+        assert len(met) == 4
+    else:
+        assert about
+        assert met >= about
 
 
 def test_ids_and_titles_name_no_node() -> None:

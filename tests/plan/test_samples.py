@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.model.loss import fewest_lost, tail, tries
+from nettests.model.measured import fewest_lost, tail, tries
 from nettests.model.words import CheckClass, Protocol
 from nettests.plan.actions import FALSE_RATE, connections, train
 

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from nettests.capture import captures
 from nettests.cluster.tries import Sent, UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
@@ -26,7 +27,6 @@ from nettests.model.words import Distribution, Outcome, Protocol, SourceSeen
 from nettests.plan import Flow
 from nettests.plugin import controller
 from nettests.redaction import register
-from nettests.session import captures
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
 from nettests.session.holding import Holding
@@ -123,16 +123,16 @@ class CannedRun(Run):
         for number, check in enumerate(members):
             word = next((w for part, w in answers.items() if part in check.id), "")
             self._answer(check, word)
-            self._tell("observe", number + 1, len(members))
+            self.course.tell("observe", number + 1, len(members))
 
-    def _diagnose(self, plan: Plan, failing: Failing | None = None) -> None:
+    def _diagnose(self, plan: Plan, failing: Failing) -> None:
         """Collect nothing: there is no cluster to read."""
 
     def _answer(self, check: Check, word: str) -> None:
         expectation = self.prepared.blueprint.expectations[check.id]
         seen = ANSWERS.get(word) or expectation.expected or expectation.claim
         if word == "hang":
-            while not self._stopped.wait(0.05):
+            while not self.course.stopped.wait(0.05):
                 pass
             return
         if word == "skip":

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nettests.plugin.notifications import Notifications, Webhook
+from nettests.plugin.option_table import WEBHOOK_VARIABLE
 from nettests.report import Results, build_results
-from nettests.session.option_table import WEBHOOK_VARIABLE
 from tests.cluster.api import Reply, serving
 from tests.plugin.runner import Runner
 from tests.plugin.standin import HELD

@@ -321,7 +321,7 @@ def test_our_own_output_replaces_pytests(run: Runner) -> None:
     done = run(f"--flow={FLOW}", "--nettests-output=own", "-qq")
     lines = done.result.outlines
     assert lines[0] == "discover"
-    assert "observe: 32/32 checks observed" in lines
+    assert "observe: 32/32 observations made" in lines
     assert lines[-1].startswith("report: ")
     assert lines[-1].endswith("report.html")
     assert len(lines) <= 20

@@ -27,7 +27,7 @@ def test_a_pipe_gets_a_line_for_each_quarter(capsys: pytest.CaptureFixture[str])
     observing(Reporter("own"))
     assert capsys.readouterr().out.splitlines() == [
         "discover",
-        *(f"observe: {done}/8 checks observed" for done in (0, 2, 4, 6, 8)),
+        *(f"observe: {done}/8 observations made" for done in (0, 2, 4, 6, 8)),
     ]
 
 
@@ -107,4 +107,4 @@ def test_progress_from_many_threads_is_said_once(capsys: pytest.CaptureFixture[s
             thread.start()
         for thread in threads:
             thread.join()
-    assert capsys.readouterr().out == "observe: 4/8 checks observed\n"
+    assert capsys.readouterr().out == "observe: 4/8 observations made\n"

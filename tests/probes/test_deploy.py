@@ -15,7 +15,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
-from nettests.model.labels import POD_LABEL
+from nettests.model.labels import PURPOSE_LABEL, RUN_LABEL
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import OS
 from nettests.probes import Deployment, deploy, objects, open_probes
@@ -197,12 +197,12 @@ def test_a_node_where_no_pod_gets_a_network_is_barren(
 
 
 def test_the_sentinel_comes_last(cluster: Cluster) -> None:
-    """When the API knows the backends of all Services, one more is made in front of a server pod."""
+    """When the API knows the backends of all Services, one more is made in front of all server pods of the run."""
     found = deploy_on(cluster)
     assert cluster.requested == [{SERVICE.name: frozenset({"server-linux-1-1"})}]
     assert list(cluster.created)[-1] == found.sentinel == objects.SENTINEL
     spec = cluster.created[objects.SENTINEL]["spec"]
-    assert spec["selector"] == {POD_LABEL: "server-linux-1-1"}
+    assert spec["selector"] == {RUN_LABEL: "r", PURPOSE_LABEL: "server"}
     assert found.services[objects.SENTINEL].backends == ("server-linux-1-1",)
     assert found.remarks == ()
 

@@ -6,12 +6,12 @@ import pytest
 
 from nettests.model.words import OS
 from nettests.parse.during import DatagramAnswer, datagram_answers
-from nettests.probes.during_changes import flow_words
+from nettests.probes.client_scripts import FLOW
 
 
 def test_powershells_script_takes_the_address_as_it_is() -> None:
     """Words of a Windows command line: no double quotes, no line ends, nothing left to fill in."""
-    script = flow_words(OS.WINDOWS, "fd00::5", 81, 2)[-1]
+    script = FLOW.words(OS.WINDOWS, "fd00::5", 81, 2)[-1]
     assert "[Net.IPAddress]::Parse('fd00::5')" in script
     assert script.count("$a,81") == 2
     assert "ReceiveTimeout=1000*2;" in script
@@ -23,7 +23,7 @@ def test_powershells_script_takes_the_address_as_it_is() -> None:
 def test_only_addresses_become_part_of_a_script(system: OS) -> None:
     """A host name, or worse, is refused before a command is made of it."""
     with pytest.raises(ValueError, match="does not appear"):
-        flow_words(system, "10.0.0.1; reboot", 81, 2)
+        FLOW.words(system, "10.0.0.1; reboot", 81, 2)
 
 
 def test_a_line_counts_when_it_is_whole() -> None:

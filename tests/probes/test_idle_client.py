@@ -16,7 +16,7 @@ import pytest
 
 from nettests.model.words import OS
 from nettests.parse.idle import Fate, fate, opened, refused
-from nettests.probes.idle_client import TRIALS, client_words, web_client_words
+from nettests.probes.client_scripts import ECHO, TRIALS, WEB
 
 BASH, BUSYBOX = shutil.which("bash"), shutil.which("busybox")
 PATIENCE = 10.0
@@ -67,7 +67,7 @@ class Client:
 @contextmanager
 def speaking(port: int, *, seconds: int = REPLY) -> Iterator[Client]:
     """Run the Linux client, which waits so long for each answer."""
-    words = client_words(OS.LINUX, "127.0.0.1", port, seconds)
+    words = ECHO.words(OS.LINUX, "127.0.0.1", port, seconds)
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
@@ -181,7 +181,7 @@ def test_the_trial_of_bash_succeeds_where_the_client_works() -> None:
 
 def test_powershells_script_takes_the_address_as_it_is() -> None:
     """Words of a Windows command line: no double quotes, no line ends, nothing left to fill in."""
-    script = client_words(OS.WINDOWS, "fd00::5", 21000, 10)[-1]
+    script = ECHO.words(OS.WINDOWS, "fd00::5", 21000, 10)[-1]
     assert "[Net.IPAddress]::Parse('fd00::5')" in script
     assert "Connect($a,21000)" in script
     assert "ReadTimeout=1000*10;" in script
@@ -193,14 +193,14 @@ def test_powershells_script_takes_the_address_as_it_is() -> None:
 def test_only_addresses_become_part_of_a_script(system: OS) -> None:
     """What is no address is refused before anybody runs it."""
     with pytest.raises(ValueError, match="does not appear to be"):
-        client_words(system, "x'; Remove-Item C:", 21000, 10)
+        ECHO.words(system, "x'; Remove-Item C:", 21000, 10)
 
 
 @needs_bash
 def test_the_stream_of_errors_stays_open_while_it_speaks() -> None:
     """containerd 2.1 closes the input of a process whose stream of errors has ended."""
     with serving(lambda _connection: None) as port:
-        words = client_words(OS.LINUX, "127.0.0.1", port, REPLY)
+        words = ECHO.words(OS.LINUX, "127.0.0.1", port, REPLY)
         pipe = subprocess.PIPE
         with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe) as process:
             client = Client(process)
@@ -243,7 +243,7 @@ def web_serving(answers: list[bytes], act: Callable[[socket.socket], None]) -> I
 @contextmanager
 def requesting(port: int) -> Iterator[Client]:
     """Run the Linux client that speaks HTTP."""
-    *words, _name = web_client_words(OS.LINUX, "127.0.0.1", port, REPLY)
+    *words, _name = WEB.words(OS.LINUX, "127.0.0.1", port, REPLY)
     with subprocess.Popen(
         [*words, "web:80"],
         stdin=subprocess.PIPE,
@@ -319,4 +319,4 @@ def test_a_web_server_is_told_its_name() -> None:
     """Address and port, as a browser would; an IPv6 address in brackets."""
     for system in OS:
         for host, name in (("198.51.100.10", "198.51.100.10:80"), ("fd00::1", "[fd00::1]:80")):
-            assert name in web_client_words(system, host, 80, 5)[-1]
+            assert name in WEB.words(system, host, 80, 5)[-1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
-from nettests.model.flow_count import FlowCount
+from nettests.model.measured import FlowCount
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind
 from nettests.parse.late_trains import BESIDE
 from nettests.parse.many_flows import AT_LAST

@@ -9,10 +9,10 @@ import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
-from nettests.model.path_size import SizeFinding
+from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse.path_mtu import BYTES, STREAM
-from nettests.probes.series import IN_FRAGMENTS, SIZES, first_sizes
+from nettests.probes.size_search import IN_FRAGMENTS, SIZES, first_sizes
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 

@@ -20,11 +20,13 @@ def unpacked(page: str) -> str:
 def opened(page: str) -> html.HtmlElement:
     """Return the page with each check's evidence in its place."""
     document = html.document_fromstring(page)
-    places = {one.get("id"): one for one in document.xpath("//div[@class='evidence']")}
+    chips = set(document.xpath("//a[starts-with(@class, 'chip ')]/@id"))
     for _, block, _ in PACKED.findall(page):
         for check, nodes in json.loads(held(block)).items():
-            _put(places.pop(check), nodes)
-    assert not places, f"without evidence: {sorted(places)}"
+            chips.remove(check)
+            place = {"class": "evidence", "data-check": check}
+            _put(etree.SubElement(document.find("body"), "div", place), nodes)
+    assert not chips, f"without evidence: {sorted(chips)}"
     return document
 
 

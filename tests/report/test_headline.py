@@ -199,12 +199,32 @@ MTU = replace(DNS, cause="Large packets get no answer", checks=("pod-to-pod-larg
 ALONE = replace(DNS, cause="A single check (win-1)", checks=("dns-via-pod/alone",), explained=False)
 
 
+LOST = tuple(replace(DNS, cause=f"{name} is lost") for name in "abc")
+LARGE = replace(
+    DNS, cause="UDP packets vanish, and small ones arrive: an MTU of 900 bytes would fit"
+)
+OF_PODS = replace(
+    DNS,
+    cause="Packets of Pods between win-5 and other nodes get no answer",
+    traits={"pod-network": "win-5"},
+)
+OF_NODE = replace(
+    DNS,
+    cause="Packets between win-5 and other nodes get no answer",
+    traits={"remote-node": "win-5", "placement": "other-node"},
+)
+
+
 @pytest.mark.parametrize(
     ("incidents", "said"),
     [
         ((DNS,), "Cluster DNS does not answer"),
         ((DNS, MTU), "Cluster DNS does not answer · Large packets get no answer"),
-        ((DNS, MTU, MTU, MTU, MTU), f"{DNS.cause} · {MTU.cause} · {MTU.cause} · 2 more"),
+        ((DNS, MTU, MTU, *LOST, MTU), f"{DNS.cause} · {MTU.cause} · 3 more"),
+        ((*LOST, DNS, MTU), "a is lost · b is lost · c is lost · 2 more"),
+        ((DNS, OF_PODS), "Cluster DNS does not answer · Pods of win-5 are cut off"),
+        ((DNS, OF_PODS, OF_NODE), "Cluster DNS does not answer · win-5 is cut off"),
+        ((LARGE, MTU), "UDP packets vanish · Large packets get no answer"),
         ((DNS, ALONE), "Cluster DNS does not answer · 1 more"),
         ((DNS, replace(MTU, cause="x" * 120), ALONE), "Cluster DNS does not answer · 2 more"),
         ((ALONE,), "Something does not behave as documented: dns-via-pod/alone"),

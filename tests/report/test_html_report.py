@@ -16,6 +16,7 @@ from nettests.model.words import Verdict
 from nettests.report import Results, build_results, render_html, render_json, render_markdown
 from nettests.report.html_report import link
 from nettests.report.matrix import flow_groups
+from nettests.report.summary import SYMBOL
 from tests.report.hostile import hostile_records
 from tests.report.opened import opened, unpacked
 from tests.report.scenario import eventful, records
@@ -75,17 +76,16 @@ def test_each_check_is_one_cell_entry_with_shape_and_word(
     chips = page.xpath("//table[@class='matrix']//a[@data-check]")
     planned = {check.id: check.verdict for check in eventful_run.checks if check.check}
     assert {chip.get("data-check") for chip in chips} == set(planned)
-    drawn = set(page.xpath("//@id"))
     for chip in chips:
         verdict = planned[chip.get("data-check")]
         assert verdict.value in words(chip)
-        (shape,) = chip.xpath(".//*[local-name()='use']/@href")
-        assert shape == f"#i-{verdict.value}"
-        assert f"i-{verdict.value}" in drawn
+        assert f"v-{verdict.value}" in chip.get("class").split()
 
 
 def test_shapes_differ(page: html.HtmlElement) -> None:
-    """No two verdicts share a drawing."""
+    """No two verdicts share a drawing or a symbol; each symbol is that of the terminal."""
+    glyphs = dict(re.findall(r'\.v-([a-z-]+) \{ --glyph: "(.)"', page.findtext(".//style")))
+    assert glyphs == {verdict.value: symbol for verdict, symbol in SYMBOL.items()}
     symbols = page.xpath("//*[local-name()='symbol']")
     drawings = [b"".join(html.tostring(part) for part in symbol) for symbol in symbols]
     assert len(drawings) == len(set(drawings)) == len(Verdict)
@@ -224,7 +224,7 @@ def test_windows_stands_first_in_every_matrix(quiet: Results) -> None:
 
 
 def evidence(page: html.HtmlElement, check_id: str) -> html.HtmlElement:
-    (found,) = page.xpath(f"//div[@id='{check_id}']")
+    (found,) = page.xpath(f"//div[@data-check='{check_id}']")
     element: html.HtmlElement = found
     return element
 
@@ -256,7 +256,9 @@ def test_a_failing_check_leads_to_its_diagnostics() -> None:
     """Its evidence links each file relatively, says what is missing and why; other checks link nothing."""
     results, check = diagnosed()
     page = opened(render_html(results))
-    (evidence,) = [one for one in page.xpath("//div[@class='evidence']") if one.get("id") == check]
+    (evidence,) = [
+        one for one in page.xpath("//div[@class='evidence']") if one.get("data-check") == check
+    ]
     links = [link for link in page.xpath("//a/@href") if link.endswith("hns.json")]
     assert links == ["diagnostics/nodes/win%201/hns.json"]
     assert "Not available: routes, MTU denied" in words(evidence)

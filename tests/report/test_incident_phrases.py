@@ -2,8 +2,8 @@
 
 import pytest
 
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.observation import Observation
-from nettests.model.path_size import PathSize, SizeFinding
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents.loss import Loss
 from nettests.report.incidents.phrases import (

@@ -116,3 +116,55 @@ def test_what_made_no_attempt_is_no_echo() -> None:
         return replace(result, verdict=Verdict.FAIL, observation=empty)
 
     assert len(found(of)) == 2
+
+
+def through_proxy(of: Callable[[int, CheckResult], CheckResult]) -> tuple[Incident, ...]:
+    """Return the incidents where members of Pods on the node that dial Services, numbered, ended as given."""
+    results = swept(flows=FLOWS)
+    checks = [*run_singly(results.checks)]
+    dialling = [
+        each.id
+        for each in checks
+        if each.check
+        and each.check.flow == "pod-to-service-clusterip"
+        and each.check.source.node == NODE
+    ]
+    return find_incidents(
+        [of(dialling.index(each.id), each) if each.id in dialling else each for each in checks],
+        results.facts,
+    )
+
+
+def test_few_members_that_lost_some_or_all_of_a_proxy_s_connections_are_its_loss() -> None:
+    """Where others of it are green nothing else explains them, and each alone would say nothing."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        if number not in {0, 3, 4}:
+            return result
+        return lost(result, False, False) if number == 0 else lost(result, False, True)
+
+    (incident,) = (found := through_proxy(of))[:1]
+    assert len(found) == 1, [each.cause for each in found]
+    assert incident.cause.startswith(
+        f"Packets are lost now and then through the Service proxy of {NODE}"
+    )
+
+
+def test_services_that_lose_connections_after_they_answered_are_not_late() -> None:
+    """A wait that met an endpoint that has gone each time ended without an answer: its rules were there."""
+
+    def of(number: int, result: CheckResult) -> CheckResult:
+        if number < 3:
+            return lost(result, True, False)
+        check, seen = result.check, result.observation
+        assert check is not None
+        assert seen is not None
+        late = (
+            f"Service {check.target.service} did not answer probe-windows-1-2 on {NODE} within 34 s"
+        )
+        return replace(result, verdict=Verdict.FAIL, observation=replace(seen, late=late))
+
+    (incident,) = (found := through_proxy(of))[:1]
+    assert len(found) == 1, [each.cause for each in found]
+    assert incident.cause.startswith("Packets are lost now and then")
+    assert NODE in incident.cause

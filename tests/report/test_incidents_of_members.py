@@ -300,3 +300,20 @@ def test_a_silent_pod_is_told_from_its_node_by_the_node_itself() -> None:
 
     found = swept(silent, flows=(*FLOWS, "pod-to-node")).incidents
     assert [one.cause for one in found] == [f"Connections to Pod {pod} get no answer"]
+
+
+def test_one_service_that_a_node_lacks_is_named_with_it_and_not_as_all_nodes_of_its_os() -> None:
+    """Every other node reaches it: those of the same system on its own node are no evidence of those elsewhere."""
+    flows = ("pod-to-pod-ip", "pod-to-service-clusterip")
+    service = next(
+        one.check.target.service or ""
+        for one in run_singly(swept(flows=flows).checks)
+        if one.check and one.id.startswith(f"{flows[1]}/windows-1/windows-1/other-node")
+        if one.check.source.node == NODE
+    )
+    results = swept(
+        lambda action: action.source.node == NODE and action.target.service == service, flows=flows
+    )
+    incident, *_ = results.incidents
+    assert NODE in incident.cause
+    assert service in incident.cause

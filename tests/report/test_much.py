@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.model.flow_count import FlowCount
-from nettests.model.loss import estimate
+from nettests.model.measured import FlowCount, estimate
 from nettests.model.service import Crowd, ServiceSettings
 from nettests.model.words import Outcome, Question, Verdict
 from nettests.report.incidents.loss import lossy

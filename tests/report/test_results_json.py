@@ -10,8 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from nettests.model.journal_records import Event, Record
-from nettests.model.loss import estimate
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding, estimate
 from nettests.model.words import Verdict
 from nettests.report import API_VERSION, Results, build_results, render_json
 from tests.report.hostile import NASTY, hostile_records

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from nettests.rules import RULES
-from nettests.rules.readings import ToolOutput
+from nettests.rules.readings import OfPeers, ToolOutput
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 from tests.rules.made import Object, log
 
@@ -358,6 +358,13 @@ def taken(rule: str) -> dict[str, str]:
     one = RULES[rule]
     anywhere = KUBE_PROXY_ON_HOST in one.about
     texts = {**HEALTHY, **OTHERWISE.get(rule, {})}
+    texts |= {
+        reading.name: json.dumps(
+            dict.fromkeys(("win-1", "win-2"), texts.get(reading.of.name, "[]"))
+        )
+        for reading in one.reads
+        if isinstance(reading, OfPeers)
+    }
     return {
         reading.name: texts[reading.name]
         for reading in one.reads

@@ -6,6 +6,7 @@ from typing import Any
 
 from nettests.model.powershell import END, whole_output
 from nettests.rules import RULES, Evidence, Finding, reduced
+from nettests.rules.readings import ToolOutput
 
 Object = dict[str, Any]
 
@@ -82,7 +83,8 @@ def configuration(key: str, exceptions: list[str], route: str, *, encap: bool = 
 
 def ended(reading: str, text: str) -> str:
     """Return what the reading's command prints: a script of PowerShell prints a mark of its end last."""
-    return printed(getattr(READINGS[reading], "words", ("",)), text)
+    one = READINGS[reading]
+    return printed(one.words if isinstance(one, ToolOutput) else ("",), text)
 
 
 def printed(words: Sequence[str], text: str) -> str:

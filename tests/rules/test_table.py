@@ -13,7 +13,7 @@ from nettests.plan import cases, load
 from nettests.resources import suites_path
 from nettests.rules import RULES, Rule, table_of
 from nettests.rules.evidence import rule
-from nettests.rules.readings import ApiObjects, Request, ToolOutput, permission_of
+from nettests.rules.readings import ApiObjects, OfPeers, Request, ToolOutput, permission_of
 from tests.plan.clusters import mixed
 from tests.rules.made import READINGS
 
@@ -65,7 +65,9 @@ def test_every_rule_is_run_where_its_readings_can_be_taken() -> None:
     }
     assert set(probed) == set(RULES)
     on_nodes = {
-        one.name for one in RULES.values() if any(isinstance(r, ToolOutput) for r in one.reads)
+        one.name
+        for one in RULES.values()
+        if any(isinstance(r, ToolOutput | OfPeers) for r in one.reads)
     }
     assert {name for name, source in probed.items() if source is VantageKind.NODE} == on_nodes
 

@@ -10,7 +10,7 @@ from nettests.errors import ClusterError, ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.probes.objects import PULL_SECRET, Blank, pull_secret
 from nettests.redaction import without_held
-from nettests.session.prepare import copied_secret, profile_of
+from nettests.session.chosen_profile import copied_secret, profile_of
 from nettests.session.run_options import RunOptions
 from tests.cluster.api import Reply, serving, write_kubeconfig
 

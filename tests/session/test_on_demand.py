@@ -10,7 +10,7 @@ from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.plan import build, load
 from nettests.resources import suites_path
-from nettests.session.diagnosis import Demand, _may_stand_on, _pod, _wanted
+from nettests.session.diagnose_now import Demand, _may_stand_on, _pod, _wanted
 from tests.plan.clusters import mixed, node
 
 FLOWS = load([suites_path()]).flows

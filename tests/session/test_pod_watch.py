@@ -14,7 +14,8 @@ from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
 from nettests.probes import Deployment
 from nettests.session.journal import Follower, Journal
-from nettests.session.node_watch import FRESH_SECONDS, PodWatch
+from nettests.session.node_watch import FRESH_SECONDS
+from nettests.session.pod_watch import PodWatch
 from nettests.session.watch import Watch
 from tests.probes.made import action, check, deployed
 

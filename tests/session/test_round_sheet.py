@@ -204,7 +204,7 @@ def test_a_check_without_members_that_was_mostly_unknown_ends_so(journal: Journa
     kept.write_rest([alone], expected)
     judgement = history(journal).judged[alone.id]
     assert judgement.verdict is Verdict.UNKNOWN
-    assert judgement.message.endswith(": not trusted: no answer (unknown in 3 of 4 rounds)")
+    assert judgement.message.endswith("- cannot be judged: no answer (unknown in 3 of 4 rounds)")
 
 
 def test_a_round_in_which_most_members_were_judged_is_not_lost(journal: Journal) -> None:

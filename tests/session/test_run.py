@@ -19,13 +19,14 @@ from nettests.model.words import Outcome, Question
 from nettests.parse import observation_of
 from nettests.plan import load
 from nettests.plan.selection import select
+from nettests.private import require_writable
 from nettests.resources import suites_path
 from nettests.session import node_watch
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
 from nettests.session.recorded_runs import results_of, runs_in
-from nettests.session.report_dir import new_run_id, record_failed_start, require_writable
+from nettests.session.report_dir import new_run_id, record_failed_start
 from nettests.session.run import Run
 from nettests.session.run_archive import newest
 from nettests.session.run_options import Keep, Progress, RunOptions

@@ -18,11 +18,12 @@ from nettests.cluster.collect import remove
 from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
 from nettests.cluster.ownership import Ownership
+from nettests.model.check import Plan
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
 from nettests.session.holding import clean_up, ownership
 from nettests.session.journal import Follower
-from nettests.session.node_watch import PodWatch
+from nettests.session.observing import Diagnose, Observing, Once
 from nettests.session.run import Run
 from nettests.session.run_options import Progress
 from nettests.session.standing import Standing
@@ -41,9 +42,7 @@ from nettests.plan import load
 from nettests.resources import suites_path
 from nettests.session.run_options import RunOptions
 from nettests.session.prepare import prepare
-from nettests.session.node_watch import PodWatch
 from nettests.session.run import Run
-from nettests.session.standing import Standing
 profile = Path(sys.argv[3]) if sys.argv[3:] else None
 prepared = prepare(RunOptions(kubeconfig=Path(sys.argv[1]), report_dir=Path(sys.argv[2]),
                               cluster_profile=profile),
@@ -73,15 +72,17 @@ def test_checks_are_observed_on_real_packets(lab: Lab) -> None:
     assert namespaces(lab.connect(), prepared.run_id) == []
 
 
-class Robbed(Run):
-    """A run one of whose servers is deleted as soon as all stands."""
+class Robbing(Once):
+    """Deletes one of the servers as soon as all stands."""
 
     robbed = ""
 
-    def _pods(self, standing: Standing) -> PodWatch:
+    def observe(
+        self, plan: Plan, standing: Standing, observing: Observing, diagnose: Diagnose
+    ) -> None:
         self.robbed = min(name for name in standing.deployment.pods if name.startswith("server-"))
         delete_pod(standing.access.connection, standing.blank.namespace, self.robbed)
-        return super()._pods(standing)
+        super().observe(plan, standing, observing, diagnose)
 
 
 def test_a_server_that_is_deleted_in_the_middle_is_no_failure(lab: Lab) -> None:
@@ -89,20 +90,21 @@ def test_a_server_that_is_deleted_in_the_middle_is_no_failure(lab: Lab) -> None:
     prepared = lab.prepare()
     wanted = {"pod-to-pod-ip", "node-to-pod"}
     checks = [check for check in prepared.blueprint.plan.checks if check.flow in wanted]
-    run = Robbed(prepared)
+    robbing = Robbing()
+    run = Run(prepared, observation=robbing)
     run.start([check.id for check in checks])
     follower = Follower(run.journal.path)
     done = {check.id: follower.wait(check.id, timeout=60) for check in checks}
     run.finish(exit_code=6, counts={})
     for check in checks:
-        dialling = {one.label for one in check.members if one.action.target.pod == run.robbed}
+        dialling = {one.label for one in check.members if one.action.target.pod == robbing.robbed}
         assert 0 < len(dialling) < len(check.members)
         judgement = done[check.id].judgement
         assert judgement is not None
         assert judgement.verdict is Verdict.UNKNOWN
         (unknown,) = judgement.members  # those that passed are left out
         assert (unknown.verdict, set(unknown.labels)) == (Verdict.UNKNOWN, dialling), check.id
-        assert f"pod {run.robbed} no longer stands" in unknown.message
+        assert f"pod {robbing.robbed} no longer stands" in unknown.message
     assert namespaces(lab.connect(), prepared.run_id) == []
 
 

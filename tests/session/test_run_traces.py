@@ -7,13 +7,13 @@ from typing import cast
 
 import pytest
 
+from nettests.capture.trace_files import NodeCapture
+from nettests.capture.tracer import Traced
 from nettests.errors import NettestsError
 from nettests.model.check import Check
 from nettests.model.words import Question, TargetKind, Verdict
 from nettests.session import run_traces
-from nettests.session.captures import NodeCapture
 from nettests.session.run_traces import TRACES, representatives, trace_incidents
-from nettests.session.tracing import Traced
 from nettests.session.watch import Watch
 from nettests.tracing.packet import Frame
 from nettests.tracing.path import trace

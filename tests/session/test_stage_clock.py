@@ -2,7 +2,7 @@
 
 import threading
 
-from nettests.session.prepare import StageClock
+from nettests.session.course import StageClock
 
 
 class Clock:

@@ -8,8 +8,8 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.plugin.notifications import Webhook, webhook_of, without_address
+from nettests.plugin.option_table import WEBHOOK_VARIABLE
 from nettests.redaction import REDACTED, Redactor
-from nettests.session.option_table import WEBHOOK_VARIABLE
 from tests.cluster.api import Reply, Request, serving
 
 PATH = "/services/T0AB12CD3/B0EF45GH6/nobodysownsecretword24"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.tracing.packet import Direction, Edge, Frame
-from nettests.tracing.printed import FRAMES, LINES, Printed, pcap, read_pktmon, read_tcpdump
+from nettests.tracing.pcap import pcap
+from nettests.tracing.printed import FRAMES, LINES, Printed, read_pktmon, read_tcpdump
 
 SOON = 10.0
 """Seconds of a slow machine; without bounds it takes minutes."""

@@ -31,6 +31,7 @@ Trouble = Callable[[IPv4Address, dns.message.Message], Awaitable[dns.message.Mes
 """Given a server's address and its answer, returns the one that is sent."""
 
 _TTL = 30
+_LONGER_THAN_CLIENTS = 60.0
 
 
 class DnsTroubles:
@@ -61,6 +62,28 @@ def late(seconds: float) -> Trouble:
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         await asyncio.sleep(seconds)
         return answer
+
+    return trouble
+
+
+def ignoring(kind: str) -> Trouble:
+    """Leave queries for records of a kind without an answer, as long as any client waits."""
+
+    async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        if answer.question and answer.question[0].rdtype == dns.rdatatype.from_text(kind):
+            await asyncio.sleep(_LONGER_THAN_CLIENTS)
+        return answer
+
+    return trouble
+
+
+def truncating() -> Trouble:
+    """Send no more than that an answer is too long (TC): clients have to query again over TCP."""
+
+    async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        cut = dns.message.make_response(_question(answer), recursion_available=True)
+        cut.flags |= dns.flags.TC
+        return cut
 
     return trouble
 

@@ -62,6 +62,10 @@ def _answering(name: str, trouble: Callable[[Targets, Json], Trouble]) -> None:
 
 
 _answering("dns-slow", lambda _targets, options: server.late(number(options, "seconds", 3.0)))
+_answering(
+    "dns-ignores", lambda _targets, options: server.ignoring(text(options, "type") or "AAAA")
+)
+_answering("dns-truncates", lambda _targets, _: server.truncating())
 _answering("dns-wildcard", lambda targets, _: server.wildcard(targets.profile.outside_server))
 
 
@@ -97,6 +101,17 @@ async def _wrong_domain(targets: Targets, options: Json) -> AsyncIterator[None]:
         disk.files[KUBELET_FILE] = written.replace(right, wrong)
     with changed(disks, cluster_domain=_OTHER_DOMAIN):
         yield
+    for disk, written in zip(disks, before, strict=True):
+        disk.files[KUBELET_FILE] = written
+
+
+@fault("kubelet-set")
+async def _kubelet_set(targets: Targets, options: Json) -> AsyncIterator[None]:
+    disks, line = targets.disks(options), text(options, "text")
+    before = [disk.files.get(KUBELET_FILE, "") for disk in disks]
+    for disk, written in zip(disks, before, strict=True):
+        disk.files[KUBELET_FILE] = f"{written.rstrip()}\n{line}\n"
+    yield
     for disk, written in zip(disks, before, strict=True):
         disk.files[KUBELET_FILE] = written
 

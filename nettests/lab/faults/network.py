@@ -1,6 +1,7 @@
 """Faults of packets (between nodes, on a node's way to its pods, at single pods), and of Service proxies' rules."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from nettests.lab.client import Json
@@ -20,59 +21,82 @@ from nettests.lab.faults.targets import (
 )
 from nettests.lab.network import alterations
 from nettests.lab.network.alterations import Alteration, Which
-from nettests.lab.network.node_faults import NodeFaults
 from nettests.lab.network.switch_rules import IDLE_SECONDS
-from nettests.lab.network.wire_faults import GATEWAY, Path
+from nettests.lab.network.wire_faults import GATEWAY, Detour, Path, damaged, twice
 from nettests.lab.topology import OS
 
 _VNI = 9999
 _EVERY = 5
 _SERVICES = 200
 _GAP_SECONDS = 0.3
+_KILOBITS = 1000
 
-_OF_NODES: Mapping[str, Callable[[NodeFaults, str, Json], Awaitable[Undo]]] = {
-    "connection-loss": lambda faults, node, options: faults.lose_connections(
+_OF_NODES: Mapping[str, Callable[[Targets, str, Json], Awaitable[Undo]]] = {
+    "connection-loss": lambda targets, node, options: targets.fabric.node_faults.lose_connections(
         node, count(options, "every", _EVERY), packets(options)
     ),
-    "ports-run-out": lambda faults, node, options: faults.bound_connections(
+    "ports-run-out": lambda targets, node, options: targets.fabric.node_faults.bound_connections(
         node, count(options, "connections", 1000), count(options, "seconds", 30)
     ),
-    "small-mtu": lambda faults, node, options: faults.shrink(node, count(options, "bytes", 1400)),
-    "network-id-disguised": lambda faults, node, options: faults.disguise_network_id(
+    "small-mtu": lambda targets, node, options: targets.fabric.node_faults.shrink(
+        node, count(options, "bytes", 1400)
+    ),
+    "other-vni": lambda targets, node, options: targets.fabric.wire_faults.change_network_id(
         node, count(options, "vni", _VNI)
     ),
-    "idle-flows-forgotten": lambda faults, node, options: faults.forget_idle(
+    "network-id-disguised": lambda targets, node, options: (
+        targets.fabric.node_faults.disguise_network_id(node, count(options, "vni", _VNI))
+    ),
+    "idle-flows-forgotten": lambda targets, node, options: targets.fabric.node_faults.forget_idle(
         node, count(options, "seconds", IDLE_SECONDS)
     ),
-    "idle-outside-flows-forgotten": lambda faults, node, options: faults.forget_idle_outwards(
-        node, count(options, "seconds", IDLE_SECONDS)
+    "idle-outside-flows-forgotten": lambda targets, node, options: (
+        targets.fabric.node_faults.forget_idle_outwards(
+            node, count(options, "seconds", IDLE_SECONDS)
+        )
     ),
-    "not-encapsulated": lambda faults, node, _: faults.send_plainly(node),
-    "source-rewritten": lambda faults, node, _: faults.rewrite_sources(node),
-    "sources-disguised": lambda faults, node, _: faults.disguise_sources(node),
-    "macs-kept": lambda faults, node, _: faults.keep_macs(node),
-    "host-silent": lambda faults, node, _: faults.silence_host(node),
+    "not-encapsulated": lambda targets, node, _: targets.fabric.node_faults.send_plainly(node),
+    "source-rewritten": lambda targets, node, options: targets.fabric.node_faults.rewrite_sources(
+        node, targets.node(options, "peer") or ""
+    ),
+    "sources-disguised": lambda targets, node, _: targets.fabric.node_faults.disguise_sources(node),
+    "macs-kept": lambda targets, node, _: targets.fabric.node_faults.keep_macs(node),
+    "host-silent": lambda targets, node, _: targets.fabric.node_faults.silence_host(node),
+    "host-without-services": lambda targets, node, _: targets.fabric.node_faults.silence_host(
+        node, to_services=True
+    ),
+    "stale-neighbour": lambda targets, node, options: targets.fabric.node_faults.misdirect(
+        node, str(targets.node(options, "peer"))
+    ),
 }
 """Faults of one node."""
-_ALTERATIONS: Mapping[str, Callable[[Which], Alteration]] = {
-    "service-rules-missing": alterations.without,
-    "removed-services-kept": alterations.removed_kept,
-    "proxy-stopped": alterations.stopped,
-    "wrong-target-port": alterations.with_wrong_port,
-    "one-backend": alterations.with_one_backend,
-    "affinity-lost": alterations.without_affinity,
-    "endpoints-frozen": alterations.frozen,
-    "shared-endpoints-lost": alterations.shared_lost,
-    "readdressed-endpoints-lost": alterations.readdressed_lost,
-    "renamed-ports-lost": alterations.renamed_lost,
+_ALTERATIONS: Mapping[str, Callable[[Targets, Which, Json], Alteration]] = {
+    "service-rules-missing": lambda _targets, which, _: alterations.without(which),
+    "rules-run-out": lambda _targets, _which, options: alterations.full(
+        count(options, "services", _SERVICES)
+    ),
+    "removed-services-kept": lambda _targets, which, _: alterations.removed_kept(which),
+    "proxy-stopped": lambda _targets, which, _: alterations.stopped(which),
+    "stale-endpoint": lambda targets, which, _: alterations.with_stale_endpoint(
+        which, targets.profile
+    ),
+    "wrong-target-port": lambda _targets, which, _: alterations.with_wrong_port(which),
+    "one-backend": lambda _targets, which, _: alterations.with_one_backend(which),
+    "affinity-lost": lambda _targets, which, options: alterations.without_affinity(
+        which, count(options, "seconds", 0)
+    ),
+    "policies-ignored": lambda _targets, which, _: alterations.without_policies(which),
+    "endpoints-frozen": lambda _targets, which, _: alterations.frozen(which),
+    "shared-endpoints-lost": lambda _targets, which, _: alterations.shared_lost(which),
+    "readdressed-endpoints-lost": lambda _targets, which, _: alterations.readdressed_lost(which),
+    "renamed-ports-lost": lambda _targets, which, _: alterations.renamed_lost(which),
 }
 """Faults of Service rules; several faults of a node add up."""
 
 
 def _of_node(name: str) -> Inject:
     async def inject(targets: Targets, options: Json) -> Undo:
-        faults = targets.fabric.node_faults
-        return await _OF_NODES[name](faults, str(targets.node(options)), options)
+        return await _OF_NODES[name](targets, str(targets.node(options)), options)
 
     return inject
 
@@ -85,22 +109,34 @@ async def _loss(targets: Targets, options: Json) -> Undo:
     return await targets.fabric.wire_faults.lose(_path(targets, options), packets(options), rate)
 
 
-async def _held_back(targets: Targets, options: Json, *, seconds: float, every: int) -> Undo:
-    return await targets.fabric.wire_faults.hold_back(
-        _path(targets, options),
-        packets(options),
-        seconds=number(options, "seconds", seconds),
+async def _held_back(targets: Targets, options: Json, *, way: Detour) -> Undo:
+    detour = replace(
+        way,
+        seconds=number(options, "seconds", way.seconds),
         jitter=number(options, "jitter", 0),
-        every=count(options, "every", every),
+        every=count(options, "every", way.every),
         seed=count(options, "seed", 0),
     )
+    path = _path(targets, options)
+    return await targets.fabric.wire_faults.hold_back(path, packets(options), detour)
+
+
+def _too_fast(options: Json) -> str:
+    """Return the verdict of a policer on the way."""
+    kilobytes = count(options, "kilobits", _KILOBITS) // 8
+    return f"limit rate over {kilobytes} kbytes/second burst 16 kbytes drop"
+
+
+async def _struck(targets: Targets, options: Json, *, verdict: Callable[[Json], str]) -> Undo:
+    path = _path(targets, options)
+    return await targets.fabric.wire_faults.strike(path, packets(options), verdict(options))
 
 
 async def _route_missing(targets: Targets, options: Json) -> Undo:
     node, peer = str(targets.node(options)), str(targets.node(options, "peer"))
     if node == peer:
         raise LabError("A node needs no route to its own pods.", hint="Name another --peer.")
-    return await targets.fabric.node_faults.forget_route(node, peer)
+    return await targets.fabric.node_faults.forget_route(node, peer, count(options, "prefix", 0))
 
 
 async def _hairpin_broken(targets: Targets, options: Json) -> Undo:
@@ -108,16 +144,14 @@ async def _hairpin_broken(targets: Targets, options: Json) -> Undo:
     return await together([await lose(node) for node in targets.nodes(options)])
 
 
-async def _other_vni(targets: Targets, options: Json) -> Undo:
-    change = targets.fabric.wire_faults.change_network_id
-    return await change(str(targets.node(options)), count(options, "vni", _VNI))
-
-
 FAULTS |= {
-    "other-vni": _other_vni,
     "packet-loss": _loss,
-    "packet-delay": partial(_held_back, seconds=0.2, every=1),
-    "packet-reordering": partial(_held_back, seconds=0.02, every=_EVERY),
+    "packet-delay": partial(_held_back, way=Detour(seconds=0.2)),
+    "packet-reordering": partial(_held_back, way=Detour(seconds=0.02, every=_EVERY)),
+    "packet-corruption": partial(_held_back, way=Detour(every=_EVERY, change=damaged)),
+    "packet-duplication": partial(_held_back, way=Detour(change=twice)),
+    "narrow-link": partial(_struck, verdict=_too_fast),
+    "ttl-too-small": partial(_struck, verdict=lambda _: "ip ttl set 1"),
     "route-missing": _route_missing,
     "hairpin-broken": _hairpin_broken,
 }
@@ -136,7 +170,7 @@ def _path(targets: Targets, options: Json) -> Path:
     return Path(source=node, both=True)
 
 
-def _altering(name: str, alteration: Callable[[Targets, Which, Json], Alteration]) -> None:
+def _altering(name: str) -> None:
     @fault(name)
     async def alter(targets: Targets, options: Json) -> AsyncIterator[None]:
         # The Service need not exist yet: a run creates its own after the fault is injected.
@@ -144,7 +178,7 @@ def _altering(name: str, alteration: Callable[[Targets, Which, Json], Alteration
         key, nodes = object(), targets.nodes(options)
         for node in nodes:
             altered = targets.altered.setdefault(node, {})
-            altered[key] = alteration(targets, which, options)
+            altered[key] = _ALTERATIONS[name](targets, which, options)
             await targets.fabric.nodes[node].alter_services(tuple(altered.values()))
         yield
         for node in nodes:
@@ -153,16 +187,8 @@ def _altering(name: str, alteration: Callable[[Targets, Which, Json], Alteration
             await targets.fabric.nodes[node].alter_services(remaining)
 
 
-for _name, _alteration in _ALTERATIONS.items():
-    _altering(_name, lambda _targets, which, _, alteration=_alteration: alteration(which))
-_altering(
-    "rules-run-out",
-    lambda _targets, _, options: alterations.full(count(options, "services", _SERVICES)),
-)
-_altering(
-    "stale-endpoint",
-    lambda targets, which, _: alterations.with_stale_endpoint(which, targets.profile),
-)
+for _name in _ALTERATIONS:
+    _altering(_name)
 
 
 @fault("slow-rules")

@@ -104,8 +104,14 @@ def count(options: Json, name: str, default: int) -> int:
 
 def packets(options: Json) -> Packets:
     """Return the packets that the options choose."""
-    protocol, port = text(options, "protocol"), text(options, "port")
-    return Packets(protocol=protocol, port=port, larger_than=count(options, "larger-than", 0))
+    return Packets(
+        protocol=text(options, "protocol"),
+        port=text(options, "port"),
+        source_port=text(options, "source-port"),
+        larger_than=count(options, "larger-than", 0),
+        flows=count(options, "flows", 0),
+        fragments=bool(text(options, "fragments")),
+    )
 
 
 @contextmanager

@@ -84,9 +84,22 @@ def with_one_backend(which: Which) -> Alteration:
     return each(which, change)
 
 
-def without_affinity(which: Which) -> Alteration:
-    """Choose a new backend for each connection."""
-    return each(which, lambda port: replace(port, client_ip_affinity=False))
+def without_affinity(which: Which, seconds: int = 0) -> Alteration:
+    """Choose a new backend for each connection, or after so many seconds."""
+
+    def change(port: ServicePort) -> ServicePort:
+        kept = port.client_ip_affinity and seconds > 0
+        return replace(port, client_ip_affinity=kept, affinity_timeout=seconds)
+
+    return each(which, change)
+
+
+def without_policies(which: Which) -> Alteration:
+    """Treat both traffic policies as ``Cluster``."""
+    return each(
+        which,
+        lambda port: replace(port, external_traffic_local=False, internal_traffic_local=False),
+    )
 
 
 def frozen(which: Which) -> Alteration:

@@ -37,6 +37,8 @@ _BEGINNING = "type filter hook prerouting priority -150"
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
 _BEFORE_REWRITING = "type filter hook postrouting priority 90"
 _REWRITING = "type nat hook postrouting priority 90"
+_BEFORE_SERVICES = "type filter hook output priority -150"
+_NOBODY = "02:00:00:00:00:fe"
 
 
 class NodeFaults:
@@ -87,10 +89,11 @@ class NodeFaults:
         )
         return await self._put(self._at(node), "bounding", _BEGINNING, *rules, struck=kind)
 
-    async def rewrite_sources(self, node: str) -> Undo:
-        """Show other nodes' pods the node's address instead of its pods' own."""
+    async def rewrite_sources(self, node: str, peer: str = "") -> Undo:
+        """Show other nodes' pods, or those of one, the node's address instead of its pods' own."""
         spec = self._spec(node)
-        to_others = f"ip daddr {self._profile.cluster_cidr} ip daddr != {spec.pod_cidr}"
+        network = self._spec(peer).pod_cidr if peer else self._profile.cluster_cidr
+        to_others = f"ip daddr {network} ip daddr != {spec.pod_cidr}"
         rule = f"ip saddr {spec.pod_cidr} {to_others} snat to {spec.address}"
         return await self._put(self._at(node), "rewriting", _REWRITING, rule)
 
@@ -156,11 +159,13 @@ class NodeFaults:
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._put(self._at(node), "hairpins", _BEFORE_REWRITING, rule)
 
-    async def silence_host(self, node: str) -> Undo:
-        """Lose what the node itself sends to pods of other nodes; its pods' packets pass."""
-        spec, cluster = self._spec(node), self._profile.cluster_cidr
-        rule = f"ip saddr {spec.address} ip daddr {cluster} ip daddr != {spec.pod_cidr} drop"
-        hooks = {"entering": ENTERING, "leaving": "type filter hook output priority 0"}
+    async def silence_host(self, node: str, *, to_services: bool = False) -> Undo:
+        """Lose what the node itself sends to pods of other nodes, or to Services; its pods' packets pass."""
+        spec, profile = self._spec(node), self._profile
+        pods = f"ip daddr {profile.cluster_cidr} ip daddr != {spec.pod_cidr}"
+        where = f"ip daddr {profile.service_cidr}" if to_services else pods
+        rule = f"ip saddr {spec.address} {where} drop"
+        hooks = {"entering": ENTERING, "leaving": _BEFORE_SERVICES}
         chains = {name: Chain(hook=hook, rules=(rule,)) for name, hook in hooks.items()}
         return await put(self._worker, self._faults, self._at(node), family="ip", chains=chains)
 
@@ -199,9 +204,23 @@ class NodeFaults:
 
         return undo
 
-    async def forget_route(self, node: str, peer: str) -> Undo:
-        """Remove a node's routes to the pods of another node."""
-        return await self._without_routes(node, [self._spec(peer).pod_cidr])
+    async def forget_route(self, node: str, peer: str, prefix: int = 0) -> Undo:
+        """Remove a node's routes to the pods of another node, but for the first network of that prefix length."""
+        pods = self._spec(peer).pod_cidr
+        return await self._without_routes(node, [pods], prefix)
+
+    async def misdirect(self, node: str, peer: str) -> Undo:
+        """Let a node keep a MAC address for another one that nobody has, as a stale neighbour entry does."""
+        spec = self._spec(peer)
+
+        async def told(address: str) -> None:
+            await self._configure(
+                node,
+                lambda links: links.neighbours(_card(self._spec(node)), [(spec.address, address)]),
+            )
+
+        await told(_NOBODY)
+        return partial(told, mac(spec.os, spec.address))
 
     async def send_plainly(self, node: str) -> Undo:
         """Let a node of an overlay send its pods' packets without encapsulation."""
@@ -219,13 +238,15 @@ class NodeFaults:
         await encapsulate(end=True)
         return partial(encapsulate, end=False)
 
-    async def _without_routes(self, node: str, networks: list[Network]) -> Undo:
+    async def _without_routes(self, node: str, networks: list[Network], prefix: int = 0) -> Undo:
         def withdraw(links: Netlink) -> list[tuple[Network, Route]]:
             routes = [
                 (network, route) for network in networks for route in links.routes_to(network)
             ]
             for network, route in routes:
                 links.withdraw(network, route)
+                for kept in [*network.subnets(new_prefix=prefix)][:1] if prefix else ():
+                    links.route(kept, route.link, via=route.via, table=route.table)
             return routes
 
         withdrawn = await self._configure(node, withdraw)
@@ -234,6 +255,8 @@ class NodeFaults:
 
         def restore(links: Netlink) -> None:
             for network, route in withdrawn:
+                for kept in [*network.subnets(new_prefix=prefix)][:1] if prefix else ():
+                    links.withdraw(kept, route)
                 links.route(network, route.link, via=route.via, table=route.table)
 
         async def undo() -> None:

@@ -15,6 +15,9 @@ _VXLAN = 50
 _INNER_PROTOCOL = 8 * (8 + 8 + 14 + 9)
 _INNER_PORT = 8 * (8 + 8 + 14 + 20 + 2)
 """Bits from the outer UDP header to the inner protocol and destination port."""
+_INNER_FRAGMENT, _INNER_SOURCE_PORT = 8 * (8 + 8 + 14 + 6), 8 * (8 + 8 + 14 + 20)
+_OFFSET = 0x1FFF
+"""Of an IP packet's flags and fragment offset the latter: the first fragment has none, nor has a whole packet."""
 _DICE = 10_000
 _LAST_PORT = 65535
 
@@ -24,12 +27,16 @@ class Packets:
     """Packets by their content; fields that are not set match anything.
 
     ``protocol`` is ``tcp``, ``udp`` or ``icmp``; ``port`` a destination port or a range ``30000-32767``;
-    ``larger_than`` counts bytes of the IP packet.
+    ``larger_than`` counts bytes of the IP packet. ``flows`` is one TCP or UDP flow of so many, a power of two, by its source
+    port, as one of several paths of equal cost carries it; ``fragments`` are those behind the first.
     """
 
     protocol: str = ""
     port: str = ""
+    source_port: str = ""
     larger_than: int = 0
+    flows: int = 0
+    fragments: bool = False
 
     def __post_init__(self) -> None:
         if self.protocol and self.protocol not in PROTOCOLS:
@@ -37,16 +44,19 @@ class Packets:
                 f'There is no protocol "{self.protocol}" to strike.',
                 hint=f"Protocols: {', '.join(PROTOCOLS)}.",
             )
-        if self.port and (self.protocol == "icmp" or not _is_range(self.port)):
-            raise LabError(
-                f'"{self.port}" is no port of {self.protocol or "TCP or UDP"}.',
-                hint="Name a port, 80, or a range, 30000-32767, of TCP or UDP.",
-            )
+        for port in filter(None, (self.port, self.source_port)):
+            if self.protocol == "icmp" or not _is_range(port):
+                raise LabError(
+                    f'"{port}" is no port of {self.protocol or "TCP or UDP"}.',
+                    hint="Name a port, 80, or a range, 30000-32767, of TCP or UDP.",
+                )
+        if self.flows & (self.flows - 1):
+            raise LabError(f"{self.flows} is no power of two.", hint="One flow of 2, 4, 8 …")
 
     @property
     def all(self) -> bool:
         """Whether every packet matches."""
-        return not (self.protocol or self.port or self.larger_than)
+        return self == Packets()
 
 
 def plain(packets: Packets) -> str:
@@ -56,11 +66,18 @@ def plain(packets: Packets) -> str:
         # ICMP of both families; a family's own word would need a rule for each
         kinds = "{ icmp, ipv6-icmp }" if packets.protocol == "icmp" else packets.protocol
         words.append(f"meta l4proto {kinds}")
+    elif packets.port or packets.source_port or packets.flows:
+        words.append("meta l4proto { tcp, udp }")
     if packets.port:
-        protocols = "" if packets.protocol else "meta l4proto { tcp, udp } "
-        words.append(f"{protocols}th dport {packets.port}")
+        words.append(f"th dport {packets.port}")
+    if packets.source_port:
+        words.append(f"th sport {packets.source_port}")
+    if packets.flows:
+        words.append(f"th sport & {packets.flows - 1} == 0")
     if packets.larger_than:
         words.append(f"meta length > {packets.larger_than}")
+    if packets.fragments:
+        words.append(f"ip frag-off & {_OFFSET} != 0")
     return " ".join(words)
 
 
@@ -71,6 +88,12 @@ def encapsulated(packets: Packets, vxlan_port: int) -> str:
         words.append(f"@th,{_INNER_PROTOCOL},8 {PROTOCOLS[packets.protocol]}")
     if packets.port:
         words.append(f"@th,{_INNER_PORT},16 {packets.port}")
+    if packets.source_port:
+        words.append(f"@th,{_INNER_SOURCE_PORT},16 {packets.source_port}")
+    if packets.flows:
+        words.append(f"@th,{_INNER_SOURCE_PORT},16 & {packets.flows - 1} == 0")
+    if packets.fragments:
+        words.append(f"@th,{_INNER_FRAGMENT},16 & {_OFFSET} != 0")
     if packets.larger_than:
         words.append(f"meta length > {packets.larger_than + _VXLAN}")
     return " ".join(words)

@@ -15,7 +15,7 @@ import itertools
 import os
 import random
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -63,18 +63,45 @@ def _open_tap(name: str) -> int:
     return descriptor
 
 
-class _Detour:
-    """Writes back what it reads from a tap device: ``seconds`` later, and up to ``jitter`` more, at random.
+Change = Callable[[bytes], tuple[bytes, ...]]
+"""Makes of a frame those that are delivered instead."""
 
-    ``every`` holds back one frame of so many and lets the others pass at once. Closing loses what is held.
+
+def damaged(frame: bytes) -> tuple[bytes, ...]:
+    """Return a frame with another last byte, as a bit error leaves it: checksums no longer fit."""
+    return (frame[:-1] + bytes([frame[-1] ^ 0x01]),)
+
+
+def twice(frame: bytes) -> tuple[bytes, ...]:
+    """Return a frame two times."""
+    return frame, frame
+
+
+def unchanged(frame: bytes) -> tuple[bytes, ...]:
+    """Return a frame as it is."""
+    return (frame,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detour:
+    """What happens to packets on their way: ``seconds`` later, and up to ``jitter`` more, at random, and changed.
+
+    ``every`` strikes one frame of so many and lets the others pass at once.
     """
 
-    def __init__(
-        self, descriptor: int, seconds: float, jitter: float, every: int, seed: int
-    ) -> None:
-        self._descriptor = descriptor
-        self._seconds, self._jitter, self._every = seconds, jitter, every
-        self._dice = random.Random(seed)  # noqa: S311  # an order of packets, not a secret
+    seconds: float = 0
+    jitter: float = 0
+    every: int = 1
+    seed: int = 0
+    change: Change = unchanged
+
+
+class _Tap:
+    """Writes back what it reads from a tap device, as a detour has it. Closing loses what is held."""
+
+    def __init__(self, descriptor: int, detour: Detour) -> None:
+        self._descriptor, self._detour = descriptor, detour
+        self._dice = random.Random(detour.seed)  # noqa: S311  # an order of packets, not a secret
         self._count = 0
         self._held: set[asyncio.TimerHandle] = set()
 
@@ -97,15 +124,17 @@ class _Detour:
 
     def _pass_on(self, frame: bytes) -> None:
         self._count += 1
-        if self._every > 1 and self._count % self._every:
+        detour = self._detour
+        if detour.every > 1 and self._count % detour.every:
             self._write(frame)
             return
-        wait = self._seconds + self._dice.random() * self._jitter
+        wait = detour.seconds + self._dice.random() * detour.jitter
         timer: asyncio.TimerHandle
 
         def due() -> None:
             self._held.discard(timer)
-            self._write(frame)
+            for changed in detour.change(frame):
+                self._write(changed)
 
         timer = asyncio.get_running_loop().call_later(wait, due)
         self._held.add(timer)
@@ -133,13 +162,16 @@ class WireFaults:
 
     async def lose(self, path: Path, packets: Packets, rate: float) -> Undo:
         """Lose a share of packets."""
-        verdict = f"{share(rate)} drop".strip()
-        drop_rules = tuple(
+        return await self.strike(path, packets, f"{share(rate)} drop".strip())
+
+    async def strike(self, path: Path, packets: Packets, verdict: str) -> Undo:
+        """Do with packets what an nft verdict says."""
+        struck = tuple(
             rule
             for source, target in self._ways(path)
             for rule in rules(packets, self._tunnel_port, self._between(source, target), verdict)
         )
-        return await self._load({"crossing": Chain(hook=_CROSSING, rules=drop_rules)})
+        return await self._load({"crossing": Chain(hook=_CROSSING, rules=struck)})
 
     async def change_network_id(self, node: str, vni: int) -> Undo:
         """Let a node's VXLAN packets carry another network id, and understand that one alone."""
@@ -152,15 +184,11 @@ class WireFaults:
         )
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=id_rules)})
 
-    async def hold_back(
-        self, path: Path, packets: Packets, *, seconds: float, jitter: float, every: int, seed: int
-    ) -> Undo:
-        """Deliver packets late; with ``jitter``, or one of ``every`` alone, in another order."""
+    async def hold_back(self, path: Path, packets: Packets, way: Detour) -> Undo:
+        """Deliver packets late or changed; with jitter, or one of several alone, in another order."""
         name = f"detour-{next(self._numbers)}"
         try:
-            detour = _Detour(
-                await self._worker.run(lambda: self._tap(name)), seconds, jitter, every, seed
-            )
+            detour = _Tap(await self._worker.run(lambda: self._tap(name)), way)
         except OSError as error:
             raise LabError(
                 f"Packets cannot be held back here: {error}",

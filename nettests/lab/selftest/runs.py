@@ -70,6 +70,11 @@ class Run:
         """The red checks, in their order."""
         return tuple(check for check in self.checks if check.red)
 
+    @property
+    def spoiled(self) -> bool:
+        """Whether nothing can be judged beside it: what a busy machine left unknown is only left out."""
+        return bool(self.problem) or any(check.verdict != "unknown" for check in self.red)
+
 
 def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -> Run:
     """Return a run from its ``results.json``."""
@@ -113,7 +118,7 @@ def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
             verdict=deviation["verdict"],
             source=source,
             target=target,
-            service=end if end != target else "",
+            service=deviation.get("service") or (end if end != target else ""),
         )
         if member.red:
             yield member

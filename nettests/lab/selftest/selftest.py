@@ -19,7 +19,7 @@ from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
-from nettests.lab.selftest.named_faults import NamedFault, placed
+from nettests.lab.selftest.named_faults import NamedFault, placeable, placed
 from nettests.lab.selftest.runs import Run, from_json, open_flows
 
 _HEALTHY = "healthy"
@@ -112,7 +112,10 @@ def _injected(fault: NamedFault) -> Any:
 
 Tell = Callable[[str], None]
 
-ALWAYS = ("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns")
+ALWAYS = (
+    *("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns", "dns-via-service"),
+    *("icmp-pod-to-pod", "node-to-pod", "nodeport-from-pod-other-node"),
+)
 """Flows that a quick run tests beside those that must turn."""
 _VERIFIED = 4
 """How many flows are retried after a fault was cleared."""
@@ -122,7 +125,7 @@ _VERIFIED = 4
 class Plan:
     """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` runs only flows that must turn and a few others: unrelated red checks are not looked for then.
+    ``quick`` runs only flows that must turn and a few others, and not again once the fault is cleared.
     """
 
     profiles: tuple[str, ...]
@@ -130,14 +133,17 @@ class Plan:
     budget: float
     limit: float = 900
     quick: bool = False
-    seed: int | None = None
-    """Faults are put at nodes that it chooses, and not where they are declared."""
+    seeds: tuple[int, ...] = ()
+    """Faults are put at nodes that each of them chooses, and not where they are declared."""
 
     def of(self, profile: str) -> Iterator[NamedFault]:
         """Yield the faults of a profile."""
-        for fault in self.faults:
-            if profile in fault.profiles:
-                yield fault if self.seed is None else placed(fault.name, profile, self.seed)
+        if not self.seeds:
+            yield from (fault for fault in self.faults if profile in fault.profiles)
+        for seed in self.seeds:
+            for fault in self.faults:
+                if placeable(fault, profile):
+                    yield placed(fault.name, profile, seed)
 
 
 class Selftest:
@@ -164,15 +170,15 @@ class Selftest:
         faults = list(self._plan.of(profile))
         pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)
-        if healthy is not None and (healthy.red or healthy.problem):
+        if healthy is not None and healthy.spoiled:
             healthy = None  # the machine may have been busy
         if healthy is not None and not pending:
             return True
         with ExitStack() as stack:
             shared = _Shared(profile, stack)
             if healthy is None:
-                healthy = self._healthy(profile, shared.lab())
-            if healthy.red or healthy.problem:
+                healthy = self._healthy(profile, shared.lab(), faults)
+            if healthy.spoiled:
                 self._tell(f"{profile}: not healthy without a fault; nothing is judged on it")
                 return True
             for number, fault in enumerate(pending, 1):
@@ -189,9 +195,12 @@ class Selftest:
                     shared.renew()
         return True
 
-    def _healthy(self, profile: str, lab: LabFolder) -> Run:
+    def _healthy(self, profile: str, lab: LabFolder, faults: Sequence[NamedFault]) -> Run:
+        quick = faults if self._plan.quick else ()
+        flows = tuple(dict.fromkeys(flow for fault in quick for flow in _quick_flows(fault)))
+        reports = self._store.reports(profile, _HEALTHY)
         healthy = self._timed(
-            lambda: running.run(lab, self._store.reports(profile, _HEALTHY), limit=self._plan.limit)
+            lambda: running.run(lab, reports, limit=self._plan.limit, flows=flows)
         )
         self._store.keep_healthy(profile, healthy)
         self._tell(f"{profile}: healthy, {len(healthy.red)} red of {len(healthy.checks)} checks")
@@ -206,7 +215,8 @@ class Selftest:
         lab = shared.lab()
         with running.broken(lab, fault.injections):
             finished = self._run(lab, reports, fault, flows)
-        return Kept(run=finished, left=self._verify(lab, reports, fault))
+        quick = self._plan.quick  # what is declared is mended: a longer selftest looks for that
+        return Kept(run=finished, left=() if quick else self._verify(lab, reports, fault))
 
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
         finished = self._timed(

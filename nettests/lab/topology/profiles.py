@@ -43,6 +43,7 @@ DEFAULT = "win2019-l2bridge"
 _ROUTED = frozenset({"host-gw", "routes"})
 """Backends that the lab wires in both families."""
 _LAST_USERSPACE = 25
+_MOST_BYTES = 4 << 20
 
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
 """Where pods have addresses of the nodes' network: both are in it."""
@@ -150,6 +151,8 @@ def _folder() -> Path:
 
 def _text(path: Path) -> str:
     try:
+        if path.stat().st_size > _MOST_BYTES or not path.is_file():
+            raise ProfileError(f"The lab profile {path} is no regular file of at most 4 MiB.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ProfileError(f"The lab profile {path} cannot be read: {error}.") from error

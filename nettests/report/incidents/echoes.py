@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nettests.judge.distrust import lost_channel
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness, lost_later
-from nettests.report.incidents.loss import PLACES, Loss
+from nettests.report.incidents.loss import PLACES, Loss, lost_after_answer
 from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult, Incident
 
@@ -29,14 +29,26 @@ def echoes(
     place = set(_place(loss, nodes))
     if not place:
         return frozenset()
-    held = [incident.checks for incident in incidents]
+    late = _late_rules(loss, red)
+    held = [incident.checks for incident in incidents if incident.traits != late]
     single = [(check,) for check in red.keys() - {*loss.checks, *(c for of in held for c in of)}]
-    return frozenset(
-        check
+    waited = [incident.checks for incident in incidents if incident.traits == late]
+    struck = [
+        checks
         for checks in (*held, *single)
         if len(checks) <= FEW and all(_struck(red[each], place, loss, nodes) for each in checks)
-        for check in checks
-    )
+    ]
+    return frozenset(check for checks in (*waited, *struck) for check in checks)
+
+
+def _late_rules(loss: Loss, red: Mapping[str, CheckResult]) -> Mapping[str, str] | None:
+    """Return how an incident is marked whose Services seemed late on the node that loses packets; ``None`` if they were.
+
+    Rules that come late answer from then on: what was lost after an answer was not lost for want of them.
+    """
+    node = next((trait.value for trait in loss.scope if trait.kind is Kind.PROXY_NODE), None)
+    again = sum(map(lost_after_answer, (red[check] for check in loss.checks)))
+    return {Kind.LATE_RULES.value: node} if node and again >= FEW else None
 
 
 def _place(loss: Loss, nodes: Mapping[str, str]) -> Iterator[str]:

@@ -28,11 +28,11 @@ from nettests.report.incidents.phrases import (
     cause_of_loss,
     cause_of_slowness,
 )
+from nettests.report.incidents.rules_missed import deviations, without_path
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind
-from nettests.report.incidents.untrusted import deviations, without_path
 from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
@@ -58,18 +58,20 @@ def find_incidents(
     besides += [*deviations(list(red.values())), *without_path(red, evidence)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
-    if dns_node := node_of_dns(facts):
-        besides += [clue for result in ran for clue in way_to_dns(result, dns_node)]
+    dns_node = node_of_dns(facts)
+    queried = [clue for result in ran for clue in way_to_dns(result, dns_node)] if dns_node else []
+    besides += queried
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
     clues = [*_without((*evidence, *besides), slowness)]
     otherwise_explained = {clue.check for clue in new} | set(slowness.checks if slowness else ())
     others = [result for result in red.values() if result.id not in otherwise_explained]
-    loss = find_loss(others, evidence)
+    loss = find_loss(others, evidence, queried)
     explained = explain([*_without(clues, loss)])
     if loss and (steady := _struck_by_cause(loss, explained, evidence)):
-        loss = find_loss([result for result in others if result.id not in steady], evidence)
+        others = [result for result in others if result.id not in steady]
+        loss = find_loss(others, evidence, queried)
         explained = explain([*_without(clues, loss)])
     incidents = [_incident(explanation, red, facts) for explanation in explained]
     if slowness:
@@ -79,6 +81,11 @@ def find_incidents(
         incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
         struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
         incidents.append(_of_loss(replace(loss, checks=struck_too), facts))
+    several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
+    alone = [result for result in red.values() if result.id not in several]
+    if (rest := find_loss(alone, evidence, queried, unexplained=True)) and rest.scope:
+        incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
+        incidents.append(_of_loss(rest, facts))
     covered = {check for incident in incidents for check in incident.checks}
     incidents.sort(
         key=lambda incident: (
@@ -88,7 +95,7 @@ def find_incidents(
             Kind.SERVICE not in incident.traits,  # of as many, what names a Service tells most
         )
     )
-    alone = sorted((result for result in red.values() if result.id not in covered), key=_weight)
+    alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
     return tuple(_by_check(incident) for incident in whole)
 

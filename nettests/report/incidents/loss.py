@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from nettests.judge.distrust import busy
 from nettests.judge.message import last_detail
+from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt
-from nettests.model.path_size import SizeFinding
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness
@@ -70,12 +70,35 @@ def lossy(result: CheckResult) -> bool:
     return silent > 0 and answered > 0 and not seen.differing_ports
 
 
-def find_loss(red: Sequence[CheckResult], evidence: Sequence[Evidence]) -> Loss | None:
-    """Return the loss that red checks show together, ``None`` where too few do."""
+def lost_after_answer(result: CheckResult) -> bool:
+    """Whether an attempt got no answer although an earlier one did: what it needed was there before."""
+    seen = result.observation
+    attempts = sorted(seen.attempts if seen else (), key=lambda attempt: attempt.started)
+    answered = [attempt.outcome.positive for attempt in attempts]
+    silent = [attempt.outcome is Outcome.TIMED_OUT for attempt in attempts]
+    return True in answered and any(silent[answered.index(True) :])
+
+
+def find_loss(
+    red: Sequence[CheckResult],
+    evidence: Sequence[Evidence],
+    queries: Sequence[Evidence] = (),
+    *,
+    unexplained: bool = False,
+) -> Loss | None:
+    """Return the loss that red checks show together, ``None`` where too few do.
+
+    ``queries`` are the ways of checks to the cluster's DNS: where they are not all that is struck, names are lost on the way.
+    Of those that share no other cause, one that lost all that it sent counts beside two that lost some of it.
+    """
     struck = [result for result in red if lossy(result)]
+    if unexplained and len(struck) > 1:
+        struck = [result for result in red if result in struck or _silent(result)]
     if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None
     ids = {result.id for result in struck}
+    if ids - {clue.check for clue in queries}:
+        evidence = [*evidence, *queries]
     attempts = [
         attempt
         for result in struck

@@ -1,19 +1,12 @@
-"""Incidents about large numbers: many connections, many Services, and what is beside them or left of them.
+"""Incidents about large numbers: many connections, many Services, and what is beside them or left of them. Pure.
 
-Used by ``traits``, for what checks share, and by ``phrases``. Pure.
-
-What most checks of an incident saw, as a verb: the end of its sentence.
+Used by ``traits``, for what checks share, and by ``phrases``.
 """
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import assert_never
 
 from nettests.model.check import Check
-from nettests.model.observation import Observation
 from nettests.model.service import Crowd
-from nettests.model.words import Outcome, Verdict
-from nettests.report.results import CheckResult
 
 CONNECTIONS = "Many connections of Pods"
 SERVICES = "Many Services"
@@ -49,37 +42,3 @@ def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: 
         return f"{what} are still there{where}"
     verbs = {CONNECTIONS: f"{happens} from a number on", SERVICES: "are not all served"}
     return f"{what}{where} {verbs.get(what, happens)}"
-
-
-UNJUDGED = "cannot be judged"
-_HAPPENED = {
-    Outcome.TIMED_OUT: "get no answer",
-    Outcome.REFUSED: "are refused",
-    Outcome.UNREACHABLE: "find no route",
-    Outcome.NXDOMAIN: "end with “no such name”",
-    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
-    Outcome.NO_PORT: "find no port to connect from",
-    Outcome.LOST: "lose their connections",
-    Outcome.REJECTED: "are rejected",
-    Outcome.FAILS_TO_START: "fail to start",
-    Outcome.DEVIATES: "deviate",
-    Outcome.CUT_SHORT: "are ended before their time",
-}
-
-
-def happened(results: Sequence[CheckResult]) -> str:
-    """Return what most of the checks saw, as a verb."""
-    seen = Counter(
-        _seen(result.observation)
-        for result in results
-        if result.observation is not None and result.verdict is not Verdict.UNKNOWN
-    )
-    if not seen:
-        return UNJUDGED
-    return _HAPPENED.get(seen.most_common(1)[0][0], "do not behave as documented")
-
-
-def _seen(observation: Observation) -> Outcome:
-    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
-    waited = observation.late is not None and observation.outcome.positive
-    return Outcome.TIMED_OUT if waited else observation.outcome

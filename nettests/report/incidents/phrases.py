@@ -8,16 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
-from nettests.model.path_size import PathSize, SizeFinding
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
+from nettests.report.incidents.happened import UNJUDGED, happened
 from nettests.report.incidents.hops import lost_directions
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import UNJUDGED, amount_sentence, happened
+from nettests.report.incidents.much import amount_sentence
+from nettests.report.incidents.rules_missed import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
-from nettests.report.incidents.untrusted import listed, rules_of
+from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
 
 _OF_ONE = {
@@ -126,7 +128,6 @@ def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -
 
 
 def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return the cause for large packets, or for many connections or Services."""
     if Kind.SIZE in of:
         return _size_cause(of, results, happens)
     node, system = of.get(Kind.SOURCE_NODE, ""), of.get(Kind.SOURCE_OS, "")
@@ -237,6 +238,7 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
         f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
+        f" from {of[Kind.DIRECTION]}" if Kind.DIRECTION in of else "",
         f" from {of[Kind.SOURCE_OS].capitalize()} nodes" if Kind.SOURCE_OS in of else "",
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
@@ -316,8 +318,9 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
         start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
-        node = of.pop(Kind.PROXY_NODE)
-        return f"Services through the Service proxy of {node}{_where(of)}"
+        node, start = of.pop(Kind.PROXY_NODE), _STARTS.get(of.pop(Kind.VANTAGE, ""), "")
+        whose = f" from {start}" if start else ""
+        return f"Services through the Service proxy of {node}{whose}{_where(of)}"
     if Kind.PLACEMENT in of:
         within = of.get(Kind.SOURCE_NODE, "a node")
         place = {"other-node": "between nodes", "same-node": f"within {within}"}

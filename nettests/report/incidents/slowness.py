@@ -23,7 +23,7 @@ from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
-from nettests.report.incidents.loss import FEWEST, lossy, scope_of
+from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -77,7 +77,6 @@ def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
 
 
 def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
-    """Whether a way is one of those that are late; new Pods use TCP alone."""
     return all(
         trait in way.traits or trait == Trait(Kind.PROTOCOL, Protocol.TCP.value) for trait in scope
     )
@@ -187,6 +186,8 @@ def _kept_silent(result: CheckResult) -> bool:
     """Whether a Service of the run did not answer a check; a new Pod tells of that by itself."""
     check, seen = result.check, result.observation
     if check is None or seen is None or check.action.question is Question.RESOLVE:
+        return False
+    if lost_after_answer(result):
         return False
     outcomes = {seen.outcome, *(attempt.outcome for attempt in seen.attempts)}
     return Outcome.TIMED_OUT in outcomes or speaks_of_first_packets(check)

@@ -2,25 +2,17 @@
 
 Beside ``evidence`` and ``phrases``. The reason of the check or of its control names what is lacking, and its node. One incident
 has the instrument of one node pool, whose nodes are of a kind.
-
-Beside ``evidence``. Nothing tells what they share but where they are red, so another check that is green there
-contradicts nothing, and whatever else explains as many of them comes first.
-
-Beside ``evidence``. What a rule read is what is wrong, word for word, and nothing has to be inferred from packets:
-that others conform contradicts nothing, so the trait is of red checks alone.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nettests.judge.distrust import Instrument, instrument, last_ending
 from nettests.judge.not_started import not_started
 from nettests.model.calibration import NOT_UNDERSTOOD
 from nettests.model.visible import cut
-from nettests.model.words import Outcome, Question, Verdict
-from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult
 
 REASON_LENGTH = 120
@@ -87,45 +79,8 @@ def shared_reason(results: Sequence[CheckResult]) -> str:
     return cut(most[0][0], REASON_LENGTH) if most and 2 * most[0][1] > len(results) else ""
 
 
-_TOLD_BY_PACKETS = frozenset({Kind.NEW_PODS, Kind.DNS})
-"""What a check without a path of its own may be about all the same."""
-
-
-def without_path(
-    red: Mapping[str, CheckResult], evidence: Iterable[Evidence]
-) -> Iterator[Evidence]:
-    """Yield, for each red check that nothing but its own case decided, its flow and its node."""
-    for clue in evidence:
-        kinds = {trait.kind for trait in clue.traits}
-        if not clue.red or Kind.RULE not in kinds or kinds & _TOLD_BY_PACKETS:
-            continue
-        check = red[clue.check].check
-        if check is not None and check.source.node:
-            traits = {Trait(Kind.FLOW, check.flow), Trait(Kind.ON_NODE, check.source.node)}
-            yield Evidence(check=clue.check, traits=frozenset(traits), red=True)
-
-
-CLUSTER = "the cluster"
-"""Whose the settings are that belong to no node."""
 _NAMED = 4
 """So many names stand in a sentence."""
-
-
-def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield, for each rule of configuration that is not met, whose settings it read."""
-    for result in red:
-        check, seen = result.check, result.observation
-        if check is None or seen is None or check.action.question is not Question.INSPECT:
-            continue
-        if result.verdict is Verdict.FAIL and seen.outcome is Outcome.DEVIATES:
-            trait = Trait(Kind.SETTINGS, check.source.node or CLUSTER)
-            yield Evidence(check=result.id, traits=frozenset({trait}), red=True)
-
-
-def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Return the names of the rules that these checks are about, in their order."""
-    cases = (result.check.action.case for result in results if result.check)
-    return tuple(dict.fromkeys(case.label for case in cases if case))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -28,15 +28,19 @@
   }
 
   // --- pictures of the fleet: which pair is under the pointer
+  let toPair = () => {};
   for (const figure of all(".heat")) {
     const [rows, columns] = [figure.dataset.rows.split("|"), figure.dataset.columns.split("|")];
     const cells = figure.querySelector(".cells");
     const told = figure.querySelector("output");
-    figure.querySelector("svg").addEventListener("pointermove", (event) => {
+    const pairAt = (event) => {
       const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(cells.getScreenCTM().inverse());
       const [row, column] = [rows[Math.floor(at.y / 14)], columns[Math.floor(at.x / 14)]];
-      told.textContent = row && column ? `${row} → ${column}` : "";
-    });
+      return told.textContent = row && column ? `${row} → ${column}` : "";
+    };
+    const picture = figure.querySelector("svg");
+    picture.addEventListener("pointermove", pairAt);
+    if (!figure.querySelector("a")) picture.addEventListener("click", (event) => toPair(figure, pairAt(event)));
   }
 
   // --- evidence: JSON in zlib's format in Base64, one block a flow; see nettests/report/packed.py
@@ -60,33 +64,53 @@
     }
     return made;
   };
-  const fill = async (place, check) => {
+  const treesOf = async (part) => unpack(part.closest(".flow").querySelector(".packed"));
+  const refuse = (place, problem) => {
+    const told = document.createElement("p");
+    told.className = "error";
+    told.textContent = `This browser cannot unpack the evidence (${problem}): results.json has values and attempts ` +
+      "of every check by its id, journal.jsonl every command and answer.";
+    place.append(told);
+  };
+  // A list has an entry for each check of its flow once somebody opens it, and an entry its evidence likewise.
+  const fillList = async (list) => {
     try {
-      const trees = await unpack(check.closest(".flow").querySelector(".packed"));
-      place.append(...trees[check.dataset.check].map(element));
-    } catch (problem) {
-      const told = document.createElement("p");
-      told.className = "error";
-      told.textContent = `This browser cannot unpack the evidence (${problem}): results.json has values and attempts ` +
-        "of every check by its id, journal.jsonl every command and answer.";
-      place.append(told);
-    }
+      for (const [id, [summary]] of Object.entries(await treesOf(list))) {
+        const check = document.createElement("details");
+        check.className = "check";
+        check.dataset.check = id;
+        check.hidden = document.getElementById(id).classList.contains("off");
+        check.append(element(summary));
+        list.append(check);
+      }
+    } catch (problem) { refuse(list, problem); }
+  };
+  const fill = async (place, check, then = () => {}) => {
+    try {
+      const [summary, ...evidence] = (await treesOf(check))[check.dataset.check];
+      place.append(...evidence.map(element));
+      then(element(summary));
+    } catch (problem) { refuse(place, problem); }
   };
   document.addEventListener("toggle", (event) => {
-    const check = event.target;
-    if (!check.open || !check.matches("details.check:not(.filled)")) return;
-    check.classList.add("filled");
-    fill(check.querySelector(".evidence"), check);
+    const part = event.target;
+    if (!part.open || part.classList.contains("filled") || !part.matches(".list, .check")) return;
+    part.classList.add("filled");
+    if (part.matches(".list")) fillList(part);
+    else {
+      const evidence = document.createElement("div");
+      evidence.className = "evidence";
+      part.append(evidence);
+      fill(evidence, part);
+    }
   }, true);
 
   // --- filters: a check is shown when every filter that is set holds
   const form = document.querySelector(".filters");
   if (!form) return;
-  const checks = all("details.check");
-  const chips = all(".chip");
+  const checks = all(".chip");
   const tiles = all(".tile");
-  const words = new Map(checks.map((check) => [check.dataset.check, `${check.dataset.check}\n${check.textContent}`.toLowerCase()]));
-  for (const chip of chips) words.set(chip.dataset.check, `${words.get(chip.dataset.check)}\n${chip.title.toLowerCase()}`);
+  const words = new Map(checks.map((chip) => [chip.id, `${chip.id}\n${chip.textContent}\n${chip.title}`.toLowerCase()]));
   const texts = (node) => {
     if (typeof node === "string") return node;
     return Array.isArray(node) ? node.slice(1).map(texts).join("\n") : "";
@@ -103,7 +127,7 @@
     (!wanted.verdict || item.dataset.verdict === wanted.verdict) &&
     (!wanted.flow || item.dataset.flow === wanted.flow) &&
     (!wanted.os || item.dataset.os.split(" ").includes(wanted.os)) &&
-    wanted.text.every((word) => (words.get(item.dataset.check) ?? "").includes(word));
+    wanted.text.every((word) => words.get(item.id).includes(word));
 
   const apply = () => {
     const wanted = {
@@ -115,11 +139,10 @@
     if (wanted.text.length) searchEvidence();
     const filtered = Boolean(wanted.verdict || wanted.flow || wanted.os || wanted.text.length);
     let found = 0;
-    for (const check of checks) {
-      check.hidden = !matches(check, wanted);
-      found += check.hidden ? 0 : 1;
+    for (const check of checks) found += check.classList.toggle("off", !matches(check, wanted)) ? 0 : 1;
+    for (const check of all("details.check")) {
+      check.hidden = document.getElementById(check.dataset.check).classList.contains("off");
     }
-    for (const chip of chips) chip.classList.toggle("off", !matches(chip, wanted));
     let flows = 0;
     for (const flow of all(".flow")) {
       const skips = all(".skips", flow);
@@ -127,7 +150,7 @@
       const skipsShown = ofFlow && !wanted.os && !wanted.text.length &&
         (!wanted.verdict || wanted.verdict === "skipped");
       for (const skip of skips) skip.hidden = !skipsShown;
-      flow.hidden = !all(".check", flow).some((check) => !check.hidden) && !(skips.length && skipsShown);
+      flow.hidden = !flow.querySelector(".chip:not(.off)") && !(skips.length && skipsShown);
       flows += flow.hidden ? 0 : 1;
     }
     for (const suite of all("section.of-suite")) {
@@ -160,32 +183,37 @@
   const drawer = document.getElementById("drawer");
   const body = drawer.querySelector(".body");
   const title = document.getElementById("drawer-title");
-  const evidence = new Map(checks.map((check) => [check.dataset.check, check]));
   let current = null;
   const show = (id, member) => {
-    const check = evidence.get(id);
-    if (!check) return false;
-    current = id;
+    const check = document.getElementById(id);
+    if (!check?.matches(".chip")) return false;
+    current = check;
     const copy = document.createElement("div");
     copy.className = "evidence";
-    copy.append(check.querySelector(".evidence .id").cloneNode(true));
     body.replaceChildren(copy);
-    fill(copy, check).then(() => {
+    title.textContent = check.textContent;
+    fill(copy, check, (summary) => {
+      if (current !== check) return;
+      title.replaceChildren(...summary.childNodes);
       const one = member && all(".member", copy).find((each) => each.querySelector("bdi").textContent === member);
       if (!one) return;
       one.open = true;
       one.scrollIntoView();
     });
-    title.replaceChildren(...check.querySelector("summary").cloneNode(true).childNodes);
     if (!drawer.open) drawer.showModal();
     drawer.scrollTop = 0;
     history.replaceState(null, "", `#${id}`);
     return true;
   };
   const step = (by) => {
-    const shown = checks.filter((check) => !check.hidden || check.dataset.check === current);
-    const at = shown.findIndex((check) => check.dataset.check === current) + by;
-    if (at >= 0 && at < shown.length) show(shown[at].dataset.check);
+    const shown = checks.filter((check) => !check.classList.contains("off") || check === current);
+    const next = shown[shown.indexOf(current) + by];
+    if (next) show(next.id);
+  };
+  toPair = async (figure, pair) => {
+    const of = (tree) => tree.some(([name, , [, , , label] = []]) => name === "details" && label?.[1] === pair);
+    const check = Object.entries(await treesOf(figure)).find(([, tree]) => of(tree));
+    if (check) show(check[0], pair);
   };
   for (const link of all("a[data-check]")) {
     link.addEventListener("click", (event) => {

@@ -9,6 +9,8 @@ from nettests.lab.network.alterations import (
     removed_kept,
     renamed_lost,
     shared_lost,
+    without_affinity,
+    without_policies,
 )
 from nettests.lab.network.services import unchanged
 from nettests.lab.topology import ServicePort
@@ -119,3 +121,14 @@ def test_ports_with_other_endpoints_are_those_that_a_recreation_takes_away() -> 
     assert unchanged((A, TWIN, EMPTY), (moved, TWIN, ELSE, filled)) == (TWIN, ELSE, filled)
     assert unchanged((A,), (replace(A, endpoints=()),)) == ()
     assert unchanged((), (A,)) == (A,)
+
+
+def test_policies_and_the_time_of_affinity_are_those_of_the_fault() -> None:
+    """Both policies become ``Cluster``; a Service without affinity gets none."""
+    local = replace(A, external_traffic_local=True, internal_traffic_local=True)
+    (changed,) = without_policies(Which())((local,))
+    assert (changed.external_traffic_local, changed.internal_traffic_local) == (False, False)
+    affine = replace(A, client_ip_affinity=True)
+    short, plain = without_affinity(Which(), 5)((affine, A))
+    assert (short.client_ip_affinity, short.affinity_timeout) == (True, 5)
+    assert not plain.client_ip_affinity

@@ -99,6 +99,49 @@ def test_sources_are_rewritten(start_lab: StartLab, node: str, caller: str, own:
     assert lab.request(caller, neighbour) == f"neighbour sees {own}"
     lab.mend(number)
     assert lab.request(caller, B) == f"b sees {own}"
+    lab.fault("node_faults", "rewrite_sources", node, WIN_B)
+    other, address = ("linux", ON_LINUX) if caller == "a" else ("a", A)
+    assert lab.request(caller, B) == f"b sees {NODE_ADDRESS[node]}"
+    assert lab.request(caller, address) == f"{other} sees {own}"
+
+
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_a_neighbour_entry_is_stale(start_lab: StartLab, node: str, caller: str) -> None:
+    """Nothing of that node reaches its peer, until the entry is right again; what it sends to others does."""
+    lab = cluster(start_lab)
+    other = ("linux", ON_LINUX) if caller == "a" else ("a", A)
+    number = lab.fault("node_faults", "misdirect", node, WIN_B)
+    assert lab.request(caller, B) == "timed out"
+    assert lab.request(caller, other[1]).startswith(f"{other[0]} sees")
+    lab.mend(number)
+    assert lab.request(caller, B).startswith("b sees")
+
+
+def test_a_route_covers_the_first_addresses_alone(start_lab: StartLab) -> None:
+    """A Pod in the rest of the peer's network is out of reach; mended, all are reached."""
+    lab = cluster(start_lab)
+    beyond = next(
+        address
+        for address in (lab.attach(WIN_B, f"b{number}") for number in range(8))
+        if int(address.rpartition(".")[2]) >= 8
+    )
+    number = lab.fault("node_faults", "forget_route", LINUX, WIN_B, 29)
+    assert lab.request("linux", B).startswith("b sees")
+    assert lab.request("linux", beyond) == "timed out"
+    lab.mend(number)
+    assert "sees" in lab.request("linux", beyond)
+
+
+@pytest.mark.parametrize(("node", "caller"), [(WIN_A, "a"), (LINUX, "linux")])
+def test_a_host_reaches_no_services(start_lab: StartLab, node: str, caller: str) -> None:
+    """Its Pods do, and it reaches the backend itself."""
+    lab = cluster(start_lab)
+    lab.program(service(backend(B, WIN_B)))
+    assert lab.request(node, VIP, 80).startswith("b sees")
+    lab.fault("node_faults", "silence_host", node, to_services=True)
+    assert lab.request(node, VIP, 80) == "timed out"
+    assert lab.request(caller, VIP, 80).startswith("b sees")
+    assert lab.request(node, B).startswith("b sees")
 
 
 @pytest.mark.parametrize(("node", "caller", "own"), [(WIN_A, "a", A), (LINUX, "linux", ON_LINUX)])

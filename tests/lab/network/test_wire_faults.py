@@ -4,7 +4,7 @@ import pytest
 
 from nettests.lab.errors import LabError
 from nettests.lab.network.packets import Packets
-from nettests.lab.network.wire_faults import GATEWAY, Path
+from nettests.lab.network.wire_faults import GATEWAY, Detour, Path, damaged, twice
 from nettests.lab.topology import Driver
 from tests.lab.network.clusters import LINUX, NODE_ADDRESS, WIN_A, WIN_B, profile
 from tests.lab.network.conftest import StartLab
@@ -87,11 +87,11 @@ def test_a_share_of_packets_is_lost(lab: Laboratory) -> None:
 @DRIVERS
 def test_packets_that_are_held_back_arrive_in_the_end(lab: Laboratory) -> None:
     """What is held for longer than a client waits is no answer; held for a moment, it is one."""
-    long = lab.fault("wire_faults", "hold_back", THERE, Packets(protocol="udp"), **held(seconds=20))
+    long = lab.fault("wire_faults", "hold_back", THERE, Packets(protocol="udp"), Detour(seconds=20))
     assert lab.request("a", B, protocol="udp") == "timed out"
     assert lab.request("a", B) == f"b sees {A}"
     lab.mend(long)
-    lab.fault("wire_faults", "hold_back", Path(source=WIN_A), Packets(), **held(seconds=0.05))
+    lab.fault("wire_faults", "hold_back", Path(source=WIN_A), Packets(), Detour(seconds=0.05))
     assert lab.request("a", B, protocol="udp") == f"b sees {A}"
     assert lab.request("a", B) == f"b sees {A}"
 
@@ -100,7 +100,7 @@ def test_packets_that_are_held_back_arrive_in_the_end(lab: Laboratory) -> None:
 @DRIVERS
 def test_held_packets_are_overtaken(lab: Laboratory) -> None:
     """One of three arrives late, none is lost; mended, they come in their order."""
-    number = lab.fault("wire_faults", "hold_back", THERE, Packets(), **held(seconds=0.3, every=3))
+    number = lab.fault("wire_faults", "hold_back", THERE, Packets(), Detour(seconds=0.3, every=3))
     arrived = lab.arrivals("a", "b", B, 9)
     assert arrived[:6] == [0, 1, 3, 4, 6, 7]
     assert sorted(arrived) == list(range(9))
@@ -108,9 +108,55 @@ def test_held_packets_are_overtaken(lab: Laboratory) -> None:
     assert lab.arrivals("a", "b", B, 9) == list(range(9))
 
 
-def held(*, seconds: float, every: int = 1) -> dict[str, float]:
-    """Options of ``hold_back``."""
-    return {"seconds": seconds, "jitter": 0, "every": every, "seed": 1}
+@NEEDS_TUN
+@DRIVERS
+def test_a_damaged_datagram_is_dropped_by_its_checksum(lab: Laboratory) -> None:
+    """Each frame with a wrong bit is lost at its receiver; one that is sent twice is answered as any other."""
+    number = lab.fault(
+        "wire_faults", "hold_back", THERE, Packets(protocol="udp"), Detour(change=damaged)
+    )
+    assert lab.request("a", B, protocol="udp") == "timed out"
+    assert lab.request("a", B) == f"b sees {A}"
+    lab.mend(number)
+    lab.fault("wire_faults", "hold_back", THERE, Packets(), Detour(change=twice))
+    assert lab.request("a", B, protocol="udp") == f"b sees {A}"
+    assert [*map(lab.arrivals("a", "b", B, 4).count, range(4))] == [2, 2, 2, 2]
+
+
+@DRIVERS
+def test_flows_are_lost_by_their_source_port(lab: Laboratory) -> None:
+    """One of four, each time it is tried, and those from a range of ports; all others pass."""
+    number = lab.fault("wire_faults", "lose", THERE, Packets(flows=4), 1)
+    asks = [Ask(source="a", address=B, source_port=port) for port in range(20000, 20008)]
+    answers = lab.send_all(*asks)
+    assert [answer == "timed out" for answer in answers] == [True, False, False, False] * 2
+    lab.mend(number)
+    lab.fault("wire_faults", "lose", THERE, Packets(source_port="20100-20101"), 1)
+    asks = [Ask(source="a", address=B, source_port=port) for port in (20099, 20100, 20102)]
+    assert [answer == "timed out" for answer in lab.send_all(*asks)] == [False, True, False]
+
+
+@DRIVERS
+def test_fragments_are_lost(lab: Laboratory) -> None:
+    """A datagram that needs none arrives; one that is cut does not."""
+    lab.fault("wire_faults", "lose", THERE, Packets(fragments=True), 1)
+    sizes = (1000, 4000)
+    asks = [Ask(source="a", address=B, protocol="udp", size=size) for size in sizes]
+    assert lab.send_all(*asks) == [f"b sees {A}", "timed out"]
+
+
+@pytest.mark.parametrize("driver", [Driver.L2BRIDGE])
+def test_a_link_is_narrow_and_packets_are_old(lab: Laboratory) -> None:
+    """What exceeds the rate is lost; a packet that may make one hop is not forwarded to a Pod."""
+    limit = "limit rate over 10 kbytes/second burst 16 kbytes drop"
+    narrow = lab.fault("wire_faults", "strike", THERE, Packets(), limit)
+    large = [Ask(source="a", address=B, protocol="udp", size=1400)] * 40
+    assert 0 < lab.send_all(*large).count("timed out") < 40
+    lab.mend(narrow)
+    way = Path(source=WIN_A, target=LINUX)
+    lab.fault("wire_faults", "strike", way, Packets(), "ip ttl set 1")
+    assert lab.request("a", ON_LINUX) == "timed out"
+    assert lab.request("a", B) == f"b sees {A}"
 
 
 @pytest.mark.parametrize("driver", [Driver.OVERLAY])

@@ -1,25 +1,23 @@
 """Capture one marked flow on several nodes: a Pod on each, canaries before and after, text → sightings.
 
-For ``tracing``, which finds where a flow was lost, and for ``witnessing``, which compares captures with what servers
+For ``tracer``, which finds where a flow was lost, and for ``witnessing``, which compares captures with what servers
 and facts say. Nodes, seconds and sizes are bounded.
-
-The folder of a trace: its page, its summary, and for each node a capture file with the frames of the flow.
 """
 
 import contextlib
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TypeVar
 
 from nettests import probes
 from nettests.bounds import Bounds
+from nettests.capture.scene import OUTSIDE
+from nettests.capture.trace_files import NodeCapture
 from nettests.cluster.access import Access
-from nettests.diagnose.folder import safe_name, write_below
 from nettests.errors import ClusterError, NotInstalledError
 from nettests.model import ports
 from nettests.model.channel import ChannelError
@@ -38,63 +36,9 @@ from nettests.probes.capturing import (
 )
 from nettests.probes.commands import host_programs
 from nettests.probes.objects import NODE_CLOSED, Object
-from nettests.report.trace_page import render_trace
-from nettests.report.trace_words import terminal_lines
-from nettests.session.trace_scene import OUTSIDE
-from nettests.tracing.finding import Trace
-from nettests.tracing.mark import Mark, belonging, proven
-from nettests.tracing.packet import Capture, Frame, Scene, Sighting
-from nettests.tracing.printed import Printed, pcap, read_pktmon, read_tcpdump
-
-PAGE, LINES = "trace.html", "trace.txt"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeCapture:
-    """What was captured on a node, and the frames of it that are of the flow, without payload; others are not kept.
-
-    A mark may be somebody else's port as well: of what a packet carries nothing but the mark itself is kept.
-    """
-
-    capture: Capture
-    frames: tuple[Frame, ...]
-
-    @classmethod
-    def of(
-        cls, capture: Capture, pairs: Iterable[tuple[Frame, Sighting]], mark: Mark
-    ) -> "NodeCapture":
-        """Return a capture with the frames of the flow that its sightings show."""
-        belongs = belonging(capture.sightings, mark)
-        frames = tuple(
-            replace(frame, data=_heads(frame, sighting, mark))
-            for frame, sighting in pairs
-            if belongs(sighting.packet)
-        )
-        return cls(capture=capture, frames=frames)
-
-
-def _heads(frame: Frame, sighting: Sighting, mark: Mark) -> bytes:
-    """Return a frame up to its payload, or to the end of the mark that its payload begins with."""
-    payload = sighting.packet.payload
-    kept = len(mark.token) if mark.token and payload.startswith(mark.token) else 0
-    return frame.data[: len(frame.data) - max(0, len(payload) - kept)]
-
-
-def write_trace(
-    directory: Path, trace: Trace, captures: Iterable[NodeCapture], *, title: str
-) -> Path:
-    """Write the folder of a trace and return the path of its page."""
-    directory.mkdir(parents=True, exist_ok=True)
-    files: dict[str, str] = {}
-    for node_capture in captures:
-        node = node_capture.capture.node
-        files[node] = f"{safe_name(node)}.pcap"
-        write_below(directory, [files[node]], pcap(node_capture.frames))
-    write_below(directory, [LINES], ("\n".join((title, *terminal_lines(trace))) + "\n").encode())
-    page = render_trace(trace, title=title, files_of=files)
-    write_below(directory, [PAGE], page.encode())
-    return directory / PAGE
-
+from nettests.tracing.mark import Mark, proven
+from nettests.tracing.packet import Capture, Scene
+from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
 
 BASES = range(28000, 29600, PORTS)
 """Source ports of traces: below the dynamic ports of both systems and below NodePorts."""

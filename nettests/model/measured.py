@@ -1,13 +1,16 @@
-"""How much of what was sent is lost, with confidence bounds: exact binomial statistics. Pure.
+"""What questions that count or search measure: losses, the sizes that pass, how many connections succeed. Pure.
 
-Used by ``plan`` (how many tries show a loss of 1 %), by ``probes`` (whether it is shown already) and by ``parse`` and
-reports (the estimate with its bounds, after Clopper and Pearson, Biometrika 26, 1934). Tries count as independent;
-loss in bursts makes the bounds narrower than they should be, never the estimate.
+Losses come with confidence bounds by exact binomial statistics (Clopper and Pearson, Biometrika 26, 1934). Tries count as
+independent; loss in bursts makes the bounds narrower than they should be, never the estimate. ``plan`` and ``probes`` use
+them to know how many tries are enough, ``parse`` makes the values, ``judge`` and reports read them. What was expected is
+not known here.
 """
 
 import math
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
+from typing import assert_never
 
 CLEAN = 1e-6
 """The share that a healthy path may lose: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) makes 1e-8 of full frames."""
@@ -112,3 +115,79 @@ def lower_bound(sent: int, lost: int, error: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if tail(sent, lost, middle) < error else (low, middle)
     return low
+
+
+class SizeFinding(StrEnum):
+    """What the sizes that passed, and those that did not, show about the path."""
+
+    WHOLE = "whole"
+    """Every size passed, including fragmented ones."""
+    HOLE = "hole"
+    """Packets above a size within the Pods' MTU vanish silently, and smaller ones pass."""
+    CLAMP = "clamp"
+    """Packets above a size were lost until ICMP reached the sender, and passed in fragments after that."""
+    FRAGMENTS = "fragments"
+    """Every unfragmented packet passes; fragmented ones do not arrive."""
+    LOSS = "loss"
+    """Some sizes were lost and larger ones passed: size is not the reason."""
+    SILENT = "silent"
+    """No size passed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PathSize:
+    """The largest IP packet that passed, in bytes, and the smallest that did not; 0 where there is none.
+
+    ``mtu`` is that of the Pods' interfaces, if known. ``streams`` says whether 64 KiB passed over TCP, which limits its
+    segments to what both ends' interfaces carry; ``None`` if that was not tried.
+    """
+
+    finding: SizeFinding
+    passes: int
+    vanishes: int
+    mtu: int | None = None
+    streams: bool | None = None
+
+    def __str__(self) -> str:
+        """Return it for people, without its end."""
+        match self.finding:
+            case SizeFinding.WHOLE:
+                return f"packets of up to {self.passes:,} bytes arrive"
+            case SizeFinding.HOLE:
+                return f"packets above {self.passes:,} bytes vanish, and smaller ones arrive"
+            case SizeFinding.CLAMP:
+                return f"packets above {self.passes:,} bytes arrive only once the sender was told that they are too large"
+            case SizeFinding.FRAGMENTS:
+                return f"packets of up to {self.passes:,} bytes arrive, and fragments of larger ones do not"
+            case SizeFinding.LOSS:
+                return "some sizes were lost, and larger ones arrived"
+            case SizeFinding.SILENT:
+                return "packets of no size arrived"
+            case _:
+                assert_never(self.finding)
+
+    @property
+    def beside(self) -> str:
+        """What TCP carries besides, if that was tried."""
+        if self.streams is None:
+            return ""
+        return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowCount:
+    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all; ``before`` is how many before the first that
+    was not; ``ran_out`` says whether that is where they end.
+    """
+
+    wanted: int
+    tried: int
+    connected: int
+    before: int
+    ran_out: bool
+
+    def __str__(self) -> str:
+        """Return it for people: ``connections fail from about number 1,001 on, of 2,000``."""
+        if self.ran_out:
+            return f"connections fail from about number {self.before + 1:,} on, of {self.wanted:,}"
+        return f"{self.connected:,} of {self.tried:,} connected"

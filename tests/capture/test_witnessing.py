@@ -15,6 +15,9 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
+from nettests.capture import captures
+from nettests.capture.captures import Captures
+from nettests.capture.witnessing import Witnessing
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
@@ -27,9 +30,6 @@ from nettests.probes import Directory
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import Examination
 from nettests.probes.objects import Blank
-from nettests.session import captures
-from nettests.session.captures import Captures
-from nettests.session.witnessing import Witnessing
 from tests.parse.raws import raw
 from tests.probes.made import FACTS, action, deployed
 
@@ -312,7 +312,7 @@ def test_without_scapy_the_check_is_skipped_before_anything_is_created(
 
 def test_what_reads_captures_is_not_loaded_before_there_is_one() -> None:
     """A run with ``--trace`` and without a failure takes no second longer."""
-    said = "from nettests.session.captures import require_scapy; require_scapy(); import sys; print('scapy' in sys.modules)"
+    said = "from nettests.capture.captures import require_scapy; require_scapy(); import sys; print('scapy' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", said], capture_output=True, text=True, timeout=60, check=True
     )

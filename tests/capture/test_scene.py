@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nettests.capture.scene import OUTSIDE, refusal, scene_of
 from nettests.errors import PlanError
 from nettests.model.check import Action, Check
 from nettests.model.expectation import Expectation, Expected
@@ -13,7 +14,6 @@ from nettests.model.facts import known
 from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, TargetKind
 from nettests.probes import Directory
 from nettests.probes.marked import TRAIN
-from nettests.session.trace_scene import OUTSIDE, refusal, scene_of
 from nettests.tracing.packet import Scene
 from tests.probes.made import FACTS, action, check, deployed
 

@@ -1,18 +1,43 @@
-"""Scripts for clients of one TCP connection that report what they sent and what came back. Pure.
+"""Scripts for clients of one connection, or of one flow of datagrams, that report what they sent and what came back. Pure.
 
 For ``bash`` and PowerShell: for each word on standard input they print ``took WORD`` once it is written to the
 connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` if it cannot be written. Neither sends TCP
-keep-alives. ``parse.idle`` reads their output.
+keep-alives. ``parse.idle`` and ``parse.during`` read their output.
 
 A client of a web server sends a request for each word, and prints ``back WORD`` when it was answered. It first checks
-whether something arrived meanwhile, which answers nothing and is an end of the connection.
+whether something arrived meanwhile, which answers nothing and is an end of the connection. A client of a flow sends a
+datagram for each word, and prints ``back WORD LINE``.
 """
 
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import assert_never
 
 from nettests.model.powershell import powershell
 from nettests.model.words import OS
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A client as a script for each system."""
+
+    bash: str
+    powershell: str
+
+    def words(self, system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
+        """Return the argv of the client, which waits ``seconds`` for the answer to each word."""
+        address = str(ip_address(host))
+        name = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
+        match system:
+            case OS.LINUX:
+                named = (name,) if "$3" in self.bash else ()
+                return ("bash", "-c", self.bash, address, str(port), str(seconds), *named)
+            case OS.WINDOWS:
+                script = self.powershell.replace("HOST", address).replace("PORT", str(port))
+                return powershell(script.replace("SECONDS", str(seconds)).replace("NAME", name))
+            case _:
+                assert_never(system)
+
 
 _BASH = (
     "exec 4>&2 2>&1; trap '' PIPE; "
@@ -27,13 +52,18 @@ _BASH = (
 """Errors go to the same stream as the words, so that they precede the word that they belong to. Stderr is kept
 open as 4: containerd 2.1 takes its end for the end of the process's output, and closes its input."""
 
-_POWERSHELL = (
+_CONNECT = (
     "$o=[Console]::Out;"
     "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
     "$a=[Net.IPAddress]::Parse('HOST');"
     "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
     "try{$c.Connect($a,PORT)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
-    "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
+)
+"""Reads ``[Console]::In`` and not ``$input``: the host itself reads the latter's words. No double quotes: a
+Windows command line would need them escaped."""
+
+_POWERSHELL = (
+    _CONNECT + "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
     "$r=New-Object IO.StreamReader($s);"
     "$o.WriteLine('open');"
     "while($null -ne ($w=[Console]::In.ReadLine())){"
@@ -44,8 +74,6 @@ _POWERSHELL = (
     "if($null -eq $l){$o.WriteLine('none closed')}else{$o.WriteLine('back '+$l)}"
     "}"
 )
-"""Reads ``[Console]::In`` and not ``$input``: the host itself reads the latter's words. No double quotes: a
-Windows command line would need them escaped."""
 
 _BASH_WEB = (
     "exec 4>&2 2>&1; trap '' PIPE; "
@@ -64,12 +92,7 @@ _BASH_WEB = (
 )
 
 _POWERSHELL_WEB = (
-    "$o=[Console]::Out;"
-    "function Why($e){$e.Exception.GetBaseException().SocketErrorCode};"
-    "$a=[Net.IPAddress]::Parse('HOST');"
-    "$c=New-Object Net.Sockets.TcpClient($a.AddressFamily);"
-    "try{$c.Connect($a,PORT)}catch{$o.WriteLine('error '+(Why $_));exit 7};"
-    "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
+    _CONNECT + "$s=$c.GetStream();$s.ReadTimeout=1000*SECONDS;"
     "$r=New-Object IO.StreamReader($s);$n=[string][char]13+[char]10;"
     "$o.WriteLine('open');"
     "while($null -ne ($w=[Console]::In.ReadLine())){"
@@ -86,35 +109,38 @@ _POWERSHELL_WEB = (
     "}"
 )
 
+_BASH_FLOW = (
+    "exec 2>/dev/null; trap '' PIPE; "
+    'exec 3<>"/dev/udp/$0/$1" || exit 7; '
+    "echo open; "
+    "while read -r word; do "
+    "printf hostname >&3; "
+    'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
+    'then echo "back $word $back"; else echo "none $word"; fi; '
+    "done"
+)
+"""``dd`` reads a whole datagram; bash's ``read`` reads its first byte, and loses the others."""
+
+_POWERSHELL_FLOW = (
+    "$o=[Console]::Out;"
+    "$a=[Net.IPAddress]::Parse('HOST');"
+    "$c=New-Object Net.Sockets.UdpClient($a.AddressFamily);"
+    "$c.Connect($a,PORT);$c.Client.ReceiveTimeout=1000*SECONDS;"
+    "$b=[Text.Encoding]::ASCII.GetBytes('hostname');"
+    "$e=New-Object Net.IPEndPoint($a,PORT);"
+    "$o.WriteLine('open');"
+    "while($null -ne ($w=[Console]::In.ReadLine())){"
+    "try{[void]$c.Send($b,$b.Length);"
+    "$l=[Text.Encoding]::ASCII.GetString($c.Receive([ref]$e));$o.WriteLine('back '+$w+' '+$l)}"
+    "catch{$o.WriteLine('none '+$w)}}"
+)
+
+ECHO = Client(_BASH, _POWERSHELL)
+WEB = Client(_BASH_WEB, _POWERSHELL_WEB)
+FLOW = Client(_BASH_FLOW, _POWERSHELL_FLOW)
+
 TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
     "powershell": powershell("[Net.Sockets.TcpClient].FullName"),
 }
 """Commands that test whether an image has what such a client needs; they send no packet."""
-
-
-def client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that waits ``seconds`` for the echo of each word."""
-    address = str(ip_address(host))
-    match system:
-        case OS.LINUX:
-            return ("bash", "-c", _BASH, address, str(port), str(seconds))
-        case OS.WINDOWS:
-            script = _POWERSHELL.replace("HOST", address).replace("PORT", str(port))
-            return powershell(script.replace("SECONDS", str(seconds)))
-        case _:
-            assert_never(system)
-
-
-def web_client_words(system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-    """Return the argv of a client that sends an HTTP request for each word over one connection, and waits ``seconds``."""
-    address = str(ip_address(host))
-    name = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
-    match system:
-        case OS.LINUX:
-            return ("bash", "-c", _BASH_WEB, address, str(port), str(seconds), name)
-        case OS.WINDOWS:
-            script = _POWERSHELL_WEB.replace("HOST", address).replace("PORT", str(port))
-            return powershell(script.replace("SECONDS", str(seconds)).replace("NAME", name))
-        case _:
-            assert_never(system)

@@ -9,8 +9,8 @@ from scapy.layers.l2 import Ether
 from scapy.layers.vxlan import VXLAN
 
 from nettests import wire
+from nettests.capture.trace_files import NodeCapture, write_trace
 from nettests.model.words import Protocol
-from nettests.session.captures import NodeCapture, write_trace
 from nettests.tracing.mark import Mark
 from nettests.tracing.packet import Capture, Frame
 from nettests.tracing.path import trace

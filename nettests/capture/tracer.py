@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from nettests import probes
+from nettests.capture.captures import SETTLE_SECONDS, Captures, random_base
+from nettests.capture.scene import FlowSetup, scene_of
+from nettests.capture.trace_files import NodeCapture
 from nettests.cluster.access import Access
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.check import Check
@@ -22,8 +25,6 @@ from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
 from nettests.probes.idle_connection import IdleConnection
 from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
-from nettests.session.captures import SETTLE_SECONDS, Captures, NodeCapture, random_base
-from nettests.session.trace_scene import FlowSetup, scene_of
 from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace

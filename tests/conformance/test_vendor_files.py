@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from nettests.errors import ManifestError
-from nettests.plan import load
-from nettests.session.vendor_files import (
+from nettests.conformance.vendor_files import (
     carried,
     is_vendor_profile,
     read_vendor_files,
 )
+from nettests.errors import ManifestError
+from nettests.plan import load
 from tests.conformance.claimed import profile, text_of
 
 SUITE = '''"""What Acme promises."""

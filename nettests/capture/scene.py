@@ -1,6 +1,6 @@
 """A check and its deployed objects → the scene of its flow: what facts and limitations lead to expect. Pure.
 
-For ``tracing``. A check without packets that can be marked is refused, with the reason.
+For ``tracer`` and ``witnessing``. A check without packets that can be marked is refused, with the reason.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,6 +13,7 @@ from nettests.model.check import Action, Check
 from nettests.model.expectation import Expectation
 from nettests.model.facts import Address, ClusterFacts
 from nettests.model.network_drivers import HYBRID, TUNNELS
+from nettests.model.question import Trait
 from nettests.model.target_kinds import Location, Owner, Proxy
 from nettests.model.words import OS, Protocol, Question, SourceSeen, VantageKind
 from nettests.probes import Directory
@@ -43,7 +44,7 @@ def refusal(check: Check) -> str:
         return "it has members: name one of them (nettests plan --json)"
     if not action.source.kind.has_pod:
         return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
-    if not _sends_one_flow(action.question):
+    if Trait.ONE_FLOW not in action.question.traits:
         return f"it does not send one flow that can be marked ({action.question.value})"
     if action.question is Question.RESOLVE and action.protocol is Protocol.TCP:
         return "queries over TCP bear no mark"
@@ -55,23 +56,6 @@ def refusal(check: Check) -> str:
     if action.protocol is Protocol.UDP and action.source.kind is VantageKind.NODE:
         return "a datagram from a node itself bears no mark"
     return ""
-
-
-def _sends_one_flow(question: Question) -> bool:
-    """Whether a question is a request and its answer, or several of a kind, between two ends."""
-    match question:
-        case Question.REACH | Question.DISTRIBUTE | Question.PING | Question.CHURN:
-            return True
-        case Question.WITNESS | Question.RESOLVE:
-            return True
-        case Question.LOSS | Question.IDLE:
-            return True
-        case Question.FLOWS | Question.SCALE | Question.PATH_MTU | Question.DURING:
-            return False
-        case Question.ADMIT | Question.INSPECT | Question.START:
-            return False
-        case _:
-            assert_never(question)
 
 
 def scene_of(check: Check, expectation: Expectation, directory: Directory) -> FlowSetup:
@@ -186,17 +170,13 @@ def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Addr
             return (
                 of_family(service.addresses, family)
                 if service.addresses
-                else _first(service.backends, directory)
+                else directory.pod(service.backends[0]).addresses[0]
             )
         if target.pod:
             return of_family(directory.pod(target.pod).addresses, family)
         raise PlanError(
             f"nothing can be traced: no fact tells the address of {endpoint.host}"
         ) from None
-
-
-def _first(names: tuple[str, ...], directory: Directory) -> Address:
-    return directory.pod(names[0]).addresses[0]
 
 
 def _translator(action: Action, directory: Directory) -> str:
@@ -257,7 +237,6 @@ def _port(endpoint: Endpoint, protocol: Protocol, request: str) -> int | None:
 
 
 def _owners(directory: Directory) -> dict[Address, str]:
-    """Return nodes by every address that stands for them, their Pods' included."""
     owners: dict[Address, str] = {}
     for node in directory.facts.nodes:
         vip = node.kube_proxy.source_vip.value

@@ -1,0 +1,50 @@
+"""What most checks of an incident saw, as a verb: the end of its sentence. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nettests.model.observation import Observation
+from nettests.model.words import Outcome, Verdict
+from nettests.report.results import CheckResult
+
+UNJUDGED = "cannot be judged"
+_HAPPENED = {
+    Outcome.TIMED_OUT: "get no answer",
+    Outcome.REFUSED: "are refused",
+    Outcome.UNREACHABLE: "find no route",
+    Outcome.NXDOMAIN: "end with “no such name”",
+    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
+    Outcome.NO_PORT: "find no port to connect from",
+    Outcome.LOST: "lose their connections",
+    Outcome.REJECTED: "are rejected",
+    Outcome.FAILS_TO_START: "fail to start",
+    Outcome.DEVIATES: "deviate",
+    Outcome.CUT_SHORT: "are ended before their time",
+}
+
+
+def happened(results: Sequence[CheckResult]) -> str:
+    """Return what most of the checks saw, as a verb."""
+    seen = Counter(
+        _seen(result.observation)
+        for result in results
+        if result.observation is not None and result.verdict is not Verdict.UNKNOWN
+    )
+    if not seen:
+        return UNJUDGED
+    now_and_then = sum(map(_lost_some, results)) * 2 > len(results)
+    otherwise = "get an answer only now and then" if now_and_then else "do not behave as documented"
+    return _HAPPENED.get(seen.most_common(1)[0][0], otherwise)
+
+
+def _lost_some(result: CheckResult) -> bool:
+    """Whether some attempts of a check were answered and others not."""
+    attempts = result.observation.attempts if result.observation else ()
+    outcomes = {attempt.outcome for attempt in attempts}
+    return Outcome.TIMED_OUT in outcomes and any(outcome.positive for outcome in outcomes)
+
+
+def _seen(observation: Observation) -> Outcome:
+    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
+    waited = observation.late is not None and observation.outcome.positive
+    return Outcome.TIMED_OUT if waited else observation.outcome

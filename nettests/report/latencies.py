@@ -1,0 +1,86 @@
+"""How soon Pods answer, by flow and node and by kind of path. Pure.
+
+Times are measured by the harness, the channel to the probe included: they compare with each other and with another
+run on the same cluster, and do not measure the network. Only positive answers to single requests count. A transfer of
+1 MiB includes the time on the channel, and of what the server sends only what the client has to read: the real
+throughput is at least that.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import median, quantiles
+
+from nettests.model.payload import ONE_MIB
+from nettests.model.words import OS, Placement, Question, VantageKind
+from nettests.report.results import CheckResult, Latency, PathPace
+
+CARRIED = 4
+"""How many payloads a transfer carries: there, back as the clean address, and there twice, with ``Referer``."""
+_MIB = 2**20
+
+
+def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
+    """Return the latencies of each flow from each node, in the order in which flows were run."""
+    seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for check in checks:
+        if not check.ran or check.check is None or check.observation is None:
+            continue
+        node = check.check.source.node
+        if node and check.check.action.question.timed and check.observation.trusted:
+            seconds[check.flow, node] += [
+                attempt.elapsed
+                for attempt in check.observation.attempts
+                if attempt.outcome.positive
+            ]
+    return tuple(latency(*key, elapsed) for key, elapsed in seconds.items() if elapsed)
+
+
+def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
+    """Return how soon and how fast Pods answer Pods, for each pair of systems and placement, in that order."""
+    seconds: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
+    rates: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
+    for check in checks:
+        if not check.ran or check.check is None or check.observation is None:
+            continue
+        source, target, action = check.check.source, check.check.target, check.check.action
+        by_pods = source.kind is VantageKind.POD and target.descriptor.of_pod
+        if not by_pods or source.os is None or target.os is None or not check.observation.trusted:
+            continue
+        if action.question is not Question.REACH or target.descriptor.by_name:
+            continue
+        key = source.os, target.os, check.check.placement
+        took = [seen.elapsed for seen in check.observation.attempts if seen.outcome.positive]
+        if action.size is None:
+            seconds[key] += took
+        elif action.size >= ONE_MIB:
+            rates[key] += [CARRIED * action.size / _MIB / each for each in took if each]
+    return tuple(_pace(*key, seconds[key], rates[key]) for key in sorted(seconds) if seconds[key])
+
+
+def _pace(
+    source: OS, target: OS, placement: Placement, took: list[float], rates: list[float]
+) -> PathPace:
+    cuts = quantiles(took, n=100, method="inclusive") if len(took) > 1 else took * 99
+    return PathPace(
+        source_os=source,
+        target_os=target,
+        placement=placement,
+        answers=len(took),
+        median=round(cuts[49], 3),
+        p99=round(cuts[98], 3),
+        transfers=len(rates),
+        mib_per_second=round(median(rates), 1) if rates else None,
+    )
+
+
+def latency(flow: str, node: str, seconds: list[float]) -> Latency:
+    """Return the middle, the slow end and the worst of some answers."""
+    cuts = quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
+    return Latency(
+        flow=flow,
+        node=node,
+        answers=len(seconds),
+        median=round(cuts[49], 3),
+        p99=round(cuts[98], 3),
+        worst=round(max(seconds), 3),
+    )

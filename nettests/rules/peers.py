@@ -1,0 +1,80 @@
+"""The rule that nodes of one node pool agree with each other, where no document says what is right.
+
+What is a node's own (its name, its addresses, ids of its objects) is no difference. Of two nodes that differ nothing tells
+which is wrong; of more, the one that differs from most.
+"""
+
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from nettests.model.facts import NodeFacts
+from nettests.rules.cni_files import CNI
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding, rule
+from nettests.rules.hns_networks import NETWORKS
+from nettests.rules.host import PROFILES
+from nettests.rules.kubelet import KUBELET
+from nettests.rules.readings import OfPeers
+
+COMPARED = tuple(
+    OfPeers(name=f"{tool.name}-of-peers", of=tool) for tool in (KUBELET, PROFILES, NETWORKS, CNI)
+)
+_NAMED = 3
+"""So many values stand in a finding."""
+# samples: 10.244.3.1, 10.244.3.0/24; 8d6ba3e5-6b4f-4a55-9d33-0f6e13a1a3a8; 00-15-5D-1E-00-0D
+_ADDRESS = re.compile(r"(\d+\.\d+\.\d+\.\d+)(?:/\d+)?")
+_ID = re.compile(
+    r"(?i)\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})\b"
+)
+
+
+def spelled_alike(text: str, node: NodeFacts) -> str:
+    """Return a reading of a node without what is its own."""
+
+    def address(match: re.Match[str]) -> str:
+        try:
+            read = ipaddress.ip_address(match[1])
+        except ValueError:
+            return match[0]
+        if read in node.addresses or any(read in network for network in node.pod_cidrs):
+            return "(its address)"
+        return match[0]
+
+    return _ID.sub("(an id)", _ADDRESS.sub(address, text)).replace(node.name, "(its name)")
+
+
+@rule(about=(), reads=COMPARED)
+def like_its_peers(evidence: Evidence) -> Finding:
+    """Nodes of one node pool have the same settings of kubelet, network plugin, HNS networks and firewall."""
+    node, compared, differences = evidence.fact("node"), 0, []
+    for reading in COMPARED:
+        texts: Mapping[str, str] = evidence.object(reading)
+        if node not in texts or len(texts) < 2:
+            continue
+        compared += 1
+        values = {name: _values(text) for name, text in sorted(texts.items())}
+        usual, its = Counter(values.values()).most_common(1)[0][0], values[node]
+        if its != usual:
+            like = ", ".join([name for name, value in values.items() if value == usual][:_NAMED])
+            differences.append(
+                f"{reading.of.name} of {node} {_shown(its - usual)}, and of {like} {_shown(usual - its)}"
+            )
+    if not compared:
+        raise NothingThereError(f"there is no second node to compare {node} with")
+    return finding(
+        not differences,
+        "; ".join(differences) or f"{compared} readings as on its peers",
+        "nodes of one pool to be set up alike",
+        of=compared,
+        by="whoever runs a cluster expects",
+    )
+
+
+def _values(text: str) -> frozenset[str]:
+    """Return the parts of a text, in whatever order it has them."""
+    return frozenset(filter(None, (part.strip(" []{}\r") for part in re.split(r"[\n,]", text))))
+
+
+def _shown(values: frozenset[str]) -> str:
+    return f"has {', '.join(sorted(values)[:_NAMED]) or 'nothing more'}"

@@ -1,0 +1,81 @@
+"""Calibrate a run's instruments in the background while Services converge; a verdict waits for those that it needs.
+
+Between the opened probes and ``watch``. Each answer is written to the journal before it is read.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+from nettests import probes
+from nettests.bounds import Bounds
+from nettests.model.calibration import Calibration
+from nettests.model.check import Check
+from nettests.model.cluster_profile import Timing
+from nettests.model.journal_records import Calibrated
+from nettests.model.node_reading import NodeReading
+from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.parse.doubts import Doubts
+from nettests.parse.instruments import of_words
+
+
+@dataclass(slots=True, kw_only=True)
+class Calibrating:
+    """The calibrations of one run; safe for threads."""
+
+    write: Callable[[Calibrated], None]
+    timing: Timing
+    stopped: threading.Event
+    """Set when the run is stopped: what was not calibrated by then is not any more."""
+    made: list[Calibration] = field(default_factory=list)
+    _doubts: Doubts = field(default_factory=Doubts)
+    _pending: dict[str, Future[None]] = field(default_factory=dict)
+    """By probe."""
+    _first: dict[tuple[VantageKind, str | None], str] = field(default_factory=dict)
+    """A probe of each kind on each node: one in a Pod speaks for the Pods that checks make there."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, places: Iterable[probes.Place], opened: Mapping[str, probes.Probe]) -> None:
+        """Begin to calibrate these places; each once in a run."""
+        pool = ThreadPoolExecutor(Bounds.of(self.timing).calibrations, "calibrate")
+        for place in places:
+            if place.probe not in self._pending:
+                submitted = pool.submit(self._calibrate, place, opened[place.probe])
+                self._pending[place.probe] = submitted
+                self._first.setdefault((place.vantage, place.node), place.probe)
+        pool.shutdown(wait=False)
+
+    def _calibrate(self, place: probes.Place, probe: probes.Probe) -> None:
+        for calibration in probes.calibrate(place, probe, self.timing, self.stopped):
+            self.write(Calibrated(calibration=calibration))
+            with self._lock:
+                self._doubts.add(calibration)
+                self.made.append(calibration)
+
+    def wait(self) -> None:
+        """Wait until all is calibrated that was begun."""
+        for pending in self._pending.values():
+            pending.result()
+
+    def doubts_about(self, check: Check) -> Doubts:
+        """Return the doubts once all probes of a check are calibrated."""
+        for action in check.actions:
+            self._wait(action.source.probe)
+            if action.question is Question.START:
+                self._wait(self._first.get((VantageKind.POD, action.target.node), ""))
+            if action.target.kind is TargetKind.NODE_IP:
+                self._wait(self._first.get((VantageKind.NODE, action.target.node), ""))
+            for pod in action.target.backends:
+                self._wait(pod)
+        return self._doubts
+
+    def doubted(self, reading: NodeReading) -> NodeReading:
+        """Return a reading as it counts: what a distrusted instrument reads completes no fact."""
+        self._wait(reading.probe)
+        why = self._doubts.why(of_words(reading.command), reading.probe)
+        return replace(reading, error=why) if why and reading.error is None else reading
+
+    def _wait(self, probe: str) -> None:
+        if (pending := self._pending.get(probe)) is not None:
+            pending.result()

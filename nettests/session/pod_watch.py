@@ -1,0 +1,87 @@
+"""Check whether the Pods of a failed check still exist.
+
+If a Pod is evicted, deleted or restarted during a run, its address is silent, or another Pod's: what was observed then
+says nothing about the network. Checked beside failures only: a run in which everything passes sends no request for it.
+A watch checks before and after each round instead (``rounds``).
+"""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from nettests.model.check import Check
+from nettests.probes import Deployment, changes
+from nettests.probes.still_standing import started_again
+from nettests.session.node_watch import FRESH_SECONDS, Looks
+
+
+@dataclass(slots=True, kw_only=True)
+class PodWatch:
+    """How the Pods of one run changed since they were deployed; safe for threads.
+
+    ``read`` returns what stands now, ``tell`` takes what happened, in words.
+    """
+
+    deployed: Deployment
+    read: Callable[[], Deployment]
+    tell: Callable[[str], None]
+    began: float
+    """When the run began (``clock``)."""
+    clock: Callable[[], float] = time.monotonic
+    _latest: Deployment = field(init=False)
+    _restarted: dict[str, float] = field(default_factory=dict)
+    """When a look first showed other containers than before, by Pod."""
+    _looks: Looks[Deployment] = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    """One looks at a time, and all others wait for what it sees."""
+
+    def __post_init__(self) -> None:
+        self._latest = self.deployed
+        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
+
+    def why_gone(self, check: Check, since: float) -> str:
+        """Return which Pod that a check was run with since then does not stand as it was deployed, or nothing."""
+        pods = [name for name in pods_of(check) if name in self.deployed.pods]
+        if not pods:
+            return ""
+        with self._lock:
+            self._look()
+            return next((reason for name in pods if (reason := self._why_lost(name, since))), "")
+
+    def _look(self) -> None:
+        """Look, unless that was done just now; a look that is not answered changes nothing."""
+        look = self._looks.look(older_than=FRESH_SECONDS)
+        if look is None:
+            return
+        now, deployment = look
+        for change in changes(self._latest, deployment):
+            self.tell(change)
+        for name, pod in deployment.pods.items():
+            before = self._latest.pods.get(name, self.deployed.pods[name])
+            if pod.containers != before.containers:
+                self._restarted[name] = now
+        self._latest = deployment
+
+    def _why_lost(self, name: str, since: float) -> str:
+        """Return why a Pod is not as it was deployed, or nothing; one that restarted in place before ``since`` is."""
+        now = self._latest.pods.get(name)
+        if now is None:
+            return self._latest.problems.get(name, f"pod {name} is no longer known")
+        moved = now.addresses != self.deployed.pods[name].addresses
+        restarted = self._restarted.get(name)
+        if moved or (restarted is not None and restarted >= since):
+            return started_again(now)
+        return ""
+
+
+def pods_of(check: Check) -> Collection[str]:
+    """Return the Pods that a check was run with: its source, and whoever may answer."""
+    return tuple(dict.fromkeys(_pods(check)))
+
+
+def _pods(check: Check) -> Iterator[str]:
+    yield check.source.probe
+    if check.target.pod:
+        yield check.target.pod
+    yield from check.target.backends
