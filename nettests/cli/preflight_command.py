@@ -21,6 +21,7 @@ from nettests.model.visible import as_line
 from nettests.model.yaml_writing import write_compact_yaml
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
+from nettests.redaction import Redactor
 from nettests.session.preflight_evidence import Preflight
 from nettests.session.preflight_evidence import preflight as look
 from nettests.terminal.drawing import console
@@ -51,7 +52,7 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     with common.cluster() as options:
         result = look(options, flows)
     if as_json:
-        terminal.document(_as_data(result, common))
+        terminal.document(Redactor().value(_as_data(result, common)))
     else:
         _tell(result, common, quiet=quiet)
     sys.exit(ExitCode.TESTS_FAILED if _blocked(result.findings) else ExitCode.OK)
@@ -93,9 +94,9 @@ def _tell(result: Preflight, common: CommonOptions, *, quiet: bool) -> None:
     table = Table.grid(padding=(0, 2))
     for finding in shown:
         level = Text(finding.level.value, style=_STYLES[finding.level])
-        table.add_row(level, as_line(finding.topic), as_line(finding.summary))
+        table.add_row(level, as_line(finding.topic), as_line(Redactor().text(finding.summary)))
         for line in finding.details:
-            table.add_row("", "", Text(as_line(line), style="dim"))
+            table.add_row("", "", Text(as_line(Redactor().text(line)), style="dim"))
         if finding.next_step and finding.level is not Level.OK:
             table.add_row("", "", as_line(f"→ {finding.next_step}"))
     if shown:

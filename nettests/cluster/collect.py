@@ -121,14 +121,11 @@ def _remove_objects(
     """Remove the listed objects from an existing namespace, the Lease last."""
     current = {**lease, "kind": "Lease"} if lease else None
     for kind in COLLECTIONS:
-        items = [current or item if kind == "Lease" else item for item in _of_kind(leftover, kind)]
+        listed = [item for item in leftover.items if item["kind"] == kind]
+        items = [current or item if kind == "Lease" else item for item in listed]
         for item in items:
             delete_object(connection, item)
         wait_gone(partial(_standing, connection, items), kind.lower(), wait)
-
-
-def _of_kind(leftover: Leftover, kind: str) -> list[Object]:
-    return [item for item in leftover.items if item["kind"] == kind]
 
 
 def _standing(connection: Connection, items: Sequence[Object]) -> list[Object]:

@@ -190,7 +190,9 @@ def prepared(user: Mapping[str, Any], cluster: Mapping[str, Any], folder: Path) 
     ``ClusterError`` names what cannot be used.
     """
     _register_address(cluster.get("server"), cluster.get("proxy-url"))
-    register(user.get("client-key-data"), user.get("password"), _basic(user))
+    pair = f"{user.get('username')}:{user.get('password')}" if user.get("password") else ""
+    register(user.get("client-key-data"), user.get("password"))
+    register(base64.b64encode(pair.encode()).decode())
     plain = {**user}
     impersonation = tuple(_impersonation(plain))
     provider = (plain.get("auth-provider") or {}).get("name")
@@ -247,11 +249,6 @@ def _header_value(text: str, what: str) -> str:
             hint="was the file written by the program that gives the token, and as a whole?",
         )
     return trimmed
-
-
-def _basic(user: Mapping[str, Any]) -> str | None:
-    pair = f"{user.get('username')}:{user.get('password')}"
-    return base64.b64encode(pair.encode()).decode() if user.get("password") else None
 
 
 def _register_address(*addresses: object) -> None:

@@ -154,7 +154,8 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
         return "replaced"
     if _is_unchanged(item, there):
         return "unchanged"
-    if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != _owner(item):
+    owner = item["metadata"]["labels"][MANAGED_BY_LABEL]
+    if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != owner:
         raise ClusterError(
             f"{described(item)} is there already, and is none of ours: it has no label {MANAGED_BY_LABEL}",
             hint="take another --name or --namespace, or remove it",
@@ -180,10 +181,6 @@ def _there(connection: Connection, path: str) -> Object | None:
 def _is_unchanged(item: Object, there: Object) -> bool:
     field = _CONTENT.get(item["kind"])
     return item["kind"] in _ANYBODYS or (field is not None and there.get(field) == item.get(field))
-
-
-def _owner(item: Object) -> str:
-    return str(item["metadata"]["labels"][MANAGED_BY_LABEL])
 
 
 def _make_room(connection: Connection, path: str, there: Object, *, replace: bool) -> None:

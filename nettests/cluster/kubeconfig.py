@@ -95,7 +95,8 @@ def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[
     configuration = client.Configuration()
     KubeConfigLoader(merged, name, config_base_path=None).load_and_set(configuration)
     _tune(configuration)
-    if not login.cluster.get("proxy-url") and _is_loopback(configuration.host):
+    loopback = urlsplit(configuration.host).hostname in {"127.0.0.1", "localhost", "::1"}
+    if loopback and not login.cluster.get("proxy-url"):
         configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback
     return configuration, login.impersonation
 
@@ -140,10 +141,6 @@ def _tune(configuration: client.Configuration) -> None:
     # The client runs an exec plugin before every request while its token has less than five minutes to
     # live, in every thread for itself. A token is used here until it is refused, then fetched anew.
     configuration.refresh_api_key_hook = None
-
-
-def _is_loopback(host: str) -> bool:
-    return urlsplit(host).hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")

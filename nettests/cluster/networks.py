@@ -41,9 +41,10 @@ def pod_cidrs(
     """Return the cluster's pod networks; those of its nodes if nothing names the whole."""
     if stated.pod_cidrs:
         return known(stated.pod_cidrs, STATED)
+    of_flannel = (flannel.get("Network"), flannel.get("IPv6Network"))
     for text, origin in (
         (kubeadm.get("podSubnet"), KUBEADM),
-        (_both(flannel.get("Network"), flannel.get("IPv6Network")), "Flannel's net-conf.json"),
+        (",".join(map(str, filter(None, of_flannel))), "Flannel's net-conf.json"),
     ):
         networks = _networks(text)
         if networks:
@@ -51,10 +52,6 @@ def pod_cidrs(
     if of_nodes:
         return known(tuple(sorted(set(of_nodes), key=str)), "podCIDRs of the nodes")
     return unknown("neither kubeadm-config, the network plugin nor the nodes name a pod network")
-
-
-def _both(first: object, second: object) -> str:
-    return ",".join(str(text) for text in (first, second) if text)
 
 
 def service_cidrs(

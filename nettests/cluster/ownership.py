@@ -133,6 +133,11 @@ class Lease:
         try:
             self.connection.create(_collection(self.namespace), self._object())
         except ApiError as error:
+            if error.status == 404:
+                raise ClusterError(
+                    f"somebody deleted namespace {self.namespace} while the run began",
+                    hint="find out what removes namespaces here, and run again",
+                ) from error
             if error.status != 409:
                 raise
             self._take_over()

@@ -175,13 +175,7 @@ def _by_nodes(objects: PluginObjects, beside: str) -> Fact[str]:
 
 def _without_ranges(platform: str, nodes: Sequence[Object]) -> bool:
     """Whether what a managed service installs follows: with Windows nodes, and on AKS where kubenet has given no ranges."""
-    windows = any(_os(node) == "windows" for node in nodes)
-    return windows or (platform == "aks" and not any(_range(node) for node in nodes))
-
-
-def _os(node: Object) -> str:
-    return str(((node.get("status") or {}).get("nodeInfo") or {}).get("operatingSystem", ""))
-
-
-def _range(node: Object) -> str:
-    return str((node.get("spec") or {}).get("podCIDR", ""))
+    infos = [(node.get("status") or {}).get("nodeInfo") or {} for node in nodes]
+    if any(info.get("operatingSystem") == "windows" for info in infos):
+        return True
+    return platform == "aks" and not any((node.get("spec") or {}).get("podCIDR") for node in nodes)

@@ -91,11 +91,10 @@ class PodWait:
             name
             for name in self.pending
             if now - self._stuck_since.get(name, now)
-            >= self._tolerance(name, longer_than * (TOGETHER if self._node(name) in without else 1))
+            >= self._tolerance(
+                name, longer_than * (TOGETHER if _node_of(self._latest.get(name)) in without else 1)
+            )
         ]
-
-    def _node(self, name: str) -> str:
-        return _node_of(self._latest.get(name))
 
     def _without_images(self) -> set[str]:
         """Return the nodes on which several pods should start, and none of them got its image."""

@@ -151,12 +151,12 @@ def _unjudged(history: History, check: Check, expectation: Expectation) -> Judge
             expected="",
             observed="",
         )
-    if done is None and check.id not in history.raws:
+    if done and done.distrust:
+        reason = f"its answers cannot be trusted: {done.distrust}"
+    elif check.id not in history.raws:
         reason = "it was never run: the run ended before its turn"
     elif done is None:
         reason = "its observation was cut off: the run ended before all answers were written"
-    elif done.distrust:
-        reason = f"its answers cannot be trusted: {done.distrust}"
     else:
         reason = "it was observed but never judged: its worker ended first"
     limitation = expectation.limitation

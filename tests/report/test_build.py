@@ -56,6 +56,15 @@ def test_a_check_that_was_observed_but_not_judged_is_unknown() -> None:
     assert results.coverage.not_judged == len(lost)
 
 
+def test_a_check_that_ended_without_an_answer_was_never_run() -> None:
+    """An interrupted run ends every check that it planned: it claims to have observed none of them."""
+    story = replace(QUIET, never_judged=lambda check: check.id.startswith("pod-to-pod-ip/"))
+    unseen = (record for record in records(story) if not isinstance(record, Answer))
+    lost = [c for c in build_results(unseen).checks if c.flow == "pod-to-pod-ip"]
+    assert lost
+    assert all("it was never run" in check.message for check in lost)
+
+
 def test_a_check_that_was_never_run_is_unknown() -> None:
     """A planned check without any answer says that the run ended before its turn."""
     results = build_results(without(Answer, Done, Judged, End))

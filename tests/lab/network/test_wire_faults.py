@@ -120,7 +120,7 @@ def test_a_damaged_datagram_is_dropped_by_its_checksum(lab: Laboratory) -> None:
     lab.mend(number)
     lab.fault("wire_faults", "hold_back", THERE, Packets(), Detour(change=twice))
     assert lab.request("a", B, protocol="udp") == f"b sees {A}"
-    assert [*map(lab.arrivals("a", "b", B, 4).count, range(4))] == [2, 2, 2, 2]
+    assert lab.arrivals("a", "b", B, 4) == [0, 0, 1, 1]
 
 
 @DRIVERS
@@ -155,7 +155,7 @@ def test_a_link_is_narrow_and_packets_are_old(lab: Laboratory) -> None:
     lab.mend(narrow)
     way = Path(source=WIN_A, target=LINUX)
     lab.fault("wire_faults", "strike", way, Packets(), "ip ttl set 1")
-    assert lab.request("a", ON_LINUX) == "timed out"
+    assert "sees" not in lab.request("a", ON_LINUX)
     assert lab.request("a", B) == f"b sees {A}"
 
 
