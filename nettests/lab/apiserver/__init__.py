@@ -5,41 +5,21 @@
 clients of it over HTTP and no part of it.
 """
 
-from nettests.lab.apiserver.access import Access
-from nettests.lab.apiserver.app import SERVER, create_app, start
-from nettests.lab.apiserver.request import Request
-from nettests.lab.apiserver.responses import failure
-from nettests.lab.apiserver.settings import (
-    ApiSettings,
-    ChannelRequest,
-    Ending,
-    Faults,
-    Rule,
-    User,
-    Version,
-    administrator,
-    component,
-)
-from nettests.lab.apiserver.status import ApiError, unauthorized
-from nettests.lab.apiserver.store import Store
-
-__all__ = [
-    "SERVER",
-    "Access",
-    "ApiError",
-    "ApiSettings",
-    "ChannelRequest",
-    "Ending",
-    "Faults",
-    "Request",
-    "Rule",
-    "Store",
-    "User",
-    "Version",
-    "administrator",
-    "component",
-    "create_app",
-    "failure",
-    "start",
-    "unauthorized",
-]
+from nettests.lab.apiserver.access import Access as Access
+from nettests.lab.apiserver.app import SERVER as SERVER
+from nettests.lab.apiserver.app import create_app as create_app
+from nettests.lab.apiserver.app import start as start
+from nettests.lab.apiserver.request import Request as Request
+from nettests.lab.apiserver.responses import failure as failure
+from nettests.lab.apiserver.settings import ApiSettings as ApiSettings
+from nettests.lab.apiserver.settings import ChannelRequest as ChannelRequest
+from nettests.lab.apiserver.settings import Ending as Ending
+from nettests.lab.apiserver.settings import Faults as Faults
+from nettests.lab.apiserver.settings import Rule as Rule
+from nettests.lab.apiserver.settings import User as User
+from nettests.lab.apiserver.settings import Version as Version
+from nettests.lab.apiserver.settings import administrator as administrator
+from nettests.lab.apiserver.settings import component as component
+from nettests.lab.apiserver.status import ApiError as ApiError
+from nettests.lab.apiserver.status import unauthorized as unauthorized
+from nettests.lab.apiserver.store import Store as Store

@@ -7,9 +7,9 @@ add. The functions change the object that they are given; what it may not be is 
 """
 
 import secrets
-from collections.abc import Mapping
 
 from nettests.lab.apiserver.windows import containers
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 _NAME_CHARACTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -32,43 +32,7 @@ _CONTAINER = {
     "terminationMessagePolicy": "File",
 }
 _PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-_SPECS: Mapping[str, Json] = {
-    "deployments.apps": {
-        "replicas": 1,
-        "strategy": {"type": "RollingUpdate"},
-        "revisionHistoryLimit": 10,
-        "progressDeadlineSeconds": 600,
-    },
-    "replicasets.apps": {"replicas": 1},
-    "daemonsets.apps": {"updateStrategy": {"type": "RollingUpdate"}, "revisionHistoryLimit": 10},
-    "statefulsets.apps": {
-        "replicas": 1,
-        "podManagementPolicy": "OrderedReady",
-        "updateStrategy": {"type": "RollingUpdate"},
-        "revisionHistoryLimit": 10,
-    },
-    "jobs.batch": {
-        "parallelism": 1,
-        "completions": 1,
-        "completionMode": "NonIndexed",
-        "backoffLimit": 6,
-        "suspend": False,
-        "podReplacementPolicy": "TerminatingOrFailed",
-    },
-    "cronjobs.batch": {
-        "concurrencyPolicy": "Allow",
-        "suspend": False,
-        "successfulJobsHistoryLimit": 3,
-        "failedJobsHistoryLimit": 1,
-    },
-    "persistentvolumeclaims": {"volumeMode": "Filesystem"},
-}
-_ROLLING: Mapping[str, tuple[str, Json]] = {
-    "deployments.apps": ("strategy", {"maxUnavailable": "25%", "maxSurge": "25%"}),
-    "daemonsets.apps": ("updateStrategy", {"maxUnavailable": 1, "maxSurge": 0}),
-    "statefulsets.apps": ("updateStrategy", {"partition": 0}),
-}
-"""Where a workload says how it is updated, and the defaults of a rolling update."""
+_KINDS = read_yaml(__package__, "kinds.yaml")
 
 
 def random_suffix() -> str:
@@ -133,7 +97,6 @@ def fill_pod(pod: Json) -> None:
 
 
 def _qos_class(spec: Json) -> str:
-    """Return the quality of service that requests and limits of cpu and memory give a pod."""
     wanted = [
         (part.get("requests", {}).get(name), part.get("limits", {}).get(name))
         for part in (container.get("resources") or {} for _, container in containers(spec))
@@ -157,9 +120,8 @@ def fill_workload(key: str, item: Json) -> None:
         restart = {"restartPolicy": "" if batch else "Always"}
         fill(holder, {"spec": {"template": {"metadata": {}, "spec": restart}}})
         fill_template(holder["spec"]["template"]["spec"])
-    fill(spec, _SPECS[key])
-    if key in _ROLLING:
-        name, limits = _ROLLING[key]
+    fill(spec, _KINDS["defaults"][key])
+    for name, limits in _KINDS["rolling"].get(key, {}).items():
         if spec[name]["type"] == "RollingUpdate":
             fill(spec[name], {"rollingUpdate": limits})
     if key == "jobs.batch":

@@ -129,7 +129,6 @@ def openapi_v2() -> bytes:
 
 
 def _openapi(group_name: str, version_name: str, minor: int) -> Json | None:
-    """Return ``/openapi/v3/…`` of one group: its PATCH operations and their parameters."""
     served = resources.in_group(group_name, version_name, minor)
     if not served:
         return None

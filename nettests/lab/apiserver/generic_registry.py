@@ -19,13 +19,13 @@ from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.store import ExistsError, Record, Store
 from nettests.lab.interfaces import Json
 
-_KEPT = [
+_KEPT = (
     "uid",
     "creationTimestamp",
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
     "generation",
-]
+)
 _GENERATED_PREFIX = 58
 _OTHER_NAMESPACE = (
     "the namespace of the provided object does not match the namespace sent on the request"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nettests.lab.apiserver.status import ApiError, bad_request
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 Predicate = Callable[[Json], bool]
@@ -121,18 +122,7 @@ def matches_labels(requirements: tuple[Requirement, ...], item: Json) -> bool:
     return all(requirement.matches(labels) for requirement in requirements)
 
 
-_FIELDS: Mapping[str, str] = {
-    "pods": "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
-    "spec.hostNetwork status.phase status.podIP status.podIPs status.nominatedNodeName",
-    "events": "involvedObject.kind involvedObject.namespace involvedObject.name involvedObject.uid "
-    "involvedObject.apiVersion involvedObject.resourceVersion involvedObject.fieldPath "
-    "reason reportingComponent source type",
-    "namespaces": "status.phase",
-    "nodes": "spec.unschedulable",
-    "secrets": "type",
-    "services": "spec.clusterIP spec.type",
-    "replicasets.apps": "status.replicas",
-}
+_FIELDS = read_yaml(__package__, "kinds.yaml")["selectable"]
 
 
 def _value_at(item: Json, path: str) -> str:

@@ -8,7 +8,6 @@ tracked, so that it never removes a field and never conflicts.
 """
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import jsonpatch
@@ -17,6 +16,7 @@ import jsonpointer
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.schema import type_name, types
 from nettests.lab.apiserver.status import ApiError, bad_request
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 JSON_PATCH = "application/json-patch+json"
@@ -25,22 +25,8 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 PATCH_TYPES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH})
 
-_BY_KEY: Mapping[str, str] = {
-    "name": "PodSpec.containers PodSpec.initContainers PodSpec.ephemeralContainers PodSpec.volumes "
-    "PodSpec.imagePullSecrets PodSpec.schedulingGates Container.env ServiceAccount.secrets "
-    "ServiceAccount.imagePullSecrets",
-    "ip": "PodSpec.hostAliases PodStatus.podIPs",
-    "topologyKey": "PodSpec.topologySpreadConstraints",
-    "containerPort": "Container.ports",
-    "mountPath": "Container.volumeMounts",
-    "devicePath": "Container.volumeDevices",
-    "type": "PodStatus.conditions NodeStatus.conditions NodeStatus.addresses "
-    "NamespaceStatus.conditions DeploymentStatus.conditions DaemonSetStatus.conditions "
-    "ReplicaSetStatus.conditions StatefulSetStatus.conditions ServiceStatus.conditions",
-    "port": "ServiceSpec.ports",
-    "uid": "ObjectMeta.ownerReferences",
-}
-MERGE_KEYS = {place: key for key, places in _BY_KEY.items() for place in places.split()}
+_MERGED_BY = read_yaml(__package__, "types.yaml")["merged_by"]
+MERGE_KEYS = {place: key for key, places in _MERGED_BY.items() for place in places.split()}
 """The key of each list that is merged, by ``type.field``."""
 _PRIMITIVE_MERGES = frozenset({"ObjectMeta.finalizers", "NodeSpec.podCIDRs"})
 _DIRECTIVE = "$patch"

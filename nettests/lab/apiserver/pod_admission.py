@@ -14,24 +14,10 @@ from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError, FieldError, forbidden
 from nettests.lab.apiserver.store import Store
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
-# (the release, 1.x, from which the gate is on by default; the field of the pod's spec)
-_POD = (
-    (22, "securityContext.windowsOptions.hostProcess"),  # WindowsHostProcessContainers: new in 1.22
-    (23, "ephemeralContainers"),  # EphemeralContainers: alpha in 1.16
-    (24, "os"),  # IdentifyPodOS: alpha in 1.23
-    (30, "securityContext.appArmorProfile"),  # AppArmorFields: new in 1.30
-    (33, "securityContext.supplementalGroupsPolicy"),  # SupplementalGroupsPolicy: alpha in 1.31
-    (33, "securityContext.seLinuxChangePolicy"),  # SELinuxChangePolicy: alpha in 1.32
-    (33, "hostUsers"),  # UserNamespacesSupport: alpha in 1.25, beta and off in 1.30
-    (34, "resources"),  # PodLevelResources: alpha in 1.32
-)
-_CONTAINER = (
-    (22, "securityContext.windowsOptions.hostProcess"),
-    (30, "securityContext.appArmorProfile"),
-    (33, "securityContext.procMount"),  # ProcMountType: alpha in 1.12, beta and off in 1.31
-)
+_GATED = read_yaml(__package__, "types.yaml")["gated"]
 _SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 
 
@@ -50,8 +36,8 @@ class Context:
 
 def drop_gated(spec: Json, minor: int) -> None:
     """Remove from a pod's spec what Kubernetes 1.``minor`` does not take with default gates."""
-    holders = [(spec, _POD), *((each, _CONTAINER) for _, each in windows.containers(spec))]
-    for holder, fields in holders:
+    containers = ((each, _GATED["container"]) for _, each in windows.containers(spec))
+    for holder, fields in ((spec, _GATED["pod"]), *containers):
         for since, path in fields:
             *parents, name = path.split(".")
             owner: Json | None = holder

@@ -7,6 +7,7 @@ names the others. Pure; works on pods with defaults set, after validation, as a 
 from collections.abc import Callable, Iterator, Mapping
 
 from nettests.lab.apiserver.windows import containers, host_process
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
@@ -15,23 +16,7 @@ SINCE = 23
 _WINDOWS_EXEMPT = 25
 """From here on fields that Windows does not have are not demanded of its pods."""
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
-_DEFAULT_CAPABILITIES = frozenset(
-    [
-        "AUDIT_WRITE",
-        "CHOWN",
-        "DAC_OVERRIDE",
-        "FOWNER",
-        "FSETID",
-        "KILL",
-        "MKNOD",
-        "NET_BIND_SERVICE",
-        "SETFCAP",
-        "SETGID",
-        "SETPCAP",
-        "SETUID",
-        "SYS_CHROOT",
-    ]
-)
+_DEFAULT_CAPABILITIES = frozenset(read_yaml(__package__, "types.yaml")["capabilities"].split())
 _PROFILES = ("RuntimeDefault", "Localhost")
 
 

@@ -12,48 +12,13 @@ from typing import Any
 
 from nettests.lab.apiserver.schema import types
 from nettests.lab.apiserver.status import ApiError
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
 
-# type → names of the fields from number 1 on; "-" is a number that is not read here
-_NUMBERS: dict[str, str] = {
-    "ObjectMeta": "name generateName namespace - uid resourceVersion - - - - labels annotations "
-    "- finalizers",
-    "Namespace": "metadata",
-    "ConfigMap": "metadata data binaryData immutable",
-    "Secret": "metadata data type stringData immutable",
-    "ServiceAccount": "metadata",
-    "Role": "metadata rules",
-    "ClusterRole": "metadata rules",
-    "PolicyRule": "verbs apiGroups resources resourceNames nonResourceURLs",
-    "RoleBinding": "metadata subjects roleRef",
-    "ClusterRoleBinding": "metadata subjects roleRef",
-    "RbacV1Subject": "kind apiGroup name namespace",
-    "RoleRef": "apiGroup kind name",
-    "SelfSubjectAccessReview": "metadata spec",
-    "SelfSubjectAccessReviewSpec": "resourceAttributes nonResourceAttributes",
-    "ResourceAttributes": "namespace verb group version resource subresource name",
-    "NonResourceAttributes": "path verb",
-    "SelfSubjectRulesReview": "metadata spec",
-    "SelfSubjectRulesReviewSpec": "namespace",
-    "SelfSubjectReview": "metadata",
-    "TokenRequest": "metadata spec",
-    "TokenRequestSpec": "audiences - - expirationSeconds",
-    "Deployment": "metadata spec",
-    "DeploymentSpec": "replicas selector template",
-    "LabelSelector": "matchLabels",
-    "PodTemplateSpec": "metadata spec",
-    "PodSpec": "- containers restartPolicy",
-    "Container": "name image command args workingDir ports",
-    "ContainerPort": "name hostPort containerPort protocol hostIP",
-    "Service": "metadata spec",
-    "ServiceSpec": "ports selector clusterIP type externalIPs - sessionAffinity - - externalName",
-    "ServicePort": "name protocol port targetPort nodePort",
-    "ResourceQuota": "metadata spec",
-    "ResourceQuotaSpec": "hard scopes",
-}
+_NUMBERS: dict[str, str] = read_yaml(__package__, "types.yaml")["numbers"]
 _QUANTITIES = frozenset({"ResourceQuotaSpec.hard"})
 """Maps of quantities, each a message with its text as field 1; ``schema`` leaves their type open."""
 KINDS = frozenset(kind for kind in _NUMBERS if "metadata" in _NUMBERS[kind].split())

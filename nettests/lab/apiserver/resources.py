@@ -1,12 +1,14 @@
 """The kinds this API serves: group, version, plural, kind, scope, verbs, subresources.
 
-One table, read by discovery, routing, storage and tables. A kind that a second group serves too
+One table (``kinds.yaml``), read by discovery, routing, storage and tables. A kind that a second group serves too
 (``events.k8s.io``) shares the storage of the first through ``storage``.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from nettests.lab.data_files import read_yaml
+from nettests.lab.interfaces import Json
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -52,83 +54,17 @@ class Resource:
         return self.kind.lower()
 
 
-_APPS, _BATCH, _NETWORKING = "apps", "batch", "networking.k8s.io"
-_RBAC = "rbac.authorization.k8s.io"
-_AUTHZ = "authorization.k8s.io"
+def _listed(group: str, row: Json) -> Resource:
+    """Return a row of ``kinds.yaml``: several words are one text, and the plural is the kind with an ``s``."""
+    words = {key: tuple(value.split()) for key, value in row.items() if key in _WORDS}
+    return Resource(**{"group": group, "plural": f"{row['kind'].lower()}s", **row, **words})
 
 
-def _row(
-    group: str, plural: str, kind: str, short: str = "", subresources: str = "", **more: Any
-) -> Resource:
-    """Return a resource with at most one short name; ``subresources`` are words."""
-    return Resource(
-        group=group,
-        plural=plural,
-        kind=kind,
-        short_names=tuple(short.split()),
-        subresources=tuple(subresources.split()),
-        **more,
-    )
-
-
-def _workload(group: str, kind: str, short: str, subresources: str = "status") -> Resource:
-    return _row(group, f"{kind.lower()}s", kind, short, subresources, categories=("all",))
-
-
-def _review(group: str, kind: str, *, namespaced: bool = False) -> Resource:
-    return _row(group, f"{kind.lower()}s", kind, namespaced=namespaced, verbs=("create",))
-
-
-_NAMESPACE = {
-    "namespaced": False,
-    "verbs": tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
-    "returns_deleted": True,
-}
-_POD = "status log exec attach portforward proxy binding eviction"
-_CLAIM = ("persistentvolumeclaims", "PersistentVolumeClaim", "pvc", "status")
-_LISTED = {"categories": ("all",), "returns_deleted": True}
-
-RESOURCES: tuple[Resource, ...] = (
-    _row("", "namespaces", "Namespace", "ns", "status finalize", **_NAMESPACE),
-    _row("", "nodes", "Node", "no", "status proxy", namespaced=False),
-    _row("", "pods", "Pod", "po", _POD, **_LISTED),
-    _row("", "services", "Service", "svc", "status proxy", **_LISTED),
-    _row("", "endpoints", "Endpoints", "ep", create_on_update=True),
-    _row("", "configmaps", "ConfigMap", "cm"),
-    _row("", "secrets", "Secret"),
-    _row("", "serviceaccounts", "ServiceAccount", "sa", "token", returns_deleted=True),
-    _row("", "events", "Event", "ev", create_on_update=True),
-    _row("", "resourcequotas", "ResourceQuota", "quota", "status", returns_deleted=True),
-    _row("", "limitranges", "LimitRange", "limits"),
-    _row("", *_CLAIM, returns_deleted=True),
-    _row("", "bindings", "Binding", verbs=("create",)),
-    _workload(_APPS, "Deployment", "deploy", "status scale"),
-    _workload(_APPS, "ReplicaSet", "rs", "status scale"),
-    _workload(_APPS, "DaemonSet", "ds"),
-    _workload(_APPS, "StatefulSet", "sts", "status scale"),
-    _workload(_BATCH, "Job", ""),
-    _workload(_BATCH, "CronJob", "cj"),
-    _row("discovery.k8s.io", "endpointslices", "EndpointSlice"),
-    _row("events.k8s.io", "events", "Event", "ev", storage="events", create_on_update=True),
-    _row("coordination.k8s.io", "leases", "Lease", create_on_update=True),
-    _row(_NETWORKING, "networkpolicies", "NetworkPolicy", "netpol"),
-    _row(_NETWORKING, "servicecidrs", "ServiceCIDR", "", "status", namespaced=False, since=33),
-    _row("crd.projectcalico.org", "ippools", "IPPool", namespaced=False),
-    _row("node.k8s.io", "runtimeclasses", "RuntimeClass", namespaced=False),
-    *(
-        _row("admissionregistration.k8s.io", f"{kind.lower()}s", kind, namespaced=False)
-        for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-    ),
-    _row("scheduling.k8s.io", "priorityclasses", "PriorityClass", "pc", namespaced=False),
-    _row(_RBAC, "roles", "Role"),
-    _row(_RBAC, "rolebindings", "RoleBinding"),
-    _row(_RBAC, "clusterroles", "ClusterRole", namespaced=False),
-    _row(_RBAC, "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
-    _review(_AUTHZ, "SelfSubjectAccessReview"),
-    _review(_AUTHZ, "SelfSubjectRulesReview"),
-    _review(_AUTHZ, "SubjectAccessReview"),
-    _review(_AUTHZ, "LocalSubjectAccessReview", namespaced=True),
-    _review("authentication.k8s.io", "SelfSubjectReview"),
+_WORDS = ("short_names", "categories", "subresources", "verbs")
+RESOURCES: tuple[Resource, ...] = tuple(
+    _listed(group, row)
+    for group, rows in read_yaml(__package__, "kinds.yaml")["resources"].items()
+    for row in rows
 )
 
 _BY_PATH = {(item.group, item.version, item.plural): item for item in RESOURCES}
@@ -172,6 +108,7 @@ ENDPOINT_SLICES = _BY_PATH["discovery.k8s.io", "v1", "endpointslices"]
 PRIORITY_CLASSES = _BY_PATH["scheduling.k8s.io", "v1", "priorityclasses"]
 SERVICE_CIDRS = _BY_PATH["networking.k8s.io", "v1", "servicecidrs"]
 RUNTIME_CLASSES = _BY_PATH["node.k8s.io", "v1", "runtimeclasses"]
+_RBAC = "rbac.authorization.k8s.io"
 ROLES = _BY_PATH[_RBAC, "v1", "roles"]
 ROLE_BINDINGS = _BY_PATH[_RBAC, "v1", "rolebindings"]
 CLUSTER_ROLES = _BY_PATH[_RBAC, "v1", "clusterroles"]

@@ -1,14 +1,16 @@
 """Tables for ``kubectl get``: which columns each kind has, and their cells in its words.
 
-After the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``. Kinds without columns of their
+``kinds.yaml`` lists them, after the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``. Kinds without columns of their
 own show name and age. Pure, but for the ages, which need the time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 Cell = Callable[[Json], Any]
@@ -78,7 +80,6 @@ def _count(*paths: str) -> Cell:
 
 
 def _pairs(path: str) -> Cell:
-    """Return the cell of labels: ``app=web,tier=x``."""
     labels = at(path, {})
     return lambda item: ",".join(f"{k}={v}" for k, v in sorted(labels(item).items())) or NONE
 
@@ -153,7 +154,6 @@ def _service_ports(service: Json) -> str:
 
 
 def _service_external(service: Json) -> str:
-    """Return the name or the addresses under which a Service is reached from outside."""
     spec = service["spec"]
     if spec["type"] == "ExternalName":
         return str(spec.get("externalName", ""))
@@ -220,7 +220,7 @@ class _Column:
 
     title: str
     cell: Cell
-    wide: bool = False
+    wide: bool
 
     def definition(self) -> Json:
         return {
@@ -232,121 +232,61 @@ class _Column:
         }
 
 
-def _columns(columns: Mapping[str, Cell], wide: Mapping[str, Cell] | None = None) -> list[_Column]:
-    """Return name, these columns, age where it is not among them, and the columns of ``-o wide``."""
-    narrow = {"Name": at("metadata.name"), **columns}
-    narrow.setdefault("Age", _age)
-    return [
-        *(_Column(*column) for column in narrow.items()),
-        *(_Column(*column, wide=True) for column in (wide or {}).items()),
-    ]
-
-
-_READY = at("status.readyReplicas", 0)
-_TEMPLATE = {"Containers": _of_template("name"), "Images": _of_template("image")}
-_SELECTED = {**_TEMPLATE, "Selector": _pairs("spec.selector.matchLabels")}
-_NODE_INFO = "status.nodeInfo."
-_PLAIN = _columns({})
-_COLUMNS: Mapping[str, Sequence[_Column]] = {
-    "pods": _columns(
-        {"Ready": _pod_ready, "Status": pod_status, "Restarts": _pod_restarts},
-        {
-            "IP": at("status.podIP", NONE),
-            "Node": at("spec.nodeName", NONE),
-            "Nominated Node": at("status.nominatedNodeName", NONE),
-            "Readiness Gates": lambda _: NONE,
-        },
-    ),
-    "nodes": _columns(
-        {
-            "Status": _node_status,
-            "Roles": _node_roles,
-            "Age": _age,
-            "Version": at(f"{_NODE_INFO}kubeletVersion"),
-        },
-        {
-            "Internal-IP": _node_address("InternalIP"),
-            "External-IP": _node_address("ExternalIP"),
-            "OS-Image": at(f"{_NODE_INFO}osImage", _UNKNOWN),
-            "Kernel-Version": at(f"{_NODE_INFO}kernelVersion", _UNKNOWN),
-            "Container-Runtime": at(f"{_NODE_INFO}containerRuntimeVersion", _UNKNOWN),
-        },
-    ),
-    "services": _columns(
-        {
-            "Type": at("spec.type"),
-            "Cluster-IP": at("spec.clusterIP", NONE),
-            "External-IP": _service_external,
-            "Port(s)": _service_ports,
-        },
-        {"Selector": _pairs("spec.selector")},
-    ),
-    "endpoints": _columns({"Endpoints": endpoints}),
-    "endpointslices.discovery.k8s.io": _columns(
-        {"AddressType": at("addressType"), "Ports": _slice_ports, "Endpoints": _slice_endpoints}
-    ),
-    "servicecidrs.networking.k8s.io": _columns(
-        {"CIDRs": lambda item: ",".join(at("spec.cidrs", ())(item))}
-    ),
-    "namespaces": _columns({"Status": at("status.phase")}),
-    "configmaps": _columns({"Data": _count("data", "binaryData")}),
-    "secrets": _columns({"Type": at("type"), "Data": _count("data")}),
-    "serviceaccounts": _columns({"Secrets": _count("secrets")}),
-    "deployments.apps": _columns(
-        {
-            "Ready": _ratio(_READY, at("spec.replicas", 0)),
-            "Up-to-date": at("status.updatedReplicas", 0),
-            "Available": at("status.availableReplicas", 0),
-        },
-        _SELECTED,
-    ),
-    "replicasets.apps": _columns(
-        {
-            "Desired": at("spec.replicas", 0),
-            "Current": at("status.replicas", 0),
-            "Ready": at("status.readyReplicas", 0, text=True),
-        },
-        _SELECTED,
-    ),
-    "daemonsets.apps": _columns(
-        {
-            "Desired": at("status.desiredNumberScheduled", 0),
-            "Current": at("status.currentNumberScheduled", 0),
-            "Ready": at("status.numberReady", 0, text=True),
-            "Up-to-date": at("status.updatedNumberScheduled", 0),
-            "Available": at("status.numberAvailable", 0),
-            "Node Selector": _pairs("spec.template.spec.nodeSelector"),
-        },
-        _SELECTED,
-    ),
-    "statefulsets.apps": _columns({"Ready": _ratio(_READY, at("spec.replicas", 1))}, _TEMPLATE),
-    "jobs.batch": _columns(
-        {"Completions": _ratio(at("status.succeeded", 0), at("spec.completions", 1))}, _SELECTED
-    ),
-    "cronjobs.batch": _columns(
-        {"Schedule": at("spec.schedule"), "Suspend": at("spec.suspend", default=False, text=True)}
-    ),
-    "leases.coordination.k8s.io": _columns({"Holder": at("spec.holderIdentity")}),
-    "events": (
-        _Column("Last Seen", _event_seen("lastTimestamp", "firstTimestamp", "eventTime")),
-        _Column("Type", at("type")),
-        _Column("Reason", at("reason")),
-        _Column("Object", _event_object),
-        _Column("Subobject", at("involvedObject.fieldPath"), wide=True),
-        _Column("Source", _event_source, wide=True),
-        _Column("Message", lambda item: str(item.get("message", "")).strip()),
-        _Column("First Seen", _event_seen("firstTimestamp", "eventTime"), wide=True),
-        _Column("Count", at("count", 1), wide=True),
-        _Column("Name", at("metadata.name"), wide=True),
-    ),
+_CELLS: Mapping[str, Cell] = {
+    "age": _age,
+    "cidrs": lambda item: ",".join(at("spec.cidrs", ())(item)),
+    "endpoints": endpoints,
+    "event message": lambda item: str(item.get("message", "")).strip(),
+    "event object": _event_object,
+    "event source": _event_source,
+    "no gates": lambda _: NONE,
+    "node roles": _node_roles,
+    "node status": _node_status,
+    "pod ready": _pod_ready,
+    "pod restarts": _pod_restarts,
+    "pod status": pod_status,
+    "service external": _service_external,
+    "service ports": _service_ports,
+    "slice endpoints": _slice_endpoints,
+    "slice ports": _slice_ports,
 }
+
+
+def _cell(stated: Any) -> Cell:
+    """Return the cell that ``kinds.yaml`` states: by its name, a path with what is shown without a value, or a rule."""
+    match stated:
+        case str():
+            return _CELLS.get(stated) or at(stated)
+        case [str() as path, default]:
+            return at(path, default, text=isinstance(default, str))
+        case {"ratio": [part, whole]}:
+            return _ratio(_cell(part), _cell(whole))
+        case {"pairs": path}:
+            return _pairs(path)
+        case {"count": paths}:
+            return _count(*paths)
+        case {"template": field}:
+            return _of_template(field)
+        case {"node address": kind}:
+            return _node_address(kind)
+    return _event_seen(*stated["seen"])
+
+
+@cache
+def _columns(key: str) -> list[_Column]:
+    """Return a kind's columns: name and age where nothing else is stated."""
+    tables = read_yaml(__package__, "kinds.yaml")["columns"]
+    return [
+        _Column(title.removeprefix("wide "), _cell(cell), wide=title.startswith("wide "))
+        for title, cell in tables.get(key, {"Name": "metadata.name", "Age": "age"}).items()
+    ]
 
 
 def table(
     key: str, bodies: Sequence[Json], metadata: Json, shown: Callable[[Json], Json] | None
 ) -> Json:
     """Return a ``meta.k8s.io/v1`` Table of a collection; ``shown`` is what a row carries of its object."""
-    columns = _COLUMNS.get(key, _PLAIN)
+    columns = _columns(key)
     rows: list[Json] = []
     for body in bodies:
         held = {} if shown is None else {"object": shown(body)}

@@ -83,7 +83,6 @@ def to_stored(resource: Resource, item: Json) -> Json:
 
 
 def _shown(resource: Resource, body: Json) -> Json:
-    """Return a stored body as ``resource`` shows it, without kind and version."""
     if not _differs(resource):
         return body
     return {_EVENT_FIELDS.get(name, name): value for name, value in body.items()}

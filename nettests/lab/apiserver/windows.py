@@ -8,42 +8,13 @@ from which ``pod_admission`` took what this version of the API does not know.
 from collections.abc import Iterator
 
 from nettests.lab.apiserver.status import FieldError, forbidden_value, invalid_value, not_supported
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 BY_POLICY = "disallowed by cluster policy"
 """Why an API server without ``--allow-privileged`` refuses a privileged container."""
 _FORBIDDEN = "cannot be set for a windows pod"
-# (field of the pod's spec, whether ``false`` is refused too); a bool that is false is not set in Go.
-_POD_FIELDS = (
-    ("securityContext.appArmorProfile", True),
-    ("securityContext.seLinuxOptions", True),
-    ("hostUsers", True),
-    ("hostPID", False),
-    ("hostIPC", False),
-    ("securityContext.seccompProfile", True),
-    ("securityContext.fsGroup", True),
-    ("securityContext.fsGroupChangePolicy", True),
-    ("securityContext.sysctls", False),
-    ("shareProcessNamespace", True),
-    ("securityContext.runAsUser", True),
-    ("securityContext.runAsGroup", True),
-    ("securityContext.supplementalGroups", True),
-    ("securityContext.supplementalGroupsPolicy", True),
-    ("securityContext.seLinuxChangePolicy", True),
-    ("resources", False),
-)
-_CONTAINER_FIELDS = [
-    "appArmorProfile",
-    "seLinuxOptions",
-    "seccompProfile",
-    "capabilities",
-    "readOnlyRootFilesystem",
-    "privileged",
-    "allowPrivilegeEscalation",
-    "procMount",
-    "runAsUser",
-    "runAsGroup",
-]
+_REFUSED = read_yaml(__package__, "types.yaml")["not_on_windows"]
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 
 
@@ -80,14 +51,14 @@ def validate_os(spec: Json) -> list[FieldError]:
 
 def _windows(spec: Json) -> Iterator[FieldError]:
     context = spec.get("securityContext") or {}
-    for path, even_false in _POD_FIELDS:
+    for path, even_false in _REFUSED["pod"]:
         holder = context if path.startswith("securityContext.") else spec
         value = holder.get(path.rpartition(".")[2])
         if value is not None and (even_false or value):
             yield forbidden_value(f"spec.{path}", _FORBIDDEN)
     for path, container in containers(spec):
         context = container.get("securityContext") or {}
-        for name in _CONTAINER_FIELDS:
+        for name in _REFUSED["container"]:
             if context.get(name) is not None:
                 yield forbidden_value(f"{path}.securityContext.{name}", _FORBIDDEN)
 

@@ -145,7 +145,6 @@ class EndpointController:
 
 
 def _endpoint_state(pod: Json) -> tuple[object, ...]:
-    """Return the parts of a pod that endpoints depend on."""
     status = pod.get("status", {})
     ready = [c["status"] for c in status.get("conditions") or () if c["type"] == "Ready"]
     leaving = "deletionTimestamp" in pod["metadata"]

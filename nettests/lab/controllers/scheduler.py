@@ -135,6 +135,5 @@ def _waits(pod: Json) -> bool:
 
 
 def _placing(node: Json) -> tuple[object, ...]:
-    """Return the parts of a node that decide about placement; heartbeats do not."""
     spec = node["spec"]
     return (node["metadata"].get("labels"), spec.get("taints"), spec.get("unschedulable"))

@@ -172,7 +172,6 @@ def _ingress(service: Json) -> list[str]:
 
 
 def _target(port: Json) -> int | None:
-    """Return the number of the target port, which is the Service's own where it is left out."""
     target = port.get("targetPort", port["port"])
     return target if isinstance(target, int) and target else None
 

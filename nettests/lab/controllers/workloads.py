@@ -115,7 +115,6 @@ def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Jso
 
 
 def _daemon_pod(daemon: Json, template: Json, node: str, digest: str) -> Json:
-    """Return the Pod of a node; ``digest`` says of which template it is."""
     prefix = f"{daemon['metadata']['name']}-"
     pod = pod_of({**daemon, "spec": {"template": template}}, "DaemonSet", prefix)
     pod["metadata"]["labels"] = {**pod["metadata"].get("labels", {}), HASH_OF_REVISION: digest}

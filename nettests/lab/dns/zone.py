@@ -188,7 +188,6 @@ def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Re
 
 
 def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
-    """Return the addresses of one family; a name of the other alone has none, and exists."""
     addresses = view.addresses.get(name)
     if addresses is None:
         pod = _pod_address(view, name)

@@ -219,7 +219,6 @@ def _path_of(named: str) -> str:
 
 
 def _inverse(patch: Json, before: Json) -> Json:
-    """Return the merge patch that takes another back (RFC 7396)."""
     back: Json = {}
     for key, value in patch.items():
         old = before.get(key)

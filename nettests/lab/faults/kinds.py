@@ -6,14 +6,12 @@ Help, reference and the validation of options read this table; ``targets.FAULTS`
 import difflib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.errors import LabError
 from nettests.lab.programs.windows.broken_tools import broken_tools
 
-_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "kinds.yaml").read_text("utf-8"))
+_DATA = read_yaml(__package__, "kinds.yaml")
 _TOOLS_FOLLOW = "program-missing"
 """The kind behind which those of ``broken_tools`` stand."""
 

@@ -190,22 +190,20 @@ async def _no_sandbox(targets: Targets, options: Json) -> AsyncIterator[None]:
         disk.no_sandbox.pop(pattern, None)
 
 
-@fault("slow-pull")
-async def _slow_pull(targets: Targets, options: Json) -> AsyncIterator[None]:
-    disks = targets.disks(options)
-    for disk in disks:  # each container start pulls its image again
-        disk.images.clear()
-    with changed(disks, pull_seconds=number(options, "seconds", 5.0)):
-        yield
+def _pulling(name: str, changes: Callable[[Json], dict[str, object]]) -> None:
+    """Declare a fault of pulls; each container start pulls its image again."""
+
+    @fault(name)
+    async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
+        disks = targets.disks(options)
+        for disk in disks:
+            disk.images.clear()
+        with changed(disks, **changes(options)):
+            yield
 
 
-@fault("registry-down")
-async def _registry_down(targets: Targets, options: Json) -> AsyncIterator[None]:
-    disks = targets.disks(options)
-    for disk in disks:
-        disk.images.clear()
-    with changed(disks, registry_down=True):
-        yield
+_pulling("slow-pull", lambda options: {"pull_seconds": number(options, "seconds", 5.0)})
+_pulling("registry-down", lambda _: {"registry_down": True})
 
 
 def _troubled(name: str, trouble: str, value: Callable[[Json], object] = lambda _: True) -> None:

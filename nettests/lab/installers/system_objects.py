@@ -21,7 +21,6 @@ _PLURALS = {"Endpoints": "endpoints", "RuntimeClass": "runtimeclasses"}
 
 
 def _placed(item: Json) -> tuple[str, Json]:
-    """Return an object after the path of its collection."""
     version, namespace = item["apiVersion"], item["metadata"].get("namespace")
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     where = f"{root}/namespaces/{namespace}" if namespace else root

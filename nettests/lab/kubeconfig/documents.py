@@ -109,7 +109,6 @@ def _convergence(nodes: int) -> Json:
 
 
 def _image(profile: Profile) -> Json:
-    """Return the probe image, where there is none for the builds of some nodes."""
     builds = {node.build for node in profile.nodes if node.os is OS.WINDOWS}
     return {} if builds <= SERVED_BUILDS else {"image": OWN_IMAGE}
 

@@ -87,7 +87,6 @@ class Files:
         raise self._error(folder, _MISSING)
 
     def _at(self, path: str) -> tuple[Mount, str]:
-        """Return the mount that shows a path, and the path within its volume."""
         wanted = normal(path, self.os)
         for mount in reversed(self.mounts):
             place = normal(mount.place, self.os)

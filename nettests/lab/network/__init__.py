@@ -5,22 +5,11 @@ has entered; ``probe_isolation`` and ``find_nft`` say beforehand whether that ca
 Service tables and pod ids; it knows no API objects and runs no programs.
 """
 
-from nettests.lab.network.fabric import LabFabric, create_fabric
-from nettests.lab.network.faults import Drop
-from nettests.lab.network.isolation import (
-    IsolationError,
-    enter_isolated_namespaces,
-    probe_isolation,
-)
-from nettests.lab.network.nft import NftError, find_nft
-
-__all__ = [
-    "Drop",
-    "IsolationError",
-    "LabFabric",
-    "NftError",
-    "create_fabric",
-    "enter_isolated_namespaces",
-    "find_nft",
-    "probe_isolation",
-]
+from nettests.lab.network.fabric import LabFabric as LabFabric
+from nettests.lab.network.fabric import create_fabric as create_fabric
+from nettests.lab.network.faults import Drop as Drop
+from nettests.lab.network.isolation import IsolationError as IsolationError
+from nettests.lab.network.isolation import enter_isolated_namespaces as enter_isolated_namespaces
+from nettests.lab.network.isolation import probe_isolation as probe_isolation
+from nettests.lab.network.nft import NftError as NftError
+from nettests.lab.network.nft import find_nft as find_nft

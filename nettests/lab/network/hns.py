@@ -245,7 +245,6 @@ class NodeHns:
         return prefixes
 
     def _provider(self, address: Address) -> list[Json]:
-        """Return the policy that names the node behind an endpoint, which overlays carry its packets to."""
         overlay = self.profile.cni.driver is Driver.OVERLAY
         return [{"Type": "PA", "PA": str(address)}] if overlay else []
 
@@ -282,7 +281,6 @@ class NodeHns:
         }
 
     def _endpoint_id(self, address: Address) -> str:
-        """Return the id of the endpoint that has the address; a pod's is named after its first."""
         for addresses in self.pods().values():
             if address in addresses:
                 address = addresses[0]

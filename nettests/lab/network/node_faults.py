@@ -306,7 +306,6 @@ def _pairs(of: Mapping[Address, object]) -> str:
 
 
 def _sources(old: Sequence[Address], new: Sequence[Address]) -> str:
-    """Return the rule that replaces source addresses, for each pair the first by the second."""
     of = dict(zip(old, new, strict=True))
     return f"{_mapped(of)} ip saddr set ip saddr map {{ {_pairs(of)} }}"
 

@@ -125,7 +125,6 @@ class Pods:
         return pod
 
     def _second(self, address: Address) -> IPv6Address | None:
-        """Return the address at the same place of the node's other range."""
         second = self._ports.ipv6
         if second is None:
             return None

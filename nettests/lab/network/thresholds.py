@@ -153,25 +153,15 @@ class SwitchFeatures:
     """kube-proxy does not take a NodePort's load balancer of one family for that of the other."""
 
 
-_USUAL = [
-    "port_mappings_ipv6",
-    "load_balancer_addresses",
-    "external_ips",
-    "preserved_sources",
-    "own_node_route",
-    "outbound_nat",
-]
+_USUAL = (
+    *("port_mappings_ipv6", "load_balancer_addresses", "external_ips"),
+    *("preserved_sources", "own_node_route", "outbound_nat"),
+)
 """What every switch has, unless somebody switched it off."""
-_OF_OPEN_VSWITCH = [
-    "affinity_timeout",
-    "empty_node_ports",
-    "host_network_backends",
-    "source_ranges",
-    "terminating_everywhere",
-    "outbound_icmp",
-    "host_encapsulates",
-    "topology_hints",
-]
+_OF_OPEN_VSWITCH = (
+    *("affinity_timeout", "empty_node_ports", "host_network_backends", "source_ranges"),
+    *("terminating_everywhere", "outbound_icmp", "host_encapsulates", "topology_hints"),
+)
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:

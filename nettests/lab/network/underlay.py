@@ -108,7 +108,6 @@ def gateway_of(profile: Profile) -> Address:
 
 
 def _macs(profile: Profile) -> dict[Address, str]:
-    """Return the MAC of every address: an interface is named after its first one."""
     gateway = addressing.mac(OS.LINUX, gateway_of(profile))
     nodes = {node.name: addressing.mac(node.os, node.address) for node in profile.nodes}
     return {

@@ -330,7 +330,6 @@ def _build_overlay(
 def _host_ports(
     node: NodeSpec, features: SwitchFeatures, machine: NetworkNamespace, switch: NetworkNamespace
 ) -> HostPorts:
-    """Return what maps host ports to the node's pods, if its network plugin does."""
     local = features.local_port_mappings
     routed: set[int] = set()
 

@@ -81,7 +81,6 @@ def _text(value: Json) -> str:
 
 
 def _values(spec: NodeSpec, profile: Profile) -> dict[str, object]:
-    """Return what the templates are filled in with."""
     families = [(family, family.node(spec.name)) for family in profile.by_family]
     services = [str(family.service_cidr) for family, _ in families]
     of_ovn = profile.cni.plugin is Plugin.OVN_KUBERNETES

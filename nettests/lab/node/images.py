@@ -12,13 +12,12 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
 import cattrs
-from ruamel.yaml import YAML
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 
 REGISTRY = "registry.k8s.io"
@@ -80,7 +79,7 @@ class Image:
         return "sha256:" + hashlib.sha256(self.reference.encode()).hexdigest()
 
 
-_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "images.yaml").read_text("utf-8"))
+_DATA = read_yaml(__package__, "images.yaml")
 _RELEASES: Mapping[int, Mapping[str, list[Any]]] = _DATA["releases"]
 _BASE_TAGS = {tag: build for build, row in _RELEASES.items() for tag in row["tags"]}
 _BASES = ("mcr.microsoft.com/windows/nanoserver", "mcr.microsoft.com/windows/servercore")

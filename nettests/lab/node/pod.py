@@ -271,7 +271,6 @@ class PodWorker:
             self._sent = status
 
     def _views(self, field: str, containers: Sequence[Container]) -> list[ContainerView]:
-        """Return the containers' states; they wait until the sandbox exists."""
         if containers:
             return [container.view() for container in containers]
         spec = self.pod["spec"]

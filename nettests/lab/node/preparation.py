@@ -10,11 +10,9 @@ node, then those of its image and Pod, later ones in place of earlier ones, what
 import ntpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
-
-from ruamel.yaml import YAML
 
 from nettests.lab.client import Json
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.mounted.files import Volume
 from nettests.lab.node.container_state import ContainerLog
@@ -32,9 +30,7 @@ SYSTEM = "NT AUTHORITY"
 _USER_NAME = 20
 """Characters of a container's id that name the account of a group's member."""
 _EXTRA_PATH = r";C:\WINDOWS\System32\WindowsPowerShell\v1.0\;C:\WINDOWS\System32\Wbem"
-_WINDOWS = YAML(typ="safe", pure=True).load(
-    (files(__package__) / "windows.yaml").read_text("utf-8")
-)
+_WINDOWS = read_yaml(__package__, "windows.yaml")
 
 
 def computer(hostname: str) -> dict[str, str]:

@@ -97,7 +97,6 @@ def registry(
 
 
 def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:
-    """Return the key of a service that starts with Windows and runs as the system."""
     usual = (
         ("Type", "REG_DWORD", "0x10"),
         ("Start", "REG_DWORD", "0x2"),

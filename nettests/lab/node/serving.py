@@ -121,7 +121,6 @@ class HealthChecks:
 
 
 def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
-    """Return namespace, name and number of local ready endpoints of each Service, by its port."""
     by_port: dict[int, dict[int, set[str]]] = {}
     names: dict[int, tuple[str, str]] = {}
     for service in table:

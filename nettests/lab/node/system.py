@@ -119,7 +119,6 @@ class SystemPrograms:
                     await self._end_forwarding()
 
     def _metrics_handlers(self, line: str) -> Mapping[str, Answer]:
-        """Return what kube-proxy's metrics port answers, on its node only."""
         settings = configuration(self.network.spec.os, self._mode(), line)
         version = f'kubernetes_build_info{{git_version="{self.profile.kubernetes_version}"}} 1\n'
         return {
@@ -133,7 +132,6 @@ class SystemPrograms:
         return LINUX_MODE if linux else self.profile.kube_proxy.mode.value
 
     def _proxy(self, client: Client, checks: HealthChecks) -> ServiceProxy:
-        """Return the service proxy, whose tables the Services' health check ports follow."""
         linux = self.network.spec.os is OS.LINUX
         user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
         serves = linux or self.profile.mechanism("health-check-ports", not user_mode)

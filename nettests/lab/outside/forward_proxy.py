@@ -161,7 +161,6 @@ async def _read_body(connection: h11.Connection, duplex: Duplex) -> bytes:
 
 
 def _forwarded(request: h11.Request, target: _Target, body: bytes) -> bytes:
-    """Return the request as the target gets it: origin form, one connection per request."""
     headers: Sequence[tuple[bytes, bytes]] = [
         (name, value)
         for name, value in request.headers

@@ -47,7 +47,6 @@ async def run(process: Process) -> int:
 
 
 def _find_linux(machine: Machine, command: str) -> Program:
-    """Return the program that a command names in the image of Linux; the error has runc's text."""
     folder, _, name = command.rpartition("/")
     program = _LINUX.get(name) if folder in _LINUX_FOLDERS else None
     if program is not None and name not in machine.troubles.missing:
@@ -112,24 +111,20 @@ async def _run_on_windows(process: Process) -> int:
 
 
 _LINUX: Mapping[str, Program] = {
+    **{
+        each.__name__: each
+        for each in (
+            *(basics.cat, basics.echo, basics.env, basics.false, basics.hostname, basics.kill),
+            *(basics.pkill, basics.sleep, basics.true, basics.tty, bash_scripts.bash),
+        )
+    },
     "agnhost": agnhost.run,
-    "bash": bash_scripts.bash,
     "busybox": partial(netcat.busybox, program=run),
-    "cat": basics.cat,
     "curl": curl.run,
-    "echo": basics.echo,
-    "env": basics.env,
-    "false": basics.false,
-    "hostname": basics.hostname,
-    "kill": basics.kill,
     "nslookup": bind_nslookup.run,
     "ping": linux_ping.run,
-    "pkill": basics.pkill,
     "sh": partial(shell.run, program=run),
-    "sleep": basics.sleep,
     "tcpdump": tcpdump.run,
-    "true": basics.true,
-    "tty": basics.tty,
     "timeout": partial(tcpdump.timeout, program=run),
 }
 _OF_IMAGE: Mapping[str, Program] = {

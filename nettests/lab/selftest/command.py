@@ -19,17 +19,6 @@ from nettests.lab.selftest import matrix, named_faults, reference
 from nettests.lab.selftest.judging import Judged
 from nettests.lab.selftest.matrix import Matrix
 from nettests.lab.selftest.named_faults import ALIKE, NamedFault
-from nettests.lab.selftest.reference import (
-    counted,
-    headline,
-    judged_again,
-    left_open,
-    reasons,
-    some,
-    state,
-    times,
-    word,
-)
 from nettests.lab.selftest.selftest import Plan, Selftest, Store, judge_again, judged
 
 _MOST = 6
@@ -52,16 +41,16 @@ def list_faults(faults: Sequence[NamedFault]) -> None:
 
 def print_matrix(results: Matrix, folder: Path) -> None:
     """Print the matrix."""
-    _print(headline(results), style="bold")
+    _print(reference.headline(results), style="bold")
     for profile in results.profiles:
-        healthy = f"not healthy: {some(profile.red, _MOST)} {profile.problem}".rstrip()
+        healthy = f"not healthy: {reference.some(profile.red, _MOST)} {profile.problem}".rstrip()
         state_ = "healthy" if profile.healthy else healthy
         _print(f"{profile.name}: {state_}, {profile.seconds:.0f} s")
     for name in dict.fromkeys(row.profile for row in results.ran):
         rows = [row for row in results.ran if row.profile == name]
         _console().print(_table(name, rows, results))
     for row in results.wrong:
-        for line in reasons(row, _MOST):
+        for line in reference.reasons(row, _MOST):
             _print(f"{row.fault} on {row.profile}: {line}")
     for line in _rest(results, folder):
         _print(line)
@@ -75,9 +64,11 @@ def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
         turned = results.flows_of(row)
         table.add_row(
             row.fault,
-            Text(word(row), style=_STYLES[state(row)]),
+            Text(reference.word(row), style=_STYLES[reference.state(row)]),
             f"{row.seconds:.0f}",
-            Text(times(results, row), style=_STYLES["bad"] if results.too_long(row) else ""),
+            Text(
+                reference.times(results, row), style=_STYLES["bad"] if results.too_long(row) else ""
+            ),
             str(len(turned)),
             str(sum(red for red, _ in turned.values())),
             Text(row.cause),
@@ -86,15 +77,15 @@ def _table(profile: str, rows: Sequence[Judged], results: Matrix) -> Table:
 
 
 def _rest(results: Matrix, folder: Path) -> list[str]:
-    lines = [counted(results)]
+    lines = [reference.counted(results)]
     if results.missing:
         names = tuple(f"{row.fault} ({row.profile})" for row in results.missing)
-        lines.append(f"not run: {some(names, _MOST)}")
+        lines.append(f"not run: {reference.some(names, _MOST)}")
     if results.idle:
         lines.append(f"flows that none of these faults turned: {', '.join(results.idle)}")
     if results.open:
-        lines.append(f"flows that documents leave open: {', '.join(left_open(results))}")
-    if again := judged_again(results):
+        lines.append(f"flows that documents leave open: {', '.join(reference.left_open(results))}")
+    if again := reference.judged_again(results):
         lines.append(again)
     return [
         *lines,

@@ -167,6 +167,5 @@ def _declared(fault: NamedFault, check: Check) -> bool:
 
 
 def _turned(run: Run, red: list[Check]) -> tuple[tuple[str, int, int], ...]:
-    """Return flows with the numbers of their red checks and of all, in the order of the run."""
     reds, every = Counter(check.flow for check in red), Counter(check.flow for check in run.checks)
     return tuple((flow, reds[flow], every[flow]) for flow in every if reds[flow])

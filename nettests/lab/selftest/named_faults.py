@@ -310,7 +310,6 @@ def _moved(value: Any, key: str, places: Mapping[str, str], slots: Mapping[str, 
 
 
 def _fault(entry: Entry) -> NamedFault:
-    """Return a fault; ``TypeError`` names a field that it does not have."""
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in entry.items()

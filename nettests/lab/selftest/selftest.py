@@ -100,7 +100,6 @@ class Store:
 
 
 def _injected(fault: NamedFault) -> Any:
-    """Return how a fault is put in force, as JSON has it."""
     means = {
         "injections": [
             {**asdict(injection), "options": dict(injection.options)}
@@ -168,7 +167,6 @@ class Selftest:
                 return
 
     def _carry_out(self, profile: str) -> bool:
-        """Return whether there is time for the next profile."""
         faults = list(self._plan.of(profile))
         pending = [fault for fault in faults if self._store.fault(profile, fault) is None]
         healthy = self._store.healthy(profile)

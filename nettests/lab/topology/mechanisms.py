@@ -8,10 +8,8 @@ pods are treated; none names an outcome. ``mechanisms.yaml`` lists them.
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.resources import files
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.errors import LabError
 
 Switched = tuple[tuple[str, int], ...]
@@ -30,7 +28,7 @@ class Mechanism:
 
 
 def _read() -> tuple[Mechanism, ...]:
-    rows = YAML(typ="safe").load(files(__package__).joinpath("mechanisms.yaml").read_text("utf-8"))
+    rows = read_yaml(__package__, "mechanisms.yaml")
     return tuple(
         Mechanism(name, row["number"], counts=True)
         if isinstance(row, dict)

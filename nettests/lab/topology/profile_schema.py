@@ -32,7 +32,6 @@ _TEXT, _SWITCH = {"type": "string"}, {"type": "boolean"}
 
 
 def _object(properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the schema of an object with these keys and no others."""
     needed = {"required": [*required]} if required else {}
     return {"type": "object", "additionalProperties": False, **needed, "properties": properties}
 

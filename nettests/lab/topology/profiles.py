@@ -159,7 +159,6 @@ def _text(path: Path) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a document without its file's comments, quotes and line breaks."""
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -270,7 +269,6 @@ def _build(document: Mapping[str, Any]) -> Profile:
 
 
 def _of_ipv6_alone(profile: Profile) -> Profile:
-    """Return the profile with its second IP family only."""
     nodes = tuple(
         replace(node, ipv6=_second(index, IPV6_NETWORKS))
         for index, node in enumerate(profile.nodes, start=1)

@@ -95,7 +95,6 @@ def is_here(endpoint: Backend, host: Host) -> bool:
 def _serving(
     service: ServicePort, host: Host, features: SwitchFeatures
 ) -> tuple[tuple[Backend, ...], bool]:
-    """Return the endpoints that are used, and whether clients from outside may use them."""
     outer = service.external_traffic_local and features.external_traffic_local
     inner = service.internal_traffic_local and features.internal_traffic_local
     if features.terminating_everywhere:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.agnhost import netexec, small_commands
 from nettests.lab.programs.golang.values import Flags, Parsed, UsageError, parse, quote
@@ -36,9 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "port-forward-tester": Command(small_commands.port_forward_tester),
     "tcp-reset": Command(small_commands.tcp_reset),
 }
-_FLAGS: Mapping[str, Flags] = YAML(typ="safe", pure=True).load(
-    resources.files(__package__).joinpath("flags.yaml").read_text("utf-8")
-)
+_FLAGS: Mapping[str, Flags] = read_yaml(__package__, "flags.yaml")
 
 _VERSION = "app version development\n"
 

@@ -246,7 +246,6 @@ async def _with_file(process: Process, what: str, work: Callable[[], str | None]
 
 
 def _type(process: Process, path: str) -> str:
-    """Return the type of a file system."""
     in_memory = process.machine.files.in_memory(path)
     return f"mount type of {quote(path)}: {'tmpfs' if in_memory else _EXT4}"
 

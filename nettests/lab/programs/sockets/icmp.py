@@ -156,7 +156,6 @@ def _checksum(data: bytes) -> int:
 
 
 def _read(message: _Message, identifier: int, sequence: int, seconds: float) -> Echo | None:
-    """Return what ``message`` says about our request, if anything."""
     body = message.body
     if len(body) < _HEADER.size:
         return None

@@ -9,10 +9,8 @@ import codecs
 import functools
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 
 PING_ITSELF, NO_REFUSAL = "ping-of-itself-lost", "refusal-lost"
@@ -50,8 +48,7 @@ class BrokenTool:
 @functools.cache
 def broken_tools() -> Mapping[str, BrokenTool]:
     """Return all of them by their names."""
-    text = (files(__package__) / "broken_tools.yaml").read_text("utf-8")
-    rows = YAML(typ="safe", pure=True).load(text)
+    rows = read_yaml(__package__, "broken_tools.yaml")
     return {name: BrokenTool(name=name, **row) for name, row in rows.items()}
 
 

@@ -92,7 +92,6 @@ def _length(frame: Logged) -> int:
 
 
 def _cards(hns: Hns | None) -> Callable[[str], tuple[str, str, str]]:
-    """Return a function that gives type, driver and MAC address of a port of the switch."""
     endpoints = hns.endpoints() if hns is not None else []
     macs = {str(each.get("IPAddress", "")): str(each.get("MacAddress", "")) for each in endpoints}
     by_port = {f"pod-{'-'.join(ip.split('.')[2:])}": mac for ip, mac in macs.items() if ip}

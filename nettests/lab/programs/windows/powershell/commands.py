@@ -1,11 +1,9 @@
 """Pipelines and commands: cmdlets, functions, script blocks, and programs of the container."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell import values
 from nettests.lab.programs.windows.powershell.calls import CMDLETS, Call, Cmdlet, ready
@@ -13,7 +11,7 @@ from nettests.lab.programs.windows.powershell.expressions import Expressions, ap
 from nettests.lab.programs.windows.powershell.session import Emit, ReturnedError
 from nettests.lab.programs.windows.powershell.values import PSError, ScriptBlock, not_found, runtime
 
-_DATA = YAML(typ="safe", pure=True).load((files(__package__) / "commands.yaml").read_text("utf-8"))
+_DATA = read_yaml(__package__, "commands.yaml")
 _ALIASES = {alias: cmdlet for cmdlet, names in _DATA["aliases"].items() for alias in names}
 _DEEPEST = 60
 

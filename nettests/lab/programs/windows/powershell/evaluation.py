@@ -283,7 +283,6 @@ def _parse(words: Sequence[str], *, desktop: bool) -> _Line:
 
 
 def _option(written: str) -> str:
-    """Return an option's whole name, which may be shortened."""
     if written in _SHORT:
         return _SHORT[written]
     fitting = [name for name in (*_COMMAND, *_SWITCHES, *_VALUES) if name.startswith(written)]

@@ -33,7 +33,6 @@ _COMPARING = "eq ne gt ge lt le like notlike match notmatch contains in notin"
 
 
 def _given(call: Call, name: str = "inputobject") -> list[Any]:
-    """Return the objects that came by the pipeline, or as a parameter."""
     if call.input is not None:
         return list(call.input)
     return many(call.given[name]) if name in call.given else []

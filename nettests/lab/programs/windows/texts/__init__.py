@@ -7,11 +7,9 @@ groups of keys) that no public output shows: their shape is that of the others, 
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
-from ruamel.yaml import YAML
-
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 
 
@@ -37,7 +35,8 @@ class Texts:
 @functools.cache
 def of(locale: str) -> Texts:
     """Return the texts of a locale such as ``ko-KR``."""
-    english, chosen = _document("en"), _document(locale.partition("-")[0])
+    language = locale.partition("-")[0]
+    english, chosen = (read_yaml(__package__, f"{name}.yaml") for name in ("en", language))
     groups = {
         name: {**group, **chosen.get(name, {})}
         for name, group in english.items()
@@ -50,10 +49,3 @@ def of(locale: str) -> Texts:
 def say(group: str, process: Process, key: str, **values: object) -> str:
     """Return a text of a program, in the language of its machine."""
     return of(process.machine.locale).say(group, key, **values)
-
-
-@functools.cache
-def _document(language: str) -> dict[str, Any]:
-    text = (files(__package__) / f"{language}.yaml").read_text("utf-8")
-    document: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
-    return document
