@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from nettests.cluster import Connection, connect
+from nettests.cluster import Connection
 from nettests.cluster import ownership as module
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.errors import ClusterError
 from nettests.model.labels import COLLECTED, KEPT
-from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
+from tests.cluster.api import Request
 from tests.cluster.memory import KINDS, SECONDS, Memory, connected, few_threads, marks
 
 OURS = marks("r1")
@@ -392,18 +392,3 @@ def test_a_run_reads_on_its_lease_that_it_was_collected(
     assert "nettests gc" in told[0]
     with pytest.raises(ClusterError, match="nobody renewed the Lease"):
         module.Lease(connection, HOME, OURS, SECONDS, told.append).take()
-
-
-def test_a_namespace_that_is_gone_before_its_lease_is_named(tmp_path: Path) -> None:
-    """Somebody, or a janitor, deleted it in the moment in which the run began."""
-
-    def answer(request: Request) -> Reply:
-        if request.path == "/version":
-            return Reply(body={"gitVersion": "v1.29.4"})
-        return status(404, "NotFound", f'namespaces "{HOME}" not found')
-
-    with serving(answer) as api:
-        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
-        with pytest.raises(ClusterError, match=f"somebody deleted namespace {HOME} while"):
-            module.Lease(connection, HOME, OURS, SECONDS, print).take()
-        connection.close()

@@ -2,12 +2,17 @@
 
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.cluster.ownership import Ownership, label_value
+from nettests.cluster import connect
+from nettests.cluster.ownership import Lease, Ownership, label_value
+from nettests.errors import ClusterError
+from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
+from tests.cluster.memory import marks
 
 BORN = datetime(2026, 11, 21, 22, 20, tzinfo=UTC)
 OURS = Ownership(run="r1", owner="me.here", created=BORN, expires=BORN + timedelta(hours=6))
@@ -70,3 +75,20 @@ def test_any_text_becomes_a_valid_label_value(text: str) -> None:
     value = label_value(text)
     assert len(value) <= 63
     assert value == "" or (value[0].isascii() and value[0].isalnum() and value[-1].isalnum())
+
+
+def test_a_namespace_that_is_gone_before_its_lease_is_named(tmp_path: Path) -> None:
+    """Somebody, or a janitor, deleted it in the moment in which the run began."""
+
+    home = "nettests-r1"
+
+    def answer(request: Request) -> Reply:
+        if request.path == "/version":
+            return Reply(body={"gitVersion": "v1.29.4"})
+        return status(404, "NotFound", f'namespaces "{home}" not found')
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        with pytest.raises(ClusterError, match=f"somebody deleted namespace {home} while"):
+            Lease(connection, home, marks("r1"), 1, print).take()
+        connection.close()
