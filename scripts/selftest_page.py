@@ -41,9 +41,9 @@ def main() -> int:
 
 def put_into(page: str, published: str, later: str) -> str:
     """Return the published document with what a later selftest found."""
-    former, found = (matrix.from_document(json.loads(text)) for text in (published, later))
-    declared = DECLARED.get(page) or tuple(_placed(former, found))
-    return json.dumps(matrix.document(merged(former, found, declared)))
+    former, latest = (matrix.from_document(json.loads(text)) for text in (published, later))
+    declared = DECLARED.get(page) or tuple(_placed(former, latest))
+    return json.dumps(matrix.document(merged(former, latest, declared)))
 
 
 def _placed(*selftests: Matrix) -> Iterator[NamedFault]:

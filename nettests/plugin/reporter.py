@@ -27,6 +27,7 @@ from nettests.model.words import Verdict
 from nettests.redaction import Redactor
 from nettests.report import Results
 from nettests.report.heat_map import node_lines
+from nettests.report.missing_permissions import missing_permissions
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -38,7 +39,6 @@ from nettests.report.summary import (
     exercised_line,
     headline,
     meanings,
-    missing_permissions,
     unread_line,
 )
 from nettests.report.text import one_line, plural

@@ -10,10 +10,8 @@ from typing import TypeVar
 
 from nettests.model.check import Check, Target, Vantage
 from nettests.model.check_id import details_of
-from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.journal_records import Convergence
-from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
 from nettests.model.verdict import ACCEPTED, ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
 from nettests.plan.classes import CHOICES, OPTION, not_enabled
@@ -381,25 +379,3 @@ def _late(results: Results) -> Iterator[Convergence]:
 def _first_names(names: list[str] | tuple[str, ...]) -> list[str]:
     more = len(names) - NAMED
     return [*names[:NAMED], *([f"… and {more} more"] if more > 0 else [])]
-
-
-_REASON = "this identity may not "
-"""How the reasons of such skips begin (``plan.permits``)."""
-_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
-
-
-def missing_permissions(results: Results) -> tuple[str, ...]:
-    """Return what a run that ended with 7 would have needed to be allowed, in the order of its review.
-
-    Nothing where other reasons left out what was planned; what only facts are read by is left out.
-    """
-    if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
-        return ()
-    skipped = (check.message for check in results.checks if check.verdict is Verdict.SKIPPED)
-    if not any(message.startswith(_REASON) for message in skipped):
-        return ()
-    return tuple(
-        permission
-        for permission in results.facts.denied
-        if permission not in _OF_FACTS and not permission.startswith("get configmaps ")
-    )

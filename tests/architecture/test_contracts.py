@@ -110,11 +110,11 @@ def test_names_say_what_is_inside() -> None:
 
 
 def test_the_labs_modules_have_a_home_and_no_name_of_the_standard_library() -> None:
-    """Beside its packages the lab has its door, its errors and its seams; none is called like a module of Python's."""
+    """Beside its packages the lab has its door, its errors, its seams and what reads its data; none is called like a module of Python's."""
     lab = ROOT / "nettests" / "lab"
     inside = [path.relative_to(lab) for path in modules("nettests/lab")]
     loose = {path.name for path in inside if len(path.parts) == 1}
-    assert loose == {"__init__.py", "__main__.py", "errors.py", "interfaces.py"}
+    assert loose == {"__init__.py", "__main__.py", "data_files.py", "errors.py", "interfaces.py"}
     parts = {part.removesuffix(".py") for path in inside for part in path.parts} - {"__main__"}
     assert parts & sys.stdlib_module_names == set()
 

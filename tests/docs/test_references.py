@@ -48,6 +48,7 @@ OTHERS = {
     "--render": "scripts/sample.py",
     "--preserve-credentials": "nsenter",
     "--query": "az",
+    "--file": "az aks get-credentials",
     "--disable-windows-outbound-nat": "az",
     "--user": "nsenter",
     "--net": "nsenter",

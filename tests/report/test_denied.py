@@ -6,8 +6,8 @@ import pytest
 
 from nettests.model.words import Verdict
 from nettests.report import Results
+from nettests.report.missing_permissions import missing_permissions
 from nettests.report.results import CheckResult
-from nettests.report.summary import missing_permissions
 
 DENIED = ("list daemonsets in all namespaces", "create namespaces", "create pods", "list events")
 SKIP = CheckResult(

@@ -1,0 +1,27 @@
+"""Which permissions a run that judged nothing would have needed. Pure, over ``Results``; for the page and the summary."""
+
+from nettests.model.exit_code import ExitCode
+from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
+from nettests.model.words import Verdict
+from nettests.report.results import Results
+
+_REASON = "this identity may not "
+"""How the reasons of such skips begin (``plan.permits``)."""
+_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
+
+
+def missing_permissions(results: Results) -> tuple[str, ...]:
+    """Return what a run that ended with 7 would have needed to be allowed, in the order of its review.
+
+    Nothing where other reasons left out what was planned; what only facts are read by is left out.
+    """
+    if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
+        return ()
+    skipped = (check.message for check in results.checks if check.verdict is Verdict.SKIPPED)
+    if not any(message.startswith(_REASON) for message in skipped):
+        return ()
+    return tuple(
+        permission
+        for permission in results.facts.denied
+        if permission not in _OF_FACTS and not permission.startswith("get configmaps ")
+    )
