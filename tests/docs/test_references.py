@@ -44,6 +44,8 @@ OTHERS = {
     "--junitxml": "pytest",
     "--lab-only": "bench/fleet.py",
     "--write-out": "curl",
+    "--service-principal": "az",
+    "--federated-token": "az",
     "--data-binary": "curl",
     "--render": "scripts/sample.py",
     "--preserve-credentials": "nsenter",

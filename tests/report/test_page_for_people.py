@@ -183,8 +183,8 @@ def test_dark_is_the_system_s_until_somebody_says_otherwise(
     light = browser.evaluate(paper)
     assert browser.evaluate(f"{button}.textContent") == "Dark"
     with browser.seen(scheme="dark"):
+        browser.until(f'{button}.textContent === "Light"')
         assert browser.evaluate(paper) != light
-        assert browser.evaluate(f"{button}.textContent") == "Light"
         browser.evaluate(f"{button}.click()")
         assert browser.evaluate(paper) == light
 
