@@ -46,8 +46,9 @@ class Columns:
 
     @property
     def pitch(self) -> float:
-        """From one column to the next."""
-        return round(min(WIDEST, max(NARROWEST, WIDE / self.number)), 2)
+        """From one column to the next; a whole number without its point, as all figures follow from it."""
+        pitch = round(min(WIDEST, max(NARROWEST, WIDE / self.number)), 2)
+        return int(pitch) if pitch.is_integer() else pitch
 
     @property
     def width(self) -> float:
