@@ -116,7 +116,12 @@ def _loss_beside_causes(
     """
     loss = find_loss(others, evidence, queried)
     explained = explain([*_without(clues, loss)])
-    if loss and (apart := _struck_by_cause(loss, explained, evidence) | _silenced(loss, explained)):
+    apart = (
+        _struck_by_cause(loss, explained, evidence) | _silenced(loss, explained, evidence)
+        if loss
+        else set()
+    )
+    if loss and apart:
         others = [result for result in others if result.id not in apart]
         loss = find_loss(others, evidence, queried)
         explained = explain([*_without(clues, loss)])
@@ -137,10 +142,18 @@ def _struck_by_cause(
     return {clue.check for clue in evidence if clue.check in loss.checks and cause <= clue.traits}
 
 
-def _silenced(loss: Loss, explained: Sequence[Explanation]) -> set[str]:
-    """Return the checks of causes that are greater than a loss."""
-    greater = (each for each in explained if len(each.checks) > len(loss.checks))
-    return {check for each in greater for check in each.checks}
+def _silenced(
+    loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
+) -> set[str]:
+    """Return checks of causes that are greater than a loss, or that nothing shares which lost some packets."""
+    lossy = [clue.traits for clue in evidence if clue.check in loss.checks]
+    return {
+        check
+        for each in explained
+        if len(each.checks) > len(loss.checks)
+        or not any(traits.issuperset(each.traits) for traits in lossy)
+        for check in each.checks
+    }
 
 
 def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:
