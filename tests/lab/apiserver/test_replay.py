@@ -13,6 +13,7 @@ MAY_DEVIATE = {
     86: "needs a shell",
     93: "needs a shell",
     96: "attach",
+    98: "the lab forwards ports over channels, not over SPDY (LIMITS.txt)",
 }
 LEAST_SHARE = 0.9
 
