@@ -4,170 +4,36 @@ Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluste
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import closing
-from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
-import yaml
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import declared, own_options
-from nettests.cli.run_command import run
+from nettests.cli.job_options import job_options, objects_of
+from nettests.cli.options import own_options
 from nettests.cluster import connect
-from nettests.cluster.job_objects import Applied, apply, require_admitted, require_namespace
-from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
-from nettests.cluster.profile_file import profile_path, read_profile
-from nettests.errors import ClusterError, PathError, PlanError
-from nettests.job import (
-    JobState,
-    Phase,
-    Role,
-    Wanted,
-    checked,
-    identity,
-    read_archive,
-    unpack,
-    workload,
+from nettests.cluster.job_objects import (
+    Applied,
+    apply,
+    keeping_taints,
+    require_admitted,
+    require_namespace,
 )
+from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
+from nettests.errors import ClusterError
+from nettests.job import JobState, Phase, Wanted, read_archive, unpack
 from nettests.job.archive import without_archive
 from nettests.job.state import claim_of
 from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
-from nettests.model.limits import KIB
 from nettests.model.run_folder import LATEST
-from nettests.model.yaml_text import write_yaml
-from nettests.outside_files import read_text
-from nettests.resources import manifests_path
-from nettests.session.against_baseline import read_baseline_file
+from nettests.model.yaml_writing import write_yaml
 from nettests.session.run_archive import write_folder
-
-Object = dict[str, Any]
-CommandFunction = Callable[..., Any]
-
-CONFIG_MAP_BYTES = 900 * KIB
-"""Of the files that are mounted, together: etcd takes no object above 1.5 MiB, and a ConfigMap is 1 MiB at most."""
-_FILE = click.Path(path_type=Path, dir_okay=False)
-_OURS = {
-    **dict.fromkeys(("kubeconfig", "context"), "the Job uses its ServiceAccount"),
-    "lab": "the Job tests the cluster that it stands in",
-    "namespace": "the Job's own option says it: --namespace, with --role=namespaced",
-    "report_dir": "reports go where the Job's volume is",
-    "cluster_profile": "the Job's own option mounts it: --cluster-profile",
-    "baseline": "the Job's own option mounts it: --baseline",
-    "archive": "the Job decides how its report comes back: --claim",
-    "webhook": "everybody who may read the Job would read it: --webhook-secret names a Secret",
-}
-"""Options of a run that a Job sets itself, and what to do instead."""
-_NOT_MOUNTED = ("suite", "limitations")
-"""Options that name files; the image does not have them."""
-_OPTIONS: tuple[Callable[[CommandFunction], CommandFunction], ...] = (
-    click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
-    *declared("job"),
-    click.argument("run_args", nargs=-1, type=click.UNPROCESSED),
-)
-
-
-def place_options(command: CommandFunction) -> CommandFunction:
-    """Add ``--name`` and ``--namespace`` of a Job."""
-    for option in (
-        click.option(
-            "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-        ),
-        click.option(
-            "--name", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def job_options(command: CommandFunction) -> CommandFunction:
-    """Add the options of a Job to a command, which receives them as ``wanted``."""
-
-    @wraps(command)
-    def with_job(**given: Any) -> Any:
-        job_arguments = {name: given.pop(name) for name in _NAMES}
-        return command(wanted=wanted_of(**job_arguments), **given)
-
-    decorated: CommandFunction = with_job
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return place_options(decorated)
-
-
-_NAMES = (
-    *("name", "namespace", "image", "role", "schedule", "claim", "claim_size", "cluster_profile"),
-    *("baseline", "pull_secret", "webhook_secret", "deadline", "run_args"),
-)
-
-
-def wanted_of(
-    *,
-    role: str,
-    cluster_profile: Path | None,
-    baseline: Path | None,
-    deadline: float,
-    run_args: tuple[str, ...],
-    **names: str,
-) -> Wanted:
-    """Return the checked options; ``NettestsError`` for a Job that could not run."""
-    require_run_arguments(run_args)
-    if cluster_profile is not None:
-        cluster_profile = profile_path(cluster_profile)
-        read_profile(cluster_profile)
-    if baseline is not None:
-        read_baseline_file(baseline)
-    files = {"cluster-profile.yaml": cluster_profile, "baseline.yaml": baseline}
-    texts = tuple((name, _text(path)) for name, path in files.items() if path is not None)
-    if sum(len(text.encode()) for _, text in texts) > CONFIG_MAP_BYTES:
-        raise PathError("profile and baseline together are larger than a ConfigMap may be (1 MiB)")
-    return checked(
-        Wanted(role=Role(role), arguments=run_args, files=texts, deadline=deadline, **names)
-    )
-
-
-def objects_of(wanted: Wanted) -> list[Object]:
-    """Return all objects of a Job, in the order in which they are created."""
-    return [*identity(wanted, published_roles()), *workload(wanted)]
-
-
-def published_roles() -> dict[Role, list[Object]]:
-    """Read the roles of ``manifests/rbac``."""
-    folder = manifests_path() / "rbac"
-    return {
-        role: list(yaml.safe_load_all((folder / f"{role.value}.yaml").read_text("utf-8")))
-        for role in Role
-    }
-
-
-def require_run_arguments(words: tuple[str, ...]) -> None:
-    """Raise for arguments that ``nettests run`` does not take, or that the Job sets itself."""
-    with run.make_context("nettests run", list(words), resilient_parsing=False) as context:
-        given = {
-            name
-            for name in context.params
-            if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-        }
-    for name in sorted(given):
-        option = f"--{name.replace('_', '-')}"
-        if name in _OURS:
-            raise PlanError(f"{option} is not for the run of a Job", hint=_OURS[name])
-        if name in _NOT_MOUNTED:
-            raise PlanError(
-                f"{option} names files that the image does not hold",
-                hint="build an image of yours on top of it, and install your suite as a package",
-            )
-
-
-def _text(path: Path) -> str:
-    try:
-        return read_text(path)
-    except (OSError, ValueError) as error:
-        raise PathError(f"{path} cannot be read: {error}") from error
 
 
 @click.group()
@@ -234,6 +100,9 @@ def apply_job(
         apply(connection, items[:-1], replace=False, say=_print_applied)
         require_admitted(connection, wanted.namespace, template)
         apply(connection, items[-1:], replace=replace, say=_print_applied)
+        taints = keeping_taints(connection, template)
+    if taints:
+        terminal.line(_without_node(wanted, taints), err=True)
     place = f"--namespace {wanted.namespace}"
     if wanted.schedule:
         terminal.line(f"It runs at {wanted.schedule}; at once: {_started_now(wanted)}")
@@ -306,6 +175,13 @@ def fetch(
     if archive.left_out:
         terminal.line(f"Left out, because a log does not hold it: {', '.join(archive.left_out)}")
     terminal.line(f"report: {folder}")
+
+
+def _without_node(wanted: Wanted, taints: Sequence[str]) -> str:
+    tolerate = " ".join(f"--tolerate {quote(taint)}" for taint in taints)
+    delete = f"kubectl -n {wanted.namespace} delete job {wanted.name}"
+    first = "apply it again" if wanted.schedule else f"{delete}, then apply it"
+    return f"Warning: its Pod finds no node, because every Linux node is tainted: {first} with {tolerate}"
 
 
 _WAIT = "follow it with `nettests job logs --follow`"

@@ -26,6 +26,10 @@ _SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 # samples: "1Gi", "500Mi", "2G"
 _SIZE = re.compile(r"[1-9]\d{0,5}(?:Ki|Mi|Gi|Ti|k|M|G|T)?")
+# samples: "node-role.kubernetes.io/control-plane:NoSchedule", "dedicated=infra", "CriticalAddonsOnly"
+TAINT = re.compile(
+    r"(?P<key>[A-Za-z0-9][\w./-]*)(?:=(?P<value>[\w.-]*))?(?::(?P<effect>NoSchedule|PreferNoSchedule|NoExecute))?"
+)
 
 
 class Role(Enum):
@@ -57,6 +61,8 @@ class Wanted:
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names and texts of files that are mounted: a cluster profile, a baseline."""
     pull_secret: str = ""
+    tolerations: tuple[str, ...] = ()
+    """Taints of nodes that it may run on, as kubectl writes them."""
     webhook_secret: str = ""
     """A Secret with the webhook's address in its key ``url``."""
     deadline: float = 4 * 3600.0
@@ -85,6 +91,12 @@ def checked(wanted: Wanted) -> Wanted:
         raise PlanError(
             f"{wanted.image!r} is no image", hint="name one that holds nettests: registry/name:tag"
         )
+    for taint in wanted.tolerations:
+        if not TAINT.fullmatch(taint):
+            raise PlanError(
+                f"{taint!r} is no taint",
+                hint="KEY[=VALUE][:EFFECT]: --tolerate=node-role.kubernetes.io/control-plane:NoSchedule",
+            )
     if wanted.schedule and not is_schedule(wanted.schedule):
         raise PlanError(
             f"{wanted.schedule!r} is no schedule",

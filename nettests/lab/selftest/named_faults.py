@@ -98,6 +98,8 @@ class NamedFault:
     recovered: str = ""
     harmless: str = ""
     enable: tuple[str, ...] = ()
+    parts: "tuple[NamedFault, ...]" = ()
+    """The faults that are in force together, where there are several."""
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):
