@@ -32,7 +32,7 @@ from nettests.job.state import claim_of
 from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import LATEST
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.session.run_archive import write_folder
 
 

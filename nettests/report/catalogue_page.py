@@ -23,7 +23,7 @@ from nettests.expect import (
 from nettests.expect.manifest import Condition, Deviation, NodeCondition
 from nettests.expect.seeds import lacking, reasons_of
 from nettests.model.expectation import Source
-from nettests.model.markdown import literal as escape
+from nettests.model.visible import literal as escape
 from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns

@@ -1,4 +1,4 @@
-"""``nettests job``, ``archive`` and ``sonobuoy render`` as people call them, against a cluster of the test's own."""
+"""``nettests job`` and ``archive`` as people call them, against a cluster of the test's own."""
 
 import os
 from collections.abc import Iterator
@@ -188,11 +188,3 @@ def test_a_folder_is_archived(tmp_path: Path) -> None:
     assert called("archive", str(tmp_path / "none")).exit_code == 4
     nowhere = called("archive", str(folder), f"--to={tmp_path / 'none' / 'x'}")
     assert (nowhere.exit_code, "cannot be written" in nowhere.output) == (4, True)
-
-
-def test_the_plugin_of_sonobuoy_is_rendered_with_a_runs_words() -> None:
-    """The same slips are found."""
-    done = called("sonobuoy", "render", IMAGE, "--", "--enable=costly")
-    assert yaml.safe_load(done.output)["spec"]["args"][-1] == "--enable=costly"
-    assert called("sonobuoy", "render", IMAGE, "--", "--lab").exit_code == 4
-    assert called("sonobuoy", "render", "--image=a b").exit_code == 4

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from nettests.expect import Shown, shown
-from nettests.model.markdown import literal
+from nettests.model.visible import literal
 from nettests.report.catalogue_page import render_seeds
 from nettests.session.without_cluster import survey
 from tests.docs.documents import rows, text_of
