@@ -39,11 +39,11 @@ def open_probes(
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
-        lookups = Together(execute, os, timing.execute, lookups=True)
+        going_on = Together(execute, os, timing.execute, goes_on=True)
         if pod.purpose == "node":
-            connections = Together(execute, os, timing.execute)
+            stopping = Together(execute, os, timing.execute)
             probes[pod.name] = Probe(
-                name=pod.name, execute=execute, lookups=lookups, connections=connections
+                name=pod.name, execute=execute, going_on=going_on, stopping=stopping
             )
             return
         try:
@@ -58,7 +58,7 @@ def open_probes(
         recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
         probes[pod.name] = Probe(
-            name=pod.name, http=channels, execute=execute, http_slots=slots, lookups=lookups
+            name=pod.name, http=channels, execute=execute, http_slots=slots, going_on=going_on
         )
 
     probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]

@@ -63,9 +63,9 @@ class Probe:
     execute: ExecChannel | None = None
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
-    lookups: Together | None = None
+    going_on: Together | None = None
     """Runs lookups of checks in common processes, if it does."""
-    connections: Together | None = None
+    stopping: Together | None = None
     """The same for connections of a node's own vantage."""
 
     def get(
@@ -335,13 +335,16 @@ class Sender:
     ) -> Done | None:
         """Run a process beside others of its Pod, if it has its result from that."""
         probe = self.probes.get(action.source.probe)
-        if probe is None:
+        if probe is None or probe.going_on is None:
             return None
-        lookup = wanted.tool == LOOKUP
-        together = probe.lookups if lookup else probe.connections
-        if together is None or not (lookup or wanted.tool in CONNECTING):
+        if wanted.tool == LOOKUP:
+            return probe.going_on.run(wanted.words, LOOKUP, on_sent)
+        if probe.stopping is None or wanted.tool not in CONNECTING:
             return None
-        return together.run(wanted.words, LOOKUP if lookup else action.target.kind.value, on_sent)
+        kind = action.target.kind.value
+        if kind in probe.stopping.refusing:
+            return probe.going_on.run(wanted.words, kind, on_sent)
+        return probe.stopping.run(wanted.words, kind, on_sent)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         def tell(why: str) -> None:

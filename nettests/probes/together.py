@@ -1,10 +1,10 @@
 """Commands that wait for one Pod at the same time become one process: its shell runs them in a row.
 
 Between ``sending`` and the exec channel of a Pod where a question is a process, and each process a request. There are rows
-of lookups, of a node's connections, and of its polls; they do not mix. A row of connections stops at the first that
-fails, and that result counts: the others are run alone, and so is all that reaches targets of that kind from then on. A
-row of lookups goes on, because names that do not exist are answered as promptly as others; after one that got no answer
-in time, lookups are run alone. A process without the marks of its commands shows nothing at all.
+that stop at the first command that fails, whose result counts: the others are run alone, and all that reaches targets of
+that kind goes other ways from then on. Rows of what fails promptly if it does (lookups, and targets that refuse) go on, up
+to a command without an answer in time: its kind is run alone from then on, because silence is waited for at the same
+time. A process without the marks of its commands shows nothing at all.
 """
 
 import re
@@ -26,12 +26,10 @@ from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunnin
 
 MOST = 8
 """Commands of one process: of silent ones the first is waited for, and the others have their turn then."""
-MOST_LOOKUPS = 4
-"""The same of lookups, which all have their turn, whatever the first shows."""
+MOST_GOING_ON = 4
+"""The same of a row that goes on, which all have their turn in, whatever the first shows."""
 EACH_SECONDS = 2.0
 """So much longer may a process take for each further command."""
-LOOKUP_PATIENCE = QUERY_SECONDS
-"""A lookup waits so long for the row before it: a silent server would make all of them late, one after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +61,10 @@ class Together:
     os: OS
     seconds: float
     """How long a process may take, beside its commands."""
-    lookups: bool = False
-    """Whether its commands query a resolver."""
+    goes_on: bool = False
+    """Whether a row goes on behind a command that fails."""
+    refusing: set[str] = field(default_factory=set)
+    """Kinds of targets that failed, and promptly."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Waiting] = field(default_factory=list)
     _alone: set[str] = field(default_factory=set)
@@ -78,7 +78,8 @@ class Together:
                 return None
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
-        if not mine.leads and not mine.settled.wait(LOOKUP_PATIENCE if self.lookups else None):
+        # Behind silence all would be late, one after the other.
+        if not mine.leads and not mine.settled.wait(QUERY_SECONDS if self.goes_on else None):
             with self._lock:
                 if mine in self._waiting and not mine.leads:
                     self._waiting.remove(mine)
@@ -92,7 +93,7 @@ class Together:
         """Take those that wait once it is this Pod's turn, the first of which is the caller's, and run them."""
         with self._turns, self.channel.slots:
             with self._lock:
-                most = MOST_LOOKUPS if self.lookups else MOST
+                most = MOST_GOING_ON if self.goes_on else MOST
                 batch, self._waiting = self._waiting[:most], self._waiting[most:]
                 if self._waiting:
                     self._waiting[0].leads = True
@@ -109,7 +110,7 @@ class Together:
         for each in batch:
             each.on_sent()
         began, more = time.monotonic(), EACH_SECONDS * (len(batch) - 1)
-        hangs = (RESOLVER_HANGS_SECONDS if self.lookups else HANG_SECONDS) + more
+        hangs = (RESOLVER_HANGS_SECONDS if self.goes_on else HANG_SECONDS) + more
         processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
         try:
@@ -123,15 +124,17 @@ class Together:
                 continue
             each.done = Done(answer=answer, began=began + since, commands=len(batch))
             slow = (answer.seconds or 0) >= QUERY_SECONDS
-            if slow if self.lookups else answer.exit_code:
-                with self._lock:
+            with self._lock:
+                if slow if self.goes_on else answer.exit_code:
                     self._alone.add(each.kind)
+                if answer.exit_code and not slow:
+                    self.refusing.add(each.kind)
 
     def _words(self, batch: Sequence[_Waiting]) -> Sequence[str]:
         """Return the words of the shell: connections each only after the one before it has succeeded."""
         numbered = enumerate(each.words for each in batch)
         match self.os:
-            case OS.WINDOWS if self.lookups:
+            case OS.WINDOWS if self.goes_on:
                 lines = (
                     f"echo {begins(number)} 1>&2&{' '.join(words)}&echo {ended(number, '!errorlevel!')}"
                     for number, words in numbered
@@ -142,7 +145,7 @@ class Together:
                     f"{' '.join(words)}&& echo {ended(number, '0')}" for number, words in numbered
                 )
                 return node_argv("cmd.exe", "/d", "/c", "&& ".join(parts))
-            case OS.LINUX if self.lookups:
+            case OS.LINUX if self.goes_on:
                 lines = (
                     f"echo '{begins(number)}' >&2; {shlex.join(words)}; echo \"{ended(number, '$?')}\""
                     for number, words in numbered

@@ -90,7 +90,7 @@ def losing(up: UpLab, kind: str, node: NodeSpec, profile: Profile) -> Iterator[N
     with ExitStack() as stack:
         for hook, namespace in (("prerouting", entered), ("output", "host")):
             table = f"cut-{hook}"
-            chain = f"chain all {{\n  type filter hook {hook} priority -310; policy accept;\n{rules}\n }}"
+            chain = f"chain begun {{\n  type filter hook {hook} priority -310; policy accept;\n{rules}\n }}"
             at = f"{node.name}/{namespace}"
             up.enter(at, "nft", "-f", "-", stdin=f"table inet {table} {{\n {chain}\n}}\n")
             stack.callback(up.enter, at, "nft", f"delete table inet {table}")

@@ -38,6 +38,7 @@ class Container:
     go_on: threading.Event = field(default_factory=threading.Event)
     argvs: list[tuple[str, ...]] = field(default_factory=list)
     alone: set[str] = field(default_factory=set)
+    refusing: set[str] = field(default_factory=set)
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Answer the first process at the test's word, and the others at once."""
@@ -51,16 +52,16 @@ class Container:
 
 
 def results(
-    os: OS, behave: Behave, count: int = 3, *, lookups: bool = False
+    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False
 ) -> tuple[list[Done | None], Container]:
     """Return the results of commands that came while another one ran."""
     container = Container(behave)
-    together = Together(container, os, 30.0, lookups=lookups)
+    together = Together(container, os, 30.0, goes_on=goes_on)
     done: dict[int, Done | None] = {}
 
     def run(number: int) -> None:
         words = LEADER if number < 0 else ("curl", str(number))
-        kind = "nslookup" if lookups else f"kind-{number}"
+        kind = "nslookup" if goes_on else f"kind-{number}"
         done[number] = together.run(words, kind, lambda: None)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(-1, count)]
@@ -73,7 +74,7 @@ def results(
     container.go_on.set()
     for thread in threads:
         thread.join(PATIENCE)
-    container.alone = together._alone
+    container.alone, container.refusing = together._alone, together.refusing
     return [done[number] for number in range(count)], container
 
 
@@ -94,13 +95,14 @@ def test_commands_that_wait_are_one_process(os: OS, text: str) -> None:
 
 
 def test_the_first_that_fails_counts_and_the_others_are_run_alone() -> None:
-    """Its exit code and its error are the shell's; its kind of target is run alone from then on."""
+    """Its exit code and its error are the shell's; a prompt failure lets its kind into rows that go on."""
     done, container = results(OS.LINUX, whole(1, code=28, stderr="curl: (28) timed out"))
     assert done[0] is not None
     assert done[1] is not None
     assert (done[1].answer.exit_code, done[1].answer.stderr) == (28, "curl: (28) timed out")
     assert done[2] is None
     assert container.alone == {"kind-1"}
+    assert container.refusing == {"kind-1"}
 
 
 def lost() -> ExecAnswer:
@@ -145,7 +147,7 @@ _NAMES = (("first", 0), ("no-such", 1), ("third", 0))
 @pytest.mark.parametrize("os", OS)
 def test_lookups_in_a_row_go_on_behind_a_name_that_does_not_exist(os: OS) -> None:
     """Each has its own output, its own errors and its own exit code."""
-    done, container = results(os, looked_up(os, 0.1), lookups=True)
+    done, container = results(os, looked_up(os, 0.1), goes_on=True)
     answers = [each.answer for each in done if each is not None]
     assert [(each.stdout.strip(), each.exit_code) for each in answers] == list(_NAMES)
     assert [each.stderr for each in answers] == ["", "no-such", ""]
@@ -155,6 +157,6 @@ def test_lookups_in_a_row_go_on_behind_a_name_that_does_not_exist(os: OS) -> Non
 
 def test_lookups_are_run_alone_behind_one_without_an_answer_in_time() -> None:
     """A silent server is waited for by all of them at the same time."""
-    done, container = results(OS.LINUX, looked_up(OS.LINUX, 6.0), lookups=True)
+    done, container = results(OS.LINUX, looked_up(OS.LINUX, 6.0), goes_on=True)
     assert [each and round(each.answer.seconds or 0, 1) for each in done] == [0.1, 6.0, 0.1]
     assert container.alone == {"nslookup"}
