@@ -69,7 +69,10 @@ def lost(kind: str, node: NodeSpec, profile: Profile) -> Iterator[str]:
         TO_OUTSIDE: f"ip daddr != {{ {inside} }}",
     }
     if kind == PING:
-        yield f"{of_node} icmp type echo-request"
+        # Its own loopback and address show that ping works there.
+        yield f"ip saddr {node.pod_cidr} icmp type echo-request"
+        own = f"ip daddr != {{ {node.address}, 127.0.0.0/8 }}"
+        yield f"ip saddr {node.address} {own} icmp type echo-request"
         return
     for protocol, begins in BEGINNING.items():
         if kind == FROM_OUTSIDE:
