@@ -8,6 +8,7 @@ import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ TO_PODS, TO_SERVICES, TO_NODE_PORTS, TO_NODES, TO_OUTSIDE = (
     "outside",
 )
 KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("pod-ip", "pod-closed-port"), TO_PODS),
+    "pod-ip": TO_PODS,
     **dict.fromkeys(("service-clusterip", "existing-service"), TO_SERVICES),
     **dict.fromkeys(("nodeport", "nodeport-localhost"), TO_NODE_PORTS),
     **dict.fromkeys(
@@ -42,14 +43,24 @@ KINDS: Mapping[str, str] = {
 """By the kind of target; lookups are names, whatever their target."""
 IN_THE_POD = frozenset({"pod-to-own-ip", "icmp-packet-beyond-mtu"})
 """Their packets leave no Pod: it reaches itself, or its own interface refuses to send."""
+OF_ONE_SERVICE = frozenset({"itp-local-own-node"})
+"""Decided only where other Services answer: that all of a node's are lost is what others say."""
+LARGE, CLOSED = "large packets", "closed ports"
+SIZED = ("payload-*", "path-mtu", "icmp-packet-at-mtu")
 BEGINNING = {"tcp": "tcp flags & (syn | ack) == syn", "udp": "udp dport < 32768"}
-BOUND_HOST_PORT = 19190
+BOUND_HOST_PORT, CLOSED_PORT, LARGEST_SMALL = 19190, 18099, 1000
+ALL_KINDS = (PING, FROM_OUTSIDE, *dict.fromkeys(KINDS.values()), LARGE, CLOSED)
 
 
 def kind_of(check: Mapping[str, Any]) -> str | None:
     """Return the kind of packets by which a check is decided; ``None`` if it sends none between Pods, nodes and the outside."""
-    if check["flow"] in IN_THE_POD:
+    flow = check["flow"]
+    if flow in IN_THE_POD | OF_ONE_SERVICE:
         return None
+    if any(fnmatchcase(flow, pattern) for pattern in SIZED):
+        return LARGE
+    if check["target"]["kind"] == "pod-closed-port":
+        return CLOSED
     if check["source"]["kind"] == "external":
         return FROM_OUTSIDE
     if check["protocol"] == "icmp":
@@ -73,6 +84,12 @@ def lost(kind: str, node: NodeSpec, profile: Profile) -> Iterator[str]:
         yield f"ip saddr {node.pod_cidr} icmp type echo-request"
         own = f"ip daddr != {{ {node.address}, 127.0.0.0/8 }}"
         yield f"ip saddr {node.address} {own} icmp type echo-request"
+        return
+    if kind == LARGE:
+        yield f"{of_node} meta length > {LARGEST_SMALL}"
+        return
+    if kind == CLOSED:
+        yield f"{of_node} tcp dport {CLOSED_PORT}"
         return
     for protocol, begins in BEGINNING.items():
         if kind == FROM_OUTSIDE:
@@ -128,8 +145,17 @@ def verdicts(
             stack.enter_context(losing(up, kind, profile.node(name), profile))
         chosen = [f"--nodes={','.join((*broken, *beside))}", *(f"--flow={flow}" for flow in flows)]
         run = run_on(up, directory, *chosen, timing=BROKEN)
+    of = at_broken(run.results, kind, broken)
+    assert of, run.printed
+    return of
+
+
+def at_broken(
+    results: Mapping[str, Any], kind: str, broken: Sequence[str]
+) -> Mapping[tuple[str, str], frozenset[str]]:
+    """Return the verdicts of members at broken nodes by flow and node, from the document of a run."""
     seen: dict[tuple[str, str], set[str]] = {}
-    for check in run.results["checks"]:
+    for check in results["checks"]:
         expected = check["expected"] or {"outcome": SILENT, "alternatives": ()}
         outcomes = {expected["outcome"], *expected["alternatives"]}
         if check["verdict"] == "skipped" or kind_of(check) != kind or outcomes & {SILENT, None}:
@@ -139,7 +165,6 @@ def verdicts(
             node = ends[-1] if kind == FROM_OUTSIDE else ends[0]
             if node in broken:
                 seen.setdefault((check["flow"], node), set()).add(verdict)
-    assert seen, run.printed
     return {place: frozenset(words) for place, words in seen.items()}
 
 
@@ -170,7 +195,7 @@ def sample(seed: int) -> tuple[Sequence[str], Sequence[str]]:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", [SEED, SEED + 1, SEED + 2])
-@pytest.mark.parametrize("kind", [PING, FROM_OUTSIDE, *dict.fromkeys(KINDS.values())])
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_each_flow_is_red_at_the_node_that_loses_its_packets(
     fleet: UpLab, tmp_path: Path, kind: str, seed: int
 ) -> None:
