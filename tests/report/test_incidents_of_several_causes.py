@@ -1,8 +1,12 @@
 """Incidents of several causes at once: each is named by its own place."""
 
+from dataclasses import replace
+
 from nettests.model.check import Check
+from nettests.model.measured import estimate
 from nettests.model.words import Protocol
 from nettests.report import Results
+from nettests.report.incidents.loss import lossy
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import (
     LINUX,
@@ -32,3 +36,12 @@ def test_a_loss_is_not_scoped_by_what_another_cause_silences(quiet: Results) -> 
     (loss,) = [each.cause for each in incidents if "are lost now and then" in each.cause]
     assert {LINUX, OTHER_LINUX} <= {*loss.replace(":", "").split()}
     assert WIN not in loss
+
+
+def test_a_path_that_loses_everything_loses_nothing_now_and_then(quiet: Results) -> None:
+    """All of forty lost is a path that is cut: what explains that explains it, too."""
+    result = next(each for each in quiet.checks if each.observation and each.check)
+    assert result.observation
+    for lost, some in ((40, False), (12, True), (0, False)):
+        seen = replace(result.observation, loss=estimate(40, lost), attempts=())
+        assert lossy(replace(result, observation=seen)) is some
