@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nettests.lab.selftest import matrix, reference
+from nettests.lab.selftest.combining import restored
 from nettests.lab.selftest.matrix import Matrix, merged
-from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, SEED, NamedFault, placed
+from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, NamedFault
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs" / "reference"
@@ -50,7 +51,7 @@ def _placed(*selftests: Matrix) -> Iterator[NamedFault]:
     """Yield the faults that were run at nodes of a seed's choice, each once for each profile."""
     rows = [row for each in selftests for row in each.ran]
     for name, profile in dict.fromkeys((row.fault, row.profile) for row in rows):
-        yield placed(name, profile, int(name.rpartition(SEED)[2]))
+        yield restored(name, profile)
 
 
 def rendered(page: str, document: str) -> dict[str, str]:

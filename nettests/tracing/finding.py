@@ -110,6 +110,12 @@ _NEXT = {
         "look at the captures beside the trace, and capture on the nodes that are missing"
     ),
 }
+_FROM_HOST = {
+    Finding.NEVER_LEFT_POD: "look at the node itself: its route table and addresses, and what its firewall lets out",
+    Finding.SOURCE_REWRITTEN: "look at the node's own translation: on Linux nft list ruleset, on Windows Get-NetNat and the VFP rules of the host's port",
+    Finding.REPLY_NOT_DELIVERED: "look at the node itself: its firewall, connection tracking, and the VFP rules of the host's port",
+}
+"""Next steps where the source is a node itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +139,9 @@ class Trace:
     remarks: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
     """What objects of the nodes say of the finding, for or against it, where diagnostics were collected."""
+
+    @property
+    def next_step(self) -> str:
+        """The next step after the finding; a node that sends itself has no endpoint of a Pod."""
+        on_host = self.scene.source.on_host and self.finding in _FROM_HOST
+        return _FROM_HOST[self.finding] if on_host else self.finding.next_step

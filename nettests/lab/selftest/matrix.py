@@ -83,6 +83,11 @@ class Matrix:
         return sum(row.named for row in detected), len(detected)
 
     @property
+    def combined(self) -> tuple[Judged, ...]:
+        """Runs under several faults together."""
+        return tuple(row for row in self.ran if row.parts > 1)
+
+    @property
     def in_time(self) -> tuple[int, int]:
         """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
 

@@ -62,7 +62,7 @@ def lossy(result: CheckResult) -> bool:
         return False
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS
-    proven = seen.loss is not None and seen.loss.proven
+    proven = seen.loss is not None and seen.loss.proven and seen.loss.lost < seen.loss.sent
     if seen.flows is not None:
         return proven  # what runs out is silent from a number on
     if seen.resent or proven:
@@ -151,7 +151,10 @@ def _counted(result: CheckResult) -> bool:
 
 
 def _silent(result: CheckResult) -> bool:
-    return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
+    seen = result.observation
+    if seen is not None and seen.loss is not None:
+        return seen.loss.lost == seen.loss.sent
+    return seen is not None and seen.outcome is Outcome.TIMED_OUT
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:

@@ -7,7 +7,7 @@ import pytest
 from pyroute2.netlink.rtnl.ndmsg import ndmsg
 from pyroute2.netlink.rtnl.rtmsg import rtmsg
 
-from nettests.lab.network import batch
+from nettests.lab.network import netlink_messages
 
 MAC = "00:15:5d:1e:00:0c"
 ACKNOWLEDGE = 0x4
@@ -24,9 +24,9 @@ def _headers(buffer: bytes) -> list[tuple[int, int, int, int]]:
     return found
 
 
-def _read(entry: batch.Entry, kind: type) -> dict[str, object]:
+def _read(entry: netlink_messages.Entry, kind: type) -> dict[str, object]:
     """Return fields and attributes of the only message as pyroute2 decodes it."""
-    ((buffer, _),) = batch.packed([entry])
+    ((buffer, _),) = netlink_messages.packed([entry])
     message = kind(buffer)
     message.decode()
     return {
@@ -38,14 +38,14 @@ def _read(entry: batch.Entry, kind: type) -> dict[str, object]:
 @pytest.mark.parametrize("address", [IPv4Address("172.30.0.11"), IPv6Address("fd00::b")])
 def test_a_neighbour_is_permanent(address: IPv4Address | IPv6Address) -> None:
     """Address, MAC and interface are as given, and the entry never ages."""
-    read = _read(batch.neighbour(7, address, MAC), ndmsg)
+    read = _read(netlink_messages.neighbour(7, address, MAC), ndmsg)
     assert (read["ifindex"], read["state"]) == (7, 0x80)
     assert (read["NDA_DST"], read["NDA_LLADDR"]) == (str(address), MAC)
 
 
 def test_a_forwarding_entry_is_the_devices_own() -> None:
     """It belongs to the device (self), not to a bridge above it, and nobody is asked for it."""
-    read = _read(batch.forwarding_entry(7, MAC, IPv4Address("172.30.0.11")), ndmsg)
+    read = _read(netlink_messages.forwarding_entry(7, MAC, IPv4Address("172.30.0.11")), ndmsg)
     assert (read["family"], read["flags"], read["state"]) == (7, 0x02, 0x80 | 0x40)
     assert (read["NDA_DST"], read["NDA_LLADDR"]) == ("172.30.0.11", MAC)
 
@@ -61,7 +61,7 @@ def test_a_route_names_its_neighbour_and_table(
     network: IPv4Network | IPv6Network, via: IPv4Address | IPv6Address
 ) -> None:
     """The neighbour need not be on a connected network (onlink)."""
-    read = _read(batch.route(7, network, via, 100), rtmsg)
+    read = _read(netlink_messages.route(7, network, via, 100), rtmsg)
     assert (read["dst_len"], read["type"], read["flags"]) == (network.prefixlen, 1, 4)
     assert (read["RTA_DST"], read["RTA_GATEWAY"]) == (str(network.network_address), str(via))
     assert (read["RTA_OIF"], read["RTA_TABLE"]) == (7, 100)
@@ -69,8 +69,8 @@ def test_a_route_names_its_neighbour_and_table(
 
 def test_many_entries_fill_few_buffers_and_the_last_of_each_is_acknowledged() -> None:
     """A thousand neighbours are numbered in order; only the last of a buffer asks for an answer."""
-    entries = [batch.neighbour(7, IPv4Address(n), MAC) for n in range(1, 1001)]
-    buffers = list(batch.packed(entries))
+    entries = [netlink_messages.neighbour(7, IPv4Address(n), MAC) for n in range(1, 1001)]
+    buffers = list(netlink_messages.packed(entries))
     assert len(buffers) == 2
     headers = [_headers(buffer) for buffer, _ in buffers]
     assert [one[3] for each in headers for one in each] == list(range(1, 1001))
@@ -82,4 +82,4 @@ def test_answers_are_told_apart_by_number_and_error() -> None:
     """Of a refusal and an acknowledgement in one buffer each has its own number."""
     refused = struct.pack("=IHHIIi", 20, 2, 0, 3, 0, -17)
     done = struct.pack("=IHHIIi", 20, 2, 0, 9, 0, 0)
-    assert list(batch.answers(refused + done)) == [(3, 17), (9, 0)]
+    assert list(netlink_messages.answers(refused + done)) == [(3, 17), (9, 0)]
