@@ -1,33 +1,29 @@
-"""The catalogue, the seed documents and the open questions as pages of the reference.
+"""Write the catalogue, the seed documents and the open questions as pages of ``docs/reference``.
 
-``nettests catalogue --write``: every fact with what exercises it or why nothing does, every flow, and the totals that the
-command prints. ``--write-seeds``: the sentences of ``manifests/seeds``, whose rows lead to the catalogue. ``--write-open``:
-entries of limitation manifests that leave an outcome open. All render what ``expect`` and ``plan`` know; no run is needed.
+``python -m scripts.reference_pages`` makes them again: every fact with what exercises it or why nothing does, and every
+flow; the sentences of ``manifests/seeds``, whose rows lead to the catalogue; the entries of limitation manifests that
+leave an outcome open. All render what ``expect`` and ``plan`` know; no run is needed.
 """
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
+from pathlib import Path
 
-from nettests.expect import (
-    Catalogue,
-    Coverage,
-    Fact,
-    Limitation,
-    SeedDocument,
-    Shown,
-    Statement,
-    shown,
-)
+from nettests.cli.catalogue_commands import notes, totals
+from nettests.expect import Catalogue, Coverage, Limitation
 from nettests.expect.manifest import Condition, Deviation, NodeCondition
-from nettests.expect.seeds import lacking, reasons_of
 from nettests.model.expectation import Source
 from nettests.model.visible import literal as escape
 from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
 from nettests.report.text import plural
+from nettests.session.without_cluster import survey
+from scripts.seeds import SeedDocument, Shown, Statement, lacking, read_seeds, reasons_of, shown
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+HEADS = Path(__file__).resolve().parent / "page_heads"
 
 FLOWS = """Words in angle brackets stand for what a cluster gives: node pools, backends, and the cases of a flow.
 [What is tested](plan.md) says what the classes mean.
@@ -49,49 +45,11 @@ def render_catalogue(
     return "\n".join(blocks)
 
 
-def totals(coverages: Iterable[Coverage]) -> str:
-    """Return one sentence, without its full stop: how many facts there are, and how many are exercised."""
-    listed = list(coverages)
-    covered = sum(coverage.covered for coverage in listed)
-    kinds = Counter(
-        coverage.fact.reason.kind.value
-        for coverage in listed
-        if coverage.fact.reason and not coverage.covered
-    )
-    words = [f"{covered} exercised by checks"]
-    words += [f"{count} {kind}" for kind, count in sorted(kinds.items())]
-    without = len(listed) - covered - kinds.total()
-    words += [f"{without} without check or reason"] if without else []
-    return f"{plural(len(listed), 'fact')}: {', '.join(words)}"
-
-
-def why(coverage: Coverage) -> str:
-    """Return in plain words what exercises a fact, or why nothing does."""
-    fact = coverage.fact
-    parts = []
-    if coverage.exercised_by:
-        parts.append(f"flows {', '.join(coverage.exercised_by)}")
-    if coverage.limitations:
-        parts.append(f"limitations {', '.join(coverage.entries)}")
-    parts += _notes(fact)
-    if not coverage.covered and fact.reason:
-        of = f" of {fact.reason.of}" if fact.reason.of else ""
-        parts.append(f"{fact.reason.kind.value}{of}: {fact.reason.text}")
-    return "; ".join(parts) or "nothing, and no reason is given"
-
-
-def _notes(fact: Fact) -> list[str]:
-    return [
-        *([fact.note] if fact.note else []),
-        *([f"Not tested: {fact.untested}"] if fact.untested else []),
-    ]
-
-
 def _fact(coverage: Coverage) -> list[str]:
     fact = coverage.fact
     parts = [", ".join(f"[`{name}`](#{name})" for name in coverage.exercised_by)]
     parts.append(_names("decided by ", coverage.entries))
-    parts += map(escape, _notes(fact))
+    parts += map(escape, notes(fact))
     if not coverage.covered and fact.reason:
         of = f" of `{fact.reason.of}`" if fact.reason.of else ""
         parts.append(f"*{fact.reason.kind.value}*{of}: {escape(fact.reason.text)}")
@@ -131,7 +89,7 @@ def _names(before: str, names: Iterable[str]) -> str:
 
 def _head(page: str) -> str:
     """Return the fixed text that a page begins with."""
-    return (files("nettests.report") / "templates" / f"{page}.txt").read_text("utf-8")
+    return (HEADS / f"{page}.txt").read_text("utf-8")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -337,3 +295,18 @@ def _spelled(value: object) -> str:
 
 def _sources(entry: Limitation) -> str:
     return "<br>".join(_source(source) for source in entry.sources)
+
+
+def rendered() -> dict[str, str]:
+    """Return each page by the name of its file."""
+    surveyed = survey()
+    return {
+        "catalogue.md": render_catalogue(surveyed.catalogue, surveyed.coverages, surveyed.flows),
+        "seeds.md": render_seeds(read_seeds(), surveyed.by_fact),
+        "open-questions.md": render_open_questions(surveyed.entries),
+    }
+
+
+if __name__ == "__main__":
+    for name, text in rendered().items():
+        (PAGES / name).write_text(text, "utf-8")

@@ -7,16 +7,16 @@ from pathlib import Path
 import click.testing
 import pytest
 
-from nettests.lab.cli import windows_tools
 from nettests.lab.errors import LabError
+from scripts import windows_host
 
-LAB = (sys.executable, "-m", "nettests.lab")
-TOOL = (*LAB, "windows-tool")
+SCRIPT = (sys.executable, windows_host.__file__)
+TOOL = (*SCRIPT, "windows-tool")
 
 
 def closed(*words: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a namespace of its own."""
-    command = (*LAB, "closed", "--", *words)
+    command = (*SCRIPT, "closed", "--", *words)
     return subprocess.run(
         command, capture_output=True, text=True, errors="replace", timeout=120, check=False
     )
@@ -54,7 +54,7 @@ def test_elsewhere_no_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """A network with routes leads to machines that are no business of a lab."""
     routes = tmp_path / "route"
     routes.write_text("Iface Destination Gateway\neth0 00000000 0101A8C0\n")
-    monkeypatch.setattr(windows_tools, "_ROUTES", routes)
-    called = click.testing.CliRunner().invoke(windows_tools.windows_tool, ["ping", "127.0.0.1"])
+    monkeypatch.setattr(windows_host, "_ROUTES", routes)
+    called = click.testing.CliRunner().invoke(windows_host.windows_tool, ["ping", "127.0.0.1"])
     assert isinstance(called.exception, LabError)
     assert "it has routes" in str(called.exception)

@@ -2,11 +2,12 @@
 
 import pytest
 
+from nettests.cli.catalogue_commands import totals, why
 from nettests.expect import Catalogue, Coverage, catalogue, cover, read_section
 from nettests.model.expectation import Source
 from nettests.model.words import Question, TargetKind, VantageKind
 from nettests.plan import Flow, Matrix, flow, flow_of
-from nettests.report.catalogue_page import render_catalogue, totals, why
+from scripts.reference_pages import render_catalogue
 from tests.expect.entries import manifest
 
 SECTION = """apiVersion: nettests.dev/v1alpha1

@@ -1,7 +1,7 @@
 """The seed documents as values: each sentence's statement, and the checks that exercise it.
 
 The catalogue is ordered by facts from any source; this goes through four documents sentence by sentence, so that
-untested sentences show. For ``nettests catalogue --write-seeds`` and ``nettests lint``. No check is judged by it.
+untested sentences show. ``scripts.reference_pages`` renders them, and tests compare them with what exercises them.
 """
 
 import json
@@ -15,6 +15,7 @@ from nettests.expect.catalogue import Reason, ReasonKind
 from nettests.expect.lint import Coverage
 from nettests.model.document import Document, read_document
 from nettests.model.nearest import nearest
+from nettests.plan import Flow
 from nettests.resources import manifests_path
 
 FlowCases = Mapping[str, Sequence[str]]
@@ -100,6 +101,14 @@ def read_seed(text: str, file: str) -> SeedDocument:
     )
 
 
+def read_seeds() -> tuple[SeedDocument, ...]:
+    """Read ``manifests/seeds``; ``ManifestError`` says what is wrong."""
+    files = sorted((manifests_path() / "seeds").glob("*.yaml"))
+    return tuple(
+        read_seed(file.read_text("utf-8"), f"manifests/seeds/{file.name}") for file in files
+    )
+
+
 def shown(statement: Statement, coverages: Mapping[str, Coverage]) -> Shown:
     """Return how much of the statement is shown; ``coverages`` are those of all facts, by id."""
     reasons = reasons_of(statement, coverages)
@@ -125,6 +134,11 @@ def reasons_of(statement: Statement, coverages: Mapping[str, Coverage]) -> tuple
         return (statement.reason,)
     bare = (coverages[name] for name in statement.facts if not coverages[name].covered)
     return tuple(dict.fromkeys(coverage.fact.reason for coverage in bare if coverage.fact.reason))
+
+
+def cases_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each flow's cases, by the flow's name."""
+    return {flow.name: tuple(case.label for case in flow.cases) for flow in flows}
 
 
 def mistakes_in_seeds(

@@ -3,10 +3,17 @@
 import pytest
 
 from nettests.errors import ManifestError
-from nettests.expect import Shown, mistakes_in_seeds, read_seed, shown
 from nettests.expect.catalogue import Fact, Reason, ReasonKind
 from nettests.expect.lint import Coverage
-from nettests.expect.seeds import SeedDocument, Statement, reasons_of
+from scripts.seeds import (
+    SeedDocument,
+    Shown,
+    Statement,
+    mistakes_in_seeds,
+    read_seed,
+    reasons_of,
+    shown,
+)
 
 HEAD = """apiVersion: nettests.dev/v1alpha1
 kind: SeedDocument

@@ -1,7 +1,7 @@
 """The reference page of open questions: what stands in it, of a few entries."""
 
 from nettests.expect import Limitation, read_manifest
-from nettests.report.catalogue_page import render_open_questions
+from scripts.reference_pages import render_open_questions
 from tests.expect.entries import manifest, text
 
 BUG = """

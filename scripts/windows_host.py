@@ -1,4 +1,4 @@
-"""``nettests lab closed`` and ``windows-tool``: the lab's Windows programs as commands of this machine, without a cluster.
+"""The lab's Windows programs as commands of this machine, without a cluster: ``closed`` and ``windows-tool``.
 
 For whoever runs on a Windows machine otherwise: a program of an emulated Windows host, one process for each command, in the
 network namespace of whoever starts it. ``closed`` gives a namespace with a loopback device and nothing else, and
@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import click
 
-from nettests.lab.cli.group import SETTINGS, lab
+from nettests.lab.cli.group import SETTINGS
 from nettests.lab.errors import LabError
 from nettests.lab.interfaces import (
     Disk,
@@ -51,10 +51,15 @@ _ROUTES = Path("/proc/self/net/route")
 """A line of titles, and one for each route of the network namespace."""
 
 
-@lab.command(
+@click.group()
+def main() -> None:
+    """Run programs of an emulated Windows host."""
+
+
+@main.command(
     name="closed",
     context_settings=_VERBATIM,
-    epilog="Example: nettests lab closed -- nettests lab windows-tool -- ping 127.0.0.1",
+    epilog="Example: windows_host.py closed -- windows_host.py windows-tool -- ping 127.0.0.1",
 )
 @click.argument("command", nargs=-1, required=True)
 def closed(*, command: tuple[str, ...]) -> None:
@@ -72,10 +77,10 @@ def closed(*, command: tuple[str, ...]) -> None:
         raise LabError(f"{shlex.join(command)} cannot be run: {error.strerror}") from error
 
 
-@lab.command(
+@main.command(
     name="windows-tool",
     context_settings=_VERBATIM,
-    epilog="Example: nettests lab windows-tool --set windows.locale=ko-KR -- ping.exe 127.0.0.1",
+    epilog="Example: windows_host.py windows-tool --set windows.locale=ko-KR -- ping.exe 127.0.0.1",
 )
 @SETTINGS
 @click.option(
@@ -97,7 +102,7 @@ def windows_tool(
     if any(route.split()[0] != LOOPBACK for route in routes):
         raise LabError(
             "this network leads somewhere: it has routes",
-            hint="run it by `nettests lab closed -- COMMAND`",
+            hint="run it by `windows_host.py closed -- COMMAND`",
         )
     sys.exit(asyncio.run(_run(_host(settings, broken), argv)))
 
@@ -190,3 +195,7 @@ class _Server:
     )
     hns: _NatOnly = field(default_factory=_NatOnly)
     switch: None = None
+
+
+if __name__ == "__main__":
+    main()
