@@ -82,11 +82,11 @@ def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str
         return 1
     late = [each.seconds for attempt in seen.attempts if (each := lateness(attempt.detail))]
     if late:
-        return rate ** max(late)  # a try a second
+        return float(rate ** max(late))  # a try a second
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     if silent < len(seen.attempts):
         return silent > 0
-    return rate**silent if silent else 0
+    return float(rate**silent) if silent else 0
 
 
 def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:

@@ -64,10 +64,9 @@ def find_slowness(
     ]
     least = min(answered, default=0.0)
     ids = {result.id for result in struck}
+    scope = scope_of(ids, evidence)
     if _asked_again(slow, least):
         scope = scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),)
-    else:
-        scope = scope_of(ids, evidence)
     new_pods = {result.id for result in _new_pods_without_names(red, scope)}
     new_pods |= {way.check for way in ways if least >= CONNECT_SECONDS and _is_late(way, scope)}
     overdue = {clue.check for clue in evidence if clue.red and scope and {*scope} <= clue.traits}
