@@ -40,8 +40,8 @@ def gc(
     """List what killed runs left in a cluster; --yes removes it.
 
     A run is dead if its Lease is not renewed; gc watches it for up to its duration (30 s). The namespaces of a
-    run are removed together, and only if every kind of object in them could be listed and all of them belong
-    to the run. gc prints why it leaves the others. Exit code 1 with --yes: a dead run still has objects.
+    run are removed together, and only if every kind of object in them could be listed or counted and all of them
+    belong to the run. gc prints why it leaves the others. Exit code 1 with --yes: a dead run still has objects.
     """
     timing = read_profile(cluster_profile).timing
     connection = connect(kubeconfig, context, timing)
