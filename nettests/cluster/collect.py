@@ -61,8 +61,8 @@ def _unchanged(
     run = places[0].ownership.run
     current = {item["metadata"]["name"]: item for item in owned_namespaces(connection, run)}
     versions, problems = {}, {}
-    own = [place for place in places if place.own_namespace]
-    for place in look_at(connection, own, ignore=ignore, counts=True):
+    namespaces = [place for place in places if place.own_namespace]
+    for place in look_at(connection, namespaces, ignore=ignore, counts=True):
         item, name = current.get(place.namespace), place.namespace
         if item is None:
             continue  # it is gone

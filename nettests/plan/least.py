@@ -35,7 +35,10 @@ def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
         return spec
     reduced, named = deepcopy(spec), (spec.get("os") or {}).get("name")
     if os is OS.WINDOWS:
-        if not any(container.get("volumeMounts") or _writes(container) for container in containers):
+        writes = any(
+            container.get("volumeMounts") or _writes(container) for container in containers
+        )
+        if not writes and named != OS.LINUX:
             reduced["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
         return reduced
     if named == OS.WINDOWS:

@@ -189,28 +189,6 @@ def test_an_api_that_is_down_may_hold_objects(memory: Memory, connection: Connec
     assert "metrics.k8s.io/v1beta1: 503" in found(connection)[HOME].obstacle
 
 
-def test_forged_marks_on_somebodys_namespace_do_not_remove_it(
-    memory: Memory, connection: Connection
-) -> None:
-    """All four marks on a namespace that is not called after the run: it is not the run's."""
-    memory.put_namespace("payments", OURS)
-    before = memory.uids()
-    assert "not its name" in found(connection)["payments"].copied
-    collect(connection)
-    assert memory.uids() == before
-
-
-def test_a_copy_of_a_runs_object_elsewhere_neither_goes_nor_holds_the_run(
-    memory: Memory, connection: Connection
-) -> None:
-    """Whoever copies the marks of a run that has its own namespace does not keep it from being removed."""
-    dead_run(memory)
-    memory.put_marked(OURS, "Pod", "copy", "production")
-    leftovers = found(connection)
-    assert leftovers[HOME].removable
-    assert not leftovers["production"].removable
-
-
 def test_the_cluster_s_own_furniture_can_be_named(memory: Memory, connection: Connection) -> None:
     """A service mesh puts a ConfigMap into each namespace: whoever collects says so."""
     dead_run(memory)
@@ -229,56 +207,6 @@ def test_what_known_controllers_put_into_each_namespace_is_furniture(
     dead_run(memory)
     memory.put("ConfigMap", name, HOME)
     assert found(connection)[HOME].removable
-
-
-BESIDE = f"{HOME}-baseline"
-
-
-@pytest.mark.parametrize("name", ["payments", f"{HOME}-payments", f"{HOME}-", BESIDE])
-@pytest.mark.parametrize("with_lease", [False, True])
-def test_forged_marks_do_not_keep_a_run_from_being_removed(
-    memory: Memory, connection: Connection, name: str, with_lease: bool
-) -> None:
-    """A tenant who copies a run's marks onto a namespace, of whatever name, has no say in what becomes of the run."""
-    dead_run(memory)
-    memory.put_namespace(name, OURS)
-    memory.put("Pod", "theirs", name)
-    if with_lease:
-        memory.put_lease(OURS, name, alive=True)
-    leftovers = found(connection)
-    assert leftovers[name].copied
-    assert not leftovers[name].removable
-    assert leftovers[HOME].removable
-    assert collect(connection) == {}
-    assert ("/api/v1/pods", name, "theirs") in memory.objects
-    assert HOME not in found(connection)
-
-
-def test_other_marks_on_a_namespace_beside_are_somebodys(
-    memory: Memory, connection: Connection
-) -> None:
-    """What a run creates has the same marks everywhere."""
-    dead_run(memory)
-    memory.put_namespace(BESIDE, marks("r1", hours=200))
-    leftovers = found(connection)
-    assert leftovers[BESIDE].copied == f"its marks are not those of namespace {HOME}"
-    assert leftovers[HOME].removable
-
-
-def test_a_lease_tells_a_run_in_a_namespace_of_others_from_copies(
-    memory: Memory, connection: Connection
-) -> None:
-    """Where the run's Lease is, its objects are: those elsewhere were copied, and stay."""
-    memory.put_lease(OURS, "production")
-    memory.put_marked(OURS, "Pod", "probe-1", "production")
-    memory.put_namespace("payments")
-    memory.put_marked(marks("r1", hours=200), "Pod", "copy", "payments")
-    leftovers = found(connection)
-    assert "these are copies" in leftovers["payments"].copied
-    assert leftovers["production"].removable
-    assert collect(connection) == {}
-    assert ("/api/v1/pods", "payments", "copy") in memory.objects
-    assert ("/api/v1/pods", "production", "probe-1") not in memory.objects
 
 
 def test_what_was_kept_goes_only_by_name(memory: Memory, connection: Connection) -> None:
@@ -359,30 +287,6 @@ def test_a_namespace_that_was_recreated_is_not_the_one_that_was_looked_at(
     )
     assert "in the moment of its removal" in collect(connection)[HOME]
     assert "another" in memory.uids()
-
-
-def test_a_namespace_that_appears_beside_stays_alone(
-    memory: Memory, connection: Connection
-) -> None:
-    """What was not looked at does not go, and does not hold what was."""
-    dead_run(memory)
-    leftovers = list(found(connection).values())
-    memory.put_namespace(BESIDE, OURS)
-    assert remove(connection, leftovers, wait=1) == {}
-    assert list(found(connection)) == [BESIDE]
-
-
-def test_a_stranger_who_comes_in_between_beside_holds_that_alone(
-    memory: Memory, connection: Connection
-) -> None:
-    """A namespace beside the first one is removed only as it was looked at."""
-    dead_run(memory)
-    memory.put_namespace(BESIDE, OURS)
-    leftovers = list(found(connection).values())
-    memory.put("Pod", "theirs", BESIDE)
-    assert list(remove(connection, leftovers, wait=1)) == [BESIDE]
-    assert ("/api/v1/pods", BESIDE, "theirs") in memory.objects
-    assert HOME not in found(connection)
 
 
 def test_a_run_that_took_over_a_lease_keeps_it(memory: Memory, connection: Connection) -> None:
