@@ -25,7 +25,7 @@ from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.words import OS
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests

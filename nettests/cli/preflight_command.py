@@ -18,7 +18,7 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
-from nettests.model.yaml_writing import write_compact_yaml
+from nettests.model.yaml_text import write_compact_yaml
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
 from nettests.redaction import Redactor

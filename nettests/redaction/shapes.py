@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 
 from nettests.redaction.names import ADDRESS, KEYS, NAMES, VARIABLE, WORDS
 
@@ -87,47 +88,12 @@ _VARIABLE = rf"(?!(?:OLD)?PWD\b)(?=[\w.-]{{0,80}}(?:{VARIABLE}))[\w.-]{{1,160}}"
 _ONE_WORD = rf"(?:{_QUOTED}|(?P<s9>(?:{_PLAIN}){{1,{LONGEST}}}))"
 _BLANK = r"[ \t]{1,20}"
 
-_PREFIXED = {
-    "github_pat_": r"[A-Za-z0-9_]{20,255}",
-    "ghp_": r"[A-Za-z0-9]{20,255}",
-    "gho_": r"[A-Za-z0-9]{20,255}",
-    "ghu_": r"[A-Za-z0-9]{20,255}",
-    "ghs_": r"[A-Za-z0-9]{20,255}",
-    "ghr_": r"[A-Za-z0-9]{20,255}",
-    "xapp-": r"[A-Za-z0-9-]{10,255}",
-    "xox": r"[a-z][.-][A-Za-z0-9.-]{10,255}",
-    "AIza": r"[0-9A-Za-z_-]{30,60}",
-    "ya29.": r"[0-9A-Za-z_-]{20,1024}",
-    "npm_": r"[A-Za-z0-9]{30,255}",
-    "sk-": r"[A-Za-z0-9_-]{20,255}",
-    "hvs.": r"[A-Za-z0-9_-]{20,512}",
-    "hvb.": r"[A-Za-z0-9_-]{20,512}",
-    "hvr.": r"[A-Za-z0-9_-]{20,512}",
-    "pypi-": r"AgE[A-Za-z0-9_-]{20,1024}",
-    "hf_": r"[A-Za-z]{30,64}",
-    "dckr_pat_": r"[A-Za-z0-9_-]{20,64}",
-    "dckr_oat_": r"[A-Za-z0-9_-]{20,64}",
-    "glsa_": r"[A-Za-z0-9_]{30,64}",
-    "glc_": r"[A-Za-z0-9+/=]{20,512}",
-    "AGE-SECRET-KEY-1": r"[0-9A-Z]{20,100}",
-    "dop_v1_": r"[0-9a-f]{40,100}",
-    "rubygems_": r"[0-9a-f]{40,100}",
-    "tskey-": r"[A-Za-z0-9-]{20,100}",
-    "sntrys_": r"[A-Za-z0-9+/=_-]{20,512}",
-    "shpat_": r"[0-9a-fA-F]{30,64}",
-    "pul-": r"[0-9a-f]{40}",
-    "NRAK-": r"[A-Z0-9]{20,64}",
-    "whsec_": r"[A-Za-z0-9+/=]{20,128}",
-    "ATATT3x": r"[A-Za-z0-9_=-]{20,512}",
-    "lin_api_": r"[A-Za-z0-9]{30,64}",
-    "EZAK": r"[A-Za-z0-9]{50,60}",
-    "K10": r"[0-9a-f]{64}::[\w.:-]{1,256}",
-    "LS0tLS1CRUdJTi": rf"[A-Za-z0-9+/=]{{1,{LONGEST}}}",
-    "eyJhdXRocyI6": rf"[A-Za-z0-9+/=]{{1,{LONGEST}}}",
-}
-"""What follows a token's own first letters: of GitHub, Slack, Google, npm, OpenAI, Vault, PyPI, Hugging Face, Docker,
-Grafana, age, DigitalOcean, RubyGems, Tailscale, Sentry, Shopify, Pulumi, New Relic, Stripe, Atlassian, Linear, EasyPost
-and K3s; the base64 of ``-----BEGIN`` and of ``{"auths":``. As their documents and other scanners' rules have it."""
+_PREFIXED = tuple(
+    line.split(" ")
+    for line in (files("nettests.redaction") / "token_prefixes.txt").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+)
+"""A token's own first letters, and the pattern of what follows them."""
 SHAPES: tuple[Shape, ...] = (
     # samples: password: me & you = us, - DB_PASSWORD=correct horse
     _shape(
@@ -260,7 +226,7 @@ SHAPES: tuple[Shape, ...] = (
     # samples: ghp_…, hvs.…: what the scanner lacks, or knows in some of its forms
     *(
         _shape(f"{first}…", rf"(?<![A-Za-z0-9]){re.escape(first)}{rest}", first.lower())
-        for first, rest in _PREFIXED.items()
+        for first, rest in _PREFIXED
     ),
     # samples: <Password>x</Password>, <Password><Value>x, <property name="db.password">x</property>
     _shape(

@@ -369,6 +369,10 @@ def cause_of_slowness(slowness: Slowness) -> str:
     return f"{_subject(of)} {late}"
 
 
+_SEVERAL = {Kind.PROXY_NODE, Kind.BACKEND, Kind.TARGET, Kind.DNS, Kind.DNS_SERVICE}
+"""What leads to one of several backends: one that is gone looks like a path that loses."""
+
+
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
@@ -391,4 +395,6 @@ def cause_of_loss(loss: Loss) -> str:
     if loss.resent:
         had = "had one" if figures else "had an answer"
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    if loss.whole and not of.keys() & _SEVERAL:
+        figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
     return f"{packets} are lost now and then {where}: {', '.join(figures)}"
