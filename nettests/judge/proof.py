@@ -35,14 +35,14 @@ def why_not_proven(observation: Observation) -> str:
     return ""
 
 
-def why_vantage_fails(observation: Observation) -> str:
+def why_vantage_fails(observation: Observation, *, calibrated: bool) -> str:
     """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
 
-    Where the target answers others meanwhile, that its calibrated instrument reaches nothing else either is evidence about
-    this vantage's paths.
+    Where the target answers others meanwhile, that a ``calibrated`` vantage reaches nothing else either is evidence about
+    its paths. One outside may be where no node can be reached from.
     """
     controls = [control for control in observation.controls if control.proves in {VANTAGE, PATH}]
-    if any(control.ok for control in controls) or _lost_here(observation):
+    if any(control.ok for control in controls) or (calibrated and _lost_here(observation)):
         return ""
     if not controls:
         return "no vantage control could be run on this cluster"

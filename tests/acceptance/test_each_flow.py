@@ -43,8 +43,10 @@ KINDS: Mapping[str, str] = {
 """By the kind of target; lookups are names, whatever their target."""
 IN_THE_POD = frozenset({"pod-to-own-ip", "icmp-packet-beyond-mtu"})
 """Their packets leave no Pod: it reaches itself, or its own interface refuses to send."""
-OF_ONE_SERVICE = frozenset({"itp-local-own-node"})
-"""Decided only where other Services answer: that all of a node's are lost is what others say."""
+BESIDE_OTHERS = frozenset(
+    {"itp-local-own-node", "dns-other-namespace-partial", "pod-to-service-partial-name"}
+)
+"""Decided only where other Services, or names, are answered: that none of them are is what other flows say."""
 LARGE, CLOSED = "large packets", "closed ports"
 SIZED = ("payload-*", "path-mtu", "icmp-packet-at-mtu")
 BEGINNING = {"tcp": "tcp flags & (syn | ack) == syn", "udp": "udp dport < 32768"}
@@ -55,7 +57,7 @@ ALL_KINDS = (PING, FROM_OUTSIDE, *dict.fromkeys(KINDS.values()), LARGE, CLOSED)
 def kind_of(check: Mapping[str, Any]) -> str | None:
     """Return the kind of packets by which a check is decided; ``None`` if it sends none between Pods, nodes and the outside."""
     flow = check["flow"]
-    if flow in IN_THE_POD | OF_ONE_SERVICE:
+    if flow in IN_THE_POD | BESIDE_OTHERS:
         return None
     if any(fnmatchcase(flow, pattern) for pattern in SIZED):
         return LARGE
@@ -80,10 +82,9 @@ def lost(kind: str, node: NodeSpec, profile: Profile) -> Iterator[str]:
         TO_OUTSIDE: f"ip daddr != {{ {inside} }}",
     }
     if kind == PING:
-        # Its own loopback and address show that ping works there.
         yield f"ip saddr {node.pod_cidr} icmp type echo-request"
-        own = f"ip daddr != {{ {node.address}, 127.0.0.0/8 }}"
-        yield f"ip saddr {node.address} {own} icmp type echo-request"
+        # A node's own firewall would deny it to send, and its own address shows that ping works there.
+        yield f"ip daddr {node.address} ip saddr != {node.address} icmp type echo-reply"
         return
     if kind == LARGE:
         yield f"{of_node} meta length > {LARGEST_SMALL}"
