@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from nettests.model.markdown import literal
+from nettests.model.visible import literal
 from nettests.model.words import CheckClass
 from nettests.plan import Flow
 from nettests.session.without_cluster import survey

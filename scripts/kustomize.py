@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.cli.job_options import published_roles
 from nettests.job import Role, Wanted, checked, identity, workload
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "manifests" / "kustomize"

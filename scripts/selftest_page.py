@@ -8,12 +8,17 @@ and judges nothing.
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import cattrs
 
 from nettests.lab.selftest import matrix, reference
-from nettests.lab.selftest.matrix import Matrix, merged
-from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, SEED, NamedFault, placed
+from nettests.lab.selftest.combining import restored
+from nettests.lab.selftest.judging import Judged, not_run
+from nettests.lab.selftest.matrix import Matrix, Profile, healthy_seconds, summaries
+from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, NamedFault
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs" / "reference"
@@ -41,7 +46,7 @@ def main() -> int:
 
 def put_into(page: str, published: str, later: str) -> str:
     """Return the published document with what a later selftest found."""
-    former, latest = (matrix.from_document(json.loads(text)) for text in (published, later))
+    former, latest = (from_document(json.loads(text)) for text in (published, later))
     declared = DECLARED.get(page) or tuple(_placed(former, latest))
     return json.dumps(matrix.document(merged(former, latest, declared)))
 
@@ -50,12 +55,62 @@ def _placed(*selftests: Matrix) -> Iterator[NamedFault]:
     """Yield the faults that were run at nodes of a seed's choice, each once for each profile."""
     rows = [row for each in selftests for row in each.ran]
     for name, profile in dict.fromkeys((row.fault, row.profile) for row in rows):
-        yield placed(name, profile, int(name.rpartition(SEED)[2]))
+        yield restored(name, profile)
+
+
+def from_document(data: Mapping[str, Any]) -> Matrix:
+    """Return the matrix that a document holds."""
+    profiles = tuple(cattrs.structure(profile, Profile) for profile in data["profiles"])
+    return Matrix(
+        profiles=profiles,
+        flows=tuple(data["flows"]),
+        judged=tuple(
+            _judged(row, healthy_seconds(profiles, row["profile"])) for row in data["faults"]
+        ),
+        summaries={row["fault"]: row["summary"] for row in data["faults"]},
+        open={flow: tuple(names) for flow, names in data.get("open", {}).items()},
+    )
+
+
+def _judged(row: Mapping[str, Any], healthy: float) -> Judged:
+    defaults = {"beside": healthy if row["ran"] else 0, "rejudged": None if row["ran"] else False}
+    return cattrs.structure({**defaults, **row}, Judged)
+
+
+def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> Matrix:
+    """Merge a later selftest into the published matrix: the last run of each declared fault, in the order of declarations.
+
+    Each stays beside the healthy run that it was compared with; faults that neither has run are missing.
+    """
+    rows = {(row.fault, row.profile): row for row in (*published.ran, *later.ran)}
+    names = dict.fromkeys(name for fault in declared for name in fault.profiles)
+    profiles = {profile.name: profile for profile in (*published.profiles, *later.profiles)}
+    return Matrix(
+        profiles=tuple(profiles.values()),
+        flows=tuple(sorted({*published.flows, *later.flows})),
+        judged=tuple(
+            rows.get((fault.name, name)) or not_run(fault, name)
+            for name in names
+            for fault in declared
+            if name in fault.profiles
+        ),
+        summaries=summaries(declared),
+        open={
+            flow: limitations
+            for flow, limitations in sorted({**published.open, **later.open}.items())
+            if _is_open(flow, published) and _is_open(flow, later)
+        },
+    )
+
+
+def _is_open(flow: str, matrix: Matrix) -> bool:
+    """Whether a flow is open; a document without any open flow counts as not knowing."""
+    return not matrix.open or flow in matrix.open or flow not in matrix.flows
 
 
 def rendered(page: str, document: str) -> dict[str, str]:
     """Return both files' texts by name, from a document."""
-    selftest = matrix.from_document(json.loads(document))
+    selftest = from_document(json.loads(document))
     data = json.dumps(matrix.document(selftest), indent=1, ensure_ascii=False)
     text = reference.render(selftest, of=page)
     return {f"{page}.json": f"{data}\n", f"{page}.md": text}

@@ -17,7 +17,7 @@ from nettests.model.document import Document, read_document
 from nettests.model.labels import document_version
 from nettests.model.nearest import nearest
 from nettests.model.words import Verdict
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.resources import manifests_path
 
 API_VERSION = document_version("v1alpha1")

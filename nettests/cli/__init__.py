@@ -52,7 +52,6 @@ COMMANDS = {
         "render": ("discover_commands", "Print every object that a run would create."),
         "images": ("discover_commands", "List the images that a run pulls, for a mirror."),
         "job": ("job_commands", "Run inside the cluster, as a Job or CronJob."),
-        "sonobuoy": ("sonobuoy_commands", "Run as a plugin of Sonobuoy."),
         "archive": ("archive_command", "Archive a run's folder as one file."),
         "gc": ("gc_command", "List what killed runs left in a cluster; --yes removes it."),
     },

@@ -4,26 +4,21 @@ Both work without a cluster. ``expect`` finds the mistakes; this module turns th
 """
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import own_options, shared
+from nettests.cli.options import shared
 from nettests.cli.output_options import json_option
-from nettests.errors import ManifestError, PathError
-from nettests.expect import Coverage
+from nettests.errors import ManifestError
+from nettests.expect import Coverage, Fact
 from nettests.model.codec import to_data
 from nettests.model.exit_code import ExitCode
-from nettests.report.catalogue_page import (
-    render_catalogue,
-    render_open_questions,
-    render_seeds,
-    totals,
-    why,
-)
+from nettests.report.text import plural
 from nettests.session.without_cluster import Survey, survey
 
 _FILE = click.Path(path_type=Path)
@@ -32,15 +27,11 @@ _FILE = click.Path(path_type=Path)
 @click.command(cls=Command, example="nettests catalogue --json")
 @shared("--suite", "--limitations")
 @json_option("Facts, sources and what exercises them.")
-@own_options("catalogue")
 def catalogue(
     *,
     suite: tuple[Path, ...],
     limitations: tuple[Path, ...],
     as_json: bool,
-    write: Path | None,
-    write_open: Path | None,
-    write_seeds: Path | None,
 ) -> None:
     """List the documented facts, and the checks that exercise them.
 
@@ -49,14 +40,6 @@ def catalogue(
     surveyed = survey(suite, limitations)
     if surveyed.mistakes:
         raise ManifestError("\n".join(surveyed.mistakes))
-    if write is not None:
-        _write(write, render_catalogue(surveyed.catalogue, surveyed.coverages, surveyed.flows))
-    if write_open is not None:
-        _write(write_open, render_open_questions(surveyed.entries))
-    if write_seeds is not None:
-        _write(write_seeds, render_seeds(surveyed.seeds, surveyed.by_fact))
-    if any(page is not None for page in (write, write_open, write_seeds)):
-        return
     if as_json:
         terminal.document([_as_data(coverage) for coverage in surveyed.coverages])
     else:
@@ -120,10 +103,40 @@ def _as_data(coverage: Coverage) -> dict[str, object]:
     return {**fact, "flows": list(coverage.flows), "limitations": list(coverage.entries)}
 
 
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PathError(
-            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
-        ) from error
+def totals(coverages: Iterable[Coverage]) -> str:
+    """Return one sentence, without its full stop: how many facts there are, and how many are exercised."""
+    listed = list(coverages)
+    covered = sum(coverage.covered for coverage in listed)
+    kinds = Counter(
+        coverage.fact.reason.kind.value
+        for coverage in listed
+        if coverage.fact.reason and not coverage.covered
+    )
+    words = [f"{covered} exercised by checks"]
+    words += [f"{count} {kind}" for kind, count in sorted(kinds.items())]
+    without = len(listed) - covered - kinds.total()
+    words += [f"{without} without check or reason"] if without else []
+    return f"{plural(len(listed), 'fact')}: {', '.join(words)}"
+
+
+def why(coverage: Coverage) -> str:
+    """Return in plain words what exercises a fact, or why nothing does."""
+    fact = coverage.fact
+    parts = []
+    if coverage.exercised_by:
+        parts.append(f"flows {', '.join(coverage.exercised_by)}")
+    if coverage.limitations:
+        parts.append(f"limitations {', '.join(coverage.entries)}")
+    parts += notes(fact)
+    if not coverage.covered and fact.reason:
+        of = f" of {fact.reason.of}" if fact.reason.of else ""
+        parts.append(f"{fact.reason.kind.value}{of}: {fact.reason.text}")
+    return "; ".join(parts) or "nothing, and no reason is given"
+
+
+def notes(fact: Fact) -> list[str]:
+    """Return what a fact leaves open, one sentence each."""
+    return [
+        *([fact.note] if fact.note else []),
+        *([f"Not tested: {fact.untested}"] if fact.untested else []),
+    ]

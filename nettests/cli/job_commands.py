@@ -4,8 +4,10 @@ Arguments and output only: ``nettests.job`` makes the objects, ``nettests.cluste
 """
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -15,7 +17,13 @@ from nettests.cli.help import Command
 from nettests.cli.job_options import job_options, objects_of
 from nettests.cli.options import own_options
 from nettests.cluster import connect
-from nettests.cluster.job_objects import Applied, apply, require_admitted, require_namespace
+from nettests.cluster.job_objects import (
+    Applied,
+    apply,
+    keeping_taints,
+    require_admitted,
+    require_namespace,
+)
 from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
 from nettests.errors import ClusterError
 from nettests.job import JobState, Phase, Wanted, read_archive, unpack
@@ -24,7 +32,7 @@ from nettests.job.state import claim_of
 from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import LATEST
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.session.run_archive import write_folder
 
 
@@ -92,6 +100,9 @@ def apply_job(
         apply(connection, items[:-1], replace=False, say=_print_applied)
         require_admitted(connection, wanted.namespace, template)
         apply(connection, items[-1:], replace=replace, say=_print_applied)
+        taints = keeping_taints(connection, template)
+    if taints:
+        terminal.line(_without_node(wanted, taints), err=True)
     place = f"--namespace {wanted.namespace}"
     if wanted.schedule:
         terminal.line(f"It runs at {wanted.schedule}; at once: {_started_now(wanted)}")
@@ -164,6 +175,13 @@ def fetch(
     if archive.left_out:
         terminal.line(f"Left out, because a log does not hold it: {', '.join(archive.left_out)}")
     terminal.line(f"report: {folder}")
+
+
+def _without_node(wanted: Wanted, taints: Sequence[str]) -> str:
+    tolerate = " ".join(f"--tolerate {quote(taint)}" for taint in taints)
+    delete = f"kubectl -n {wanted.namespace} delete job {wanted.name}"
+    first = "apply it again" if wanted.schedule else f"{delete}, then apply it"
+    return f"Warning: its Pod finds no node, because every Linux node is tainted: {first} with {tolerate}"
 
 
 _WAIT = "follow it with `nettests job logs --follow`"

@@ -78,7 +78,7 @@ def job_options(command: CommandFunction) -> CommandFunction:
 
 _NAMES = (
     *("name", "namespace", "image", "role", "schedule", "claim", "claim_size", "cluster_profile"),
-    *("baseline", "pull_secret", "webhook_secret", "deadline", "run_args"),
+    *("baseline", "pull_secret", "tolerations", "webhook_secret", "deadline", "run_args"),
 )
 
 
@@ -88,6 +88,7 @@ def wanted_of(
     cluster_profile: Path | None,
     baseline: Path | None,
     deadline: float,
+    tolerations: tuple[str, ...],
     run_args: tuple[str, ...],
     **names: str,
 ) -> Wanted:
@@ -103,7 +104,14 @@ def wanted_of(
     if sum(len(text.encode()) for _, text in texts) > CONFIG_MAP_BYTES:
         raise PathError("profile and baseline together are larger than a ConfigMap may be (1 MiB)")
     return checked(
-        Wanted(role=Role(role), arguments=run_args, files=texts, deadline=deadline, **names)
+        Wanted(
+            role=Role(role),
+            arguments=run_args,
+            files=texts,
+            tolerations=tolerations,
+            deadline=deadline,
+            **names,
+        )
     )
 
 

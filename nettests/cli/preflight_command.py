@@ -18,7 +18,7 @@ from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
 from nettests.model.permission import Permission
 from nettests.model.visible import as_line
-from nettests.model.yaml_writing import write_compact_yaml
+from nettests.model.yaml_text import write_compact_yaml
 from nettests.preflight import Finding, Level
 from nettests.preflight.rules import roles
 from nettests.redaction import Redactor
@@ -52,7 +52,7 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     with common.cluster() as options:
         result = look(options, flows)
     if as_json:
-        terminal.document(Redactor().value(_as_data(result, common)))
+        terminal.document(_as_data(result, common))
     else:
         _tell(result, common, quiet=quiet)
     sys.exit(ExitCode.TESTS_FAILED if _blocked(result.findings) else ExitCode.OK)

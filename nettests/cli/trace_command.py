@@ -1,6 +1,6 @@
 """``nettests trace`` and ``nettests diagnose``: the hop at which a packet is lost, and what lies around a failure.
 
-Arguments and output only: ``session.trace_now`` traces a check, ``capture.from_files`` reads capture files, ``session.diagnose_now``
+Arguments and output only: ``session.trace_now`` traces a check, ``capture.trace_files`` reads capture files, ``session.diagnose_now``
 decides what is collected.
 """
 
@@ -11,7 +11,7 @@ import click
 
 from nettests import terminal
 from nettests.capture.captures import require_scapy
-from nettests.capture.from_files import Given, trace_captures
+from nettests.capture.trace_files import Given, trace_captures
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,

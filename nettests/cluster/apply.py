@@ -24,6 +24,8 @@ from nettests.model.workload import Workload
 Object = dict[str, Any]
 
 POLL_SECONDS = 0.2
+LONGEST_POLL_SECONDS = 1.0
+"""A namespace takes some ten seconds to go on a real cluster."""
 ACCOUNT_SECONDS = 15.0
 
 COLLECTIONS: dict[str, tuple[str, str]] = {
@@ -151,7 +153,7 @@ def delete_object(connection: Connection, item: Object) -> None:
 
 def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
     """Wait until nothing is ``left``; ``ClusterError`` names what is still there after ``seconds``."""
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, POLL_SECONDS
     while items := left():
         if time.monotonic() > deadline:
             names = ", ".join(item["metadata"]["name"] for item in items)
@@ -159,7 +161,8 @@ def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> No
                 f"{what} {names} is still terminating after {seconds:.0f} s",
                 hint=f"it goes by itself; `kubectl describe {what}` says what holds it",
             )
-        time.sleep(POLL_SECONDS)
+        time.sleep(pause)
+        pause = min(pause * 1.5, LONGEST_POLL_SECONDS)
 
 
 Key = tuple[str, str, str]

@@ -11,6 +11,7 @@ from typing import Any
 
 from nettests.cluster.connection import ApiError, ApiRequest, Connection
 from nettests.errors import ClusterError
+from nettests.job.state import untolerated
 from nettests.model.labels import MANAGED_BY_LABEL
 
 Object = dict[str, Any]
@@ -126,6 +127,15 @@ def require_admitted(connection: Connection, namespace: str, template: Object) -
             f"the Pod of this Job would be refused in namespace {namespace}: {error.message}",
             hint="no Job was created; see the namespace's Pod Security, ResourceQuotas and LimitRanges",
         ) from error
+
+
+def keeping_taints(connection: Connection, template: Object) -> tuple[str, ...]:
+    """Return the taints that keep a Job's Pod from every node; none where a node takes it, or none may be listed."""
+    try:
+        nodes = connection.get("/api/v1/nodes")["items"]
+    except ApiError:
+        return ()
+    return untolerated(template["spec"], nodes)
 
 
 def described(item: Object) -> str:

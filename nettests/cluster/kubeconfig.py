@@ -21,7 +21,7 @@ from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.limits import TooMuchError
 from nettests.model.nearest import nearest
-from nettests.model.yaml_limits import bound_yaml
+from nettests.model.yaml_text import bound_yaml
 from nettests.outside_files import OutsideFileError, read_bytes
 from nettests.redaction import register
 

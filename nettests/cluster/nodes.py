@@ -27,10 +27,10 @@ from nettests.model.facts import (
     known,
     unknown,
 )
-from nettests.model.host_process import host_process
 from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.windows_programs import host_process
 from nettests.model.words import OS
 from nettests.plan.images import probe_image, why_not_served
 

@@ -7,8 +7,11 @@ a Pod refers to, by its volumes and its containers' variables: installers name t
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
 from posixpath import basename, normpath
 from typing import Any
+
+from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 Shape = type | list[Any] | dict[Any, Any]
@@ -17,93 +20,26 @@ EVERY = object()
 _WORDS = {str: "text", int: "a number", bool: "true or false", list: "a list", dict: "an object"}
 _MOST_SHOWN = 3
 
-METADATA: Shape = {
-    "name": str,
-    "namespace": str,
-    "labels": {EVERY: str},
-    "annotations": {EVERY: str},
-    "deletionTimestamp": str,
+_TYPES = {"text": str, "number": int, "flag": bool, "any": object}
+
+
+def _read(stated: Any) -> Shape:
+    """Return a shape as ``shapes.yaml`` states it."""
+    if isinstance(stated, dict):
+        return {EVERY if key == "*" else key: _read(below) for key, below in stated.items()}
+    return [_read(stated[0])] if isinstance(stated, list) else _TYPES[stated]
+
+
+_SHAPES = {
+    name: _read(stated)
+    for name, stated in plain_yaml(
+        (files("nettests.cluster") / "shapes.yaml").read_text("utf-8")
+    ).items()
 }
-NODE: Shape = {
-    "metadata": METADATA,
-    "spec": {
-        "podCIDR": str,
-        "podCIDRs": [str],
-        "unschedulable": bool,
-        "taints": [{"key": str, "value": str, "effect": str}],
-    },
-    "status": {
-        "addresses": [{"type": str, "address": str}],
-        "conditions": [{"type": str, "status": str}],
-        "daemonEndpoints": {"kubeletEndpoint": {"Port": int}},
-        "nodeInfo": {EVERY: str},
-    },
-}
-_REFERENCE: Shape = {"name": str, "key": str}
-_POD_SPEC: Shape = {
-    "nodeName": str,
-    "hostNetwork": bool,
-    "securityContext": {"windowsOptions": {"hostProcess": bool}},
-    "containers": [
-        {
-            "name": str,
-            "image": str,
-            "command": [str],
-            "args": [str],
-            "env": [{"name": str, "value": str, "valueFrom": {"configMapKeyRef": _REFERENCE}}],
-            "envFrom": [{"configMapRef": _REFERENCE}],
-            "volumeMounts": [{"name": str, "mountPath": str, "subPath": str}],
-        }
-    ],
-    "volumes": [
-        {
-            "name": str,
-            "configMap": _REFERENCE,
-            "projected": {"sources": [{"configMap": _REFERENCE}]},
-        }
-    ],
-}
-POD: Shape = {
-    "metadata": METADATA,
-    "spec": _POD_SPEC,
-    "status": {"phase": str, "podIP": str, "conditions": [{"type": str, "status": str}]},
-}
-DAEMON_SET: Shape = {"metadata": METADATA, "spec": {"template": {"spec": _POD_SPEC}}}
-_PORTS: Shape = [{"name": str, "port": int, "protocol": str}]
-SERVICE: Shape = {
-    "metadata": METADATA,
-    "spec": {
-        "clusterIP": str,
-        "clusterIPs": [str],
-        "type": str,
-        "internalTrafficPolicy": str,
-        "ports": _PORTS,
-        "selector": {EVERY: str},
-    },
-}
-SLICE: Shape = {
-    "metadata": METADATA,
-    "addressType": str,
-    "endpoints": [{"addresses": [str], "conditions": {EVERY: bool}}],
-    "ports": _PORTS,
-}
-CONFIG_MAP: Shape = {"metadata": METADATA, "data": {EVERY: str}}
-SERVICE_CIDR: Shape = {"metadata": METADATA, "spec": {"cidrs": [str]}}
-RUNTIME_CLASS: Shape = {
-    "metadata": METADATA,
-    "scheduling": {"nodeSelector": {EVERY: str}, "tolerations": [{EVERY: object}]},
-}
-IP_POOL: Shape = {
-    "metadata": METADATA,
-    "spec": {
-        "cidr": str,
-        "vxlanMode": str,
-        "ipipMode": str,
-        "nodeSelector": str,
-        "disabled": bool,
-        "natOutgoing": bool,
-    },
-}
+METADATA, NODE, POD, SERVICE = (_SHAPES[name] for name in ("metadata", "node", "pod", "service"))
+DAEMON_SET, SLICE, CONFIG_MAP = (_SHAPES[name] for name in ("daemon_set", "slice", "config_map"))
+SERVICE_CIDR, RUNTIME_CLASS = _SHAPES["service_cidr"], _SHAPES["runtime_class"]
+IP_POOL = _SHAPES["ip_pool"]
 
 
 def shaped(value: object, shape: Shape, name: str) -> tuple[Object, str]:

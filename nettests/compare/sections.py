@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from nettests.compare.difference import OnlyCheck
 from nettests.compare.fact_changes import FactChange
-from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import code, inert
 from nettests.model.words import Verdict
 from nettests.report import harmless
 from nettests.report.summary import SYMBOL

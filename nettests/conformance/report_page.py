@@ -43,7 +43,7 @@ from nettests.expect.condition import Truth
 from nettests.model.expectation import Source
 from nettests.model.labels import document_version
 from nettests.model.visible import visible
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.report import harmless
 from nettests.report.html_report import link
 from nettests.report.text import plural

@@ -16,7 +16,7 @@ from nettests.conformance.conformance_report import (
     Works,
 )
 from nettests.expect.condition import Truth
-from nettests.model.markdown import code, inert
+from nettests.model.visible import code, inert
 from nettests.report.text import plural
 
 GAPS = {

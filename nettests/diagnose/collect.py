@@ -18,7 +18,7 @@ from nettests.diagnose.steps import Item, Reader, Step
 from nettests.diagnose.subjects import Subject, Wanted
 from nettests.errors import NettestsError
 from nettests.model.cluster_profile import DiagnosticsLimits
-from nettests.model.markdown import code, inert
+from nettests.model.visible import code, inert
 
 POLL_SECONDS = 0.05
 

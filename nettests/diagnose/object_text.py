@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 
 Object = Mapping[str, Any]
 _NOTE = "[cut: "

@@ -2,8 +2,8 @@
 
 Between ``plan`` and ``judge``. ``manifest`` has the entries, ``manifest_reading`` reads them, ``condition`` evaluates
 them on facts, ``resolve`` decides which entry each check is expected to show, ``explain`` says why, ``lint`` finds
-overlaps that need no cluster to be proven. ``catalogue`` reads the documented facts, ``coverage`` says which of them are exercised, ``seeds`` does the
-same for the four seed documents, sentence by sentence. ``session`` reads the files.
+overlaps that need no cluster to be proven, and which documented facts are exercised. ``catalogue`` reads the facts.
+``session`` reads the files.
 """
 
 from nettests.expect.catalogue import Catalogue, Fact, ReasonKind, catalogue, read_section
@@ -11,14 +11,6 @@ from nettests.expect.lint import Coverage, cover, gaps, lint, unknown_facts
 from nettests.expect.manifest import Limitation, Manifest
 from nettests.expect.manifest_reading import read_manifest
 from nettests.expect.resolve import Explanation, explain, resolve, unused
-from nettests.expect.seeds import (
-    SeedDocument,
-    Shown,
-    Statement,
-    mistakes_in_seeds,
-    read_seed,
-    shown,
-)
 
 __all__ = [
     "Catalogue",
@@ -28,20 +20,14 @@ __all__ = [
     "Limitation",
     "Manifest",
     "ReasonKind",
-    "SeedDocument",
-    "Shown",
-    "Statement",
     "catalogue",
     "cover",
     "explain",
     "gaps",
     "lint",
-    "mistakes_in_seeds",
     "read_manifest",
     "read_section",
-    "read_seed",
     "resolve",
-    "shown",
     "unknown_facts",
     "unused",
 ]

@@ -26,10 +26,10 @@ from nettests.model.facts import (
     known,
     unknown,
 )
-from nettests.model.host_process import host_process
 from nettests.model.journal_records import ManifestFile
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.windows_programs import host_process
 from nettests.model.words import OS
 from nettests.preflight.cluster import skews
 

@@ -3,7 +3,7 @@
 Why a Pod does not start is read by ``model.pod_problem``.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -73,6 +73,31 @@ def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
         why = f"the Pod {name} does not start: {problem_of(pod, about)}"
         return JobState(phase=Phase.BROKEN, pod=name, reason=why, hint=hint)
     return JobState(phase=Phase.WAITING, pod=name, reason=_pending(name, status, waiting))
+
+
+def untolerated(pod_spec: Object, nodes: Iterable[Object]) -> tuple[str, ...]:
+    """Return the taints, as ``--tolerate`` takes them, that keep a Pod from every node of its selector; none if one takes it."""
+    wanted = (pod_spec.get("nodeSelector") or {}).items()
+    suitable = [node for node in nodes if wanted <= (node["metadata"].get("labels") or {}).items()]
+    keeping = [[*_keeping(node, pod_spec.get("tolerations") or ())] for node in suitable]
+    return (
+        tuple(dict.fromkeys(taint for taints in keeping for taint in taints))
+        if all(keeping)
+        else ()
+    )
+
+
+def _keeping(node: Object, tolerations: Sequence[Object]) -> Iterator[str]:
+    for taint in (node.get("spec") or {}).get("taints") or ():
+        effect, value = taint["effect"], str(taint.get("value") or "")
+        tolerated = any(
+            each.get("key") in {None, taint["key"]}
+            and each.get("effect") in {None, effect}
+            and (each.get("operator") == "Exists" or (each.get("value") or "") == value)
+            for each in tolerations
+        )
+        if not tolerated and effect != "PreferNoSchedule":
+            yield f"{taint['key']}{f'={value}' if value else ''}:{effect}"
 
 
 def claim_of(pod_spec: Object, volume: str) -> str:

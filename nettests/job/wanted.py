@@ -1,10 +1,7 @@
 """Validate the options of a Job before objects are made of them.
 
 The rules are those of Kubernetes for names, with room for the suffixes that controllers append. What only the API
-server knows (a StorageClass, a quota) is left to it.
-
-Kubernetes parses it with robfig/cron's ``ParseStandard``: five fields, each a list of numbers, names, ranges and
-steps within the field's bounds, or one of a few words. When it fires next is up to the controller.
+server knows (a StorageClass, a quota, the bounds of a schedule's fields) is left to it.
 """
 
 import re
@@ -26,6 +23,17 @@ _SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]*")
 # samples: "1Gi", "500Mi", "2G"
 _SIZE = re.compile(r"[1-9]\d{0,5}(?:Ki|Mi|Gi|Ti|k|M|G|T)?")
+# samples: "node-role.kubernetes.io/control-plane:NoSchedule", "dedicated=infra", "CriticalAddonsOnly"
+TAINT = re.compile(
+    r"(?P<key>[A-Za-z0-9][\w./-]*)(?:=(?P<value>[\w.-]*))?(?::(?P<effect>NoSchedule|PreferNoSchedule|NoExecute))?"
+)
+
+
+# samples: "17 2 * * *", "*/30 1-5 * * mon,wed", "@daily" (robfig/cron's ParseStandard, which Kubernetes uses)
+_SCHEDULE = re.compile(
+    r"@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|[\w*?,/-]+(?: [\w*?,/-]+){4}",
+    re.ASCII,
+)
 
 
 class Role(Enum):
@@ -57,6 +65,8 @@ class Wanted:
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names and texts of files that are mounted: a cluster profile, a baseline."""
     pull_secret: str = ""
+    tolerations: tuple[str, ...] = ()
+    """Taints of nodes that it may run on, as kubectl writes them."""
     webhook_secret: str = ""
     """A Secret with the webhook's address in its key ``url``."""
     deadline: float = 4 * 3600.0
@@ -85,7 +95,13 @@ def checked(wanted: Wanted) -> Wanted:
         raise PlanError(
             f"{wanted.image!r} is no image", hint="name one that holds nettests: registry/name:tag"
         )
-    if wanted.schedule and not is_schedule(wanted.schedule):
+    for taint in wanted.tolerations:
+        if not TAINT.fullmatch(taint):
+            raise PlanError(
+                f"{taint!r} is no taint",
+                hint="KEY[=VALUE][:EFFECT]: --tolerate=node-role.kubernetes.io/control-plane:NoSchedule",
+            )
+    if wanted.schedule and not _SCHEDULE.fullmatch(wanted.schedule):
         raise PlanError(
             f"{wanted.schedule!r} is no schedule",
             hint='minute, hour, day, month, weekday: --schedule="17 2 * * *"',
@@ -115,56 +131,3 @@ def _require_name(what: str, name: str, form: re.Pattern[str], longest: int) -> 
             f"{what} cannot be {name!r}",
             hint="Kubernetes takes lower-case letters, digits and hyphens, and neither end is a hyphen",
         )
-
-
-_WORDS = frozenset(
-    {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
-)
-# samples: "*", "*/5", "1-4", "mon-fri", "10/20"
-_PART = re.compile(r"(?:[*?]|(?P<low>\w+)(?:-(?P<high>\w+))?)(?:/(?P<step>[1-9][0-9]{0,3}))?")
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """The bounds of one field, and what its numbers are called, from the lowest on."""
-
-    least: int
-    most: int
-    names: tuple[str, ...] = ()
-
-    def number(self, word: str) -> int | None:
-        if word.lower() in self.names:
-            return self.least + self.names.index(word.lower())
-        if not (word.isascii() and word.isdigit() and len(word) <= 4):
-            return None
-        number = int(word)
-        return number if self.least <= number <= self.most else None
-
-    def takes(self, text: str) -> bool:
-        return all(self._takes_part(part) for part in text.split(","))
-
-    def _takes_part(self, part: str) -> bool:
-        match = _PART.fullmatch(part)
-        if match is None:
-            return False
-        if match["low"] is None:
-            return True
-        low = self.number(match["low"])
-        high = low if match["high"] is None else self.number(match["high"])
-        return low is not None and high is not None and low <= high
-
-
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-# Minute, hour, day, month, weekday; Sunday is 0, and never 7.
-_FIELDS = (_Field(0, 59), _Field(0, 23), _Field(1, 31), _Field(1, 12, _MONTHS), _Field(0, 6, _DAYS))
-
-
-def is_schedule(text: str) -> bool:
-    """Whether a CronJob may have it: ``17 2 * * *``, ``*/30 1-5 * * mon,wed``, ``@daily``."""
-    if text in _WORDS:
-        return True
-    fields = text.split(" ")
-    return len(fields) == len(_FIELDS) and all(
-        field.takes(part) for field, part in zip(_FIELDS, fields, strict=True)
-    )

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nettests.job.identity import labels
-from nettests.job.wanted import Role, Wanted
+from nettests.job.wanted import TAINT, Role, Wanted
 from nettests.model.labels import OS_LABEL
 from nettests.model.yaml_text import plain_yaml
 
@@ -60,8 +60,17 @@ def workload(wanted: Wanted) -> list[Object]:
         kept_seconds=KEPT_SECONDS,
         kept_jobs=KEPT_JOBS,
         grace=GRACE_SECONDS,
+        tolerations=[toleration(taint) for taint in wanted.tolerations],
     )
     return objects
+
+
+def toleration(taint: str) -> Object:
+    """Return what tolerates a taint: of any value, or of any effect, where it has none."""
+    match = TAINT.fullmatch(taint)
+    parts = match.groupdict() if match else {}
+    exists = {"operator": "Exists"} if parts.get("value") is None else {"operator": "Equal"}
+    return {name: part for name, part in (parts | exists).items() if part is not None}
 
 
 def rendered(template: str, **values: Any) -> Any:

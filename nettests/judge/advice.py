@@ -1,11 +1,14 @@
 """The next step for a result that is not green, by outcome, source and target.
 
-Used by ``verdicts``. Hints only: they never change a verdict. Sources: Kubernetes documentation, "Windows debugging
-tips"; Microsoft, "Common Kubernetes problems".
+Used by ``verdicts``; the sentences are in ``advice.txt``. Hints only: they never change a verdict. Sources: Kubernetes
+documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
 
 from nettests.judge.distrust import (
     gone_pod,
@@ -14,14 +17,13 @@ from nettests.judge.distrust import (
     missing_program,
     unready_node,
 )
-from nettests.judge.limit_advice import after_limit
 from nettests.judge.message import last_detail
 from nettests.judge.not_started import not_created, not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
 from nettests.model.observation import OVERLOADED, Observation
-from nettests.model.ports import VXLAN
+from nettests.model.service import Crowd
 from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.witnessed import Subject
 from nettests.model.words import (
@@ -33,43 +35,60 @@ from nettests.model.words import (
     Question,
 )
 from nettests.model.workload import WORDS
+from nettests.resources import lines_of
 from nettests.rules import RULES
 
-_BY_OUTCOME = {
-    Outcome.REFUSED: "something answers for the target without serving it: compare the Service's "
-    "EndpointSlices with the pods, and the port that the server listens on",
-    Outcome.UNREACHABLE: "there is no route: compare the source's routes with the pod CIDRs of the nodes",
-    Outcome.NXDOMAIN: "compare the name with the pod's DNS suffixes ({suffixes}), query the cluster DNS for the fully qualified name, and see whether the network "
-    "plugin passes DNS settings to its pods",
-    Outcome.SERVFAIL: "the cluster's DNS could not find out: read its log (of names in its own domain whether it "
-    "reaches the API server, of others whether it reaches the upstream that its Corefile forwards to)",
-    Outcome.NO_PORT: "all ports of the source are taken: see who holds them (netstat), and how many there are",
-    Outcome.LOST: "something on the way keeps a record of flows and forgot this one: compare its time-out "
-    "({memory}) with the silence; "
-    "applications that send keep-alives more often are not affected",
-    Outcome.CUT_SHORT: "see how long the container runtime leaves processes that it stops, whatever the kubelet told it, and "
-    "whether anything else ended the container: its log, and the kubelet's",
-    Outcome.REJECTED: "read the API server's message in the evidence",
-    Outcome.FAILS_TO_START: "read the Pod's reason and events in the evidence, then the kubelet's and "
-    "the runtime's logs on its node",
-}
+W = TypeVar("W", bound=Enum)
 
-_NETFILTER = (
-    "the netfilter of the source's node turned the packet away while it was sent: look at kube-proxy's reject rules (a "
-    "Service without endpoints), NetworkPolicies and firewalls there, and whether its connection table is full "
-    "(dmesg: nf_conntrack: table full)"
-)
-"""EPERM: the packet never left."""
-_WINDOWS_FIREWALL = (
-    "the firewall of the source itself blocks it on its way out: look at outbound rules there (Get-NetFirewallRule), and at ACL "
-    "policies of its HNS endpoint"
-)
-"""WSAEACCES."""
-_BLACKHOLE = (
-    "the source's own node has a route that says that nothing is to get there: look for blackhole and prohibit in "
-    "`ip route`, which network plugins make of networks whose Pods they do not know"
-)
-"""EINVAL and EACCES."""
+
+_STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice.txt"))
+
+
+def _of_words(start: str, words: Iterable[W]) -> dict[W, str]:
+    """Return the steps whose names begin so, by the words that follow."""
+    return {word: _STEPS[name] for word in words if (name := f"{start} {word.value}") in _STEPS}
+
+
+_BY_OUTCOME, _WENT_WELL = _of_words("outcome", Outcome), _of_words("let through", Outcome)
+_BY_CATEGORY = _of_words("lifted", Category)
+_NETFILTER = _STEPS["netfilter"]
+_WINDOWS_FIREWALL = _STEPS["windows-firewall"]
+_BLACKHOLE = _STEPS["blackhole"]
+_WINDOWS_START = _STEPS["windows-start"]
+AFTER_FAILED_TARGET = _STEPS["failed-target"]
+AFTER_FAILED_SERVICE = _STEPS["failed-service"]
+AFTER_SILENT_DNS = _STEPS["silent-dns"]
+AFTER_LOSS = _STEPS["loss"]
+AFTER_SIZE = _STEPS["size"]
+AFTER_SLOWNESS = _STEPS["slowness"]
+AFTER_DISAGREEMENT = _STEPS["disagreement"]
+AFTER_STALE = _STEPS["stale"]
+AFTER_LATENESS = _STEPS["lateness"]
+AFTER_LATENESS_ON_LINUX = _STEPS["lateness-on-linux"]
+AFTER_PARTING = _STEPS["parting"]
+AFTER_CONTRADICTION = _STEPS["contradiction"]
+AFTER_LOST_TUNNEL = _STEPS["lost-tunnel"]
+AFTER_WORKLOAD = _STEPS["workload"]
+AFTER_UNKNOWN_RULE = _STEPS["unknown-rule"]
+AFTER_MISLEADING = _STEPS["misleading"]
+AFTER_KNOWN_BUG = _STEPS["known-bug"]
+AFTER_DISTRUST = _STEPS["distrust"]
+AFTER_UNREADY = _STEPS["unready"]
+AFTER_INSTRUMENT = _STEPS["instrument"]
+AFTER_OVERLOAD = _STEPS["overload"]
+AFTER_NO_PROOF = _STEPS["no-proof"]
+AFTER_UNDECIDED = _STEPS["undecided"]
+AFTER_GONE = _STEPS["gone"]
+AFTER_LOST = _STEPS["lost"]
+AFTER_MISSING_PROGRAM = _STEPS["missing-program"]
+AFTER_LOST_API = _STEPS["lost-api"]
+AFTER_ADDRESSES = _STEPS["addresses"]
+AFTER_PORTS = _STEPS["ports"]
+AFTER_PORTS_ON_LINUX = _STEPS["ports-on-linux"]
+AFTER_CROWD = _STEPS["crowd"]
+AFTER_CROWD_ON_LINUX = _STEPS["crowd-on-linux"]
+AFTER_LEFTOVERS = _STEPS["leftovers"]
+AFTER_LEFTOVERS_ON_LINUX = _STEPS["leftovers-on-linux"]
 _OF_WINDOWS = {
     "suffixes": "ipconfig /all",
     "memory": "240 s in Windows' virtual switch, nf_conntrack_tcp_timeout_established on Linux",
@@ -77,27 +96,6 @@ _OF_WINDOWS = {
 _OF_LINUX = {
     "suffixes": "/etc/resolv.conf",
     "memory": "nf_conntrack_tcp_timeout_established",
-}
-_WINDOWS_START = (
-    "on Windows the pause image needs a manifest for the node's build (sandbox_image of containerd's "
-    "config.toml), and behind a proxy the node needs HTTP_PROXY, HTTPS_PROXY and NO_PROXY to pull"
-)
-"""Windows debugging tips: Pods that stay in ContainerCreating, nodes behind a proxy."""
-
-_WENT_WELL = {
-    Outcome.ACCEPTED: "compare the API server's version and feature gates with what the claim's source says",
-    Outcome.HEALTHY: "compare the Service's EndpointSlice with the pods that stand on the target node",
-    Outcome.UNHEALTHY: "see whether the target node's kube-proxy knows of the Service's endpoint on it",
-    Outcome.STARTED: "compare the versions of kubelet and runtime on the node with what the claim's "
-    "source says",
-}
-"""What to look at if something was let through."""
-
-_BY_CATEGORY = {
-    Category.PLATFORM: "a newer Windows update may have changed it: narrow the entry's build range",
-    Category.BY_DESIGN: "check that the probe took the documented path, then narrow the entry",
-    Category.BUG: "the bug may be fixed here: narrow the entry's version or build range",
-    Category.ENVIRONMENT: "the environment has changed: remove the entry or its condition",
 }
 
 
@@ -241,109 +239,6 @@ def after_lifting(limitation: AppliedLimitation) -> str:
     return f"update {where}; {_BY_CATEGORY[limitation.category]}"
 
 
-AFTER_FAILED_TARGET = "look at the target first: its pod, its EndpointSlice and its node"
-AFTER_FAILED_SERVICE = (
-    f"{AFTER_FAILED_TARGET}; where Services converged late or never for the probes of one node alone (the convergence "
-    "records), at that node's kube-proxy"
-)
-AFTER_SILENT_DNS = (
-    "look at the cluster's DNS first: its pods, their logs, its Service's EndpointSlice"
-)
-AFTER_LOSS = (
-    "some packets were lost and others were not: look for loss on the way (errors and drops of the interfaces, a "
-    "full connection table, a link or tunnel of one of both nodes)"
-)
-AFTER_SIZE = (
-    "compare the MTU of Pods' interfaces with what the path carries, less what encapsulation takes where the network plugin "
-    'encapsulates, and see whether ICMP "fragmentation needed" is let through'
-)
-AFTER_SLOWNESS = (
-    "look for what delays packets: an overloaded node or link, a queue or policer on the way; of names, the cluster DNS, its "
-    "load and its upstream servers"
-)
-AFTER_DISAGREEMENT = (
-    "compare the attempts in the evidence: one backend of several may fail, or rules were still being "
-    "programmed (the convergence records of the journal)"
-)
-AFTER_STALE = (
-    "compare the Service's EndpointSlices with the rules on the source's node, and read the log of its kube-proxy "
-    "from the moment when the Service was changed"
-)
-AFTER_LATENESS = (
-    "read the log of that node's kube-proxy from the moment when the Service was made, and its sync_proxy_rules metrics; "
-    "Windows programs a Service's load balancers within about a minute (timing.convergence of the cluster profile)"
-)
-AFTER_LATENESS_ON_LINUX = (
-    "see whether that node's kube-proxy (or what replaces it) runs, and read its log from the moment when the Service was made, "
-    "and its sync_proxy_rules metrics; rules follow within seconds on Linux (timing.convergenceLinux of the cluster profile)"
-)
-AFTER_PARTING = (
-    "look for what that port alone lacks: its rule on the source's node, its entry in the EndpointSlices, "
-    "and the process that listens behind it"
-)
-AFTER_CONTRADICTION = (
-    "look for what rewrites packets between the two places (NAT and proxies on the way, policies of the network plugin, "
-    "rules of the nodes' firewalls), and compare the plugin's configuration with what nodes have made of it "
-    "(Get-HnsNetwork, ip -d link); nettests trace on this check shows every hop"
-)
-AFTER_LOST_TUNNEL = (
-    f"see what takes the tunnel's UDP port between the two nodes: a virtualisation below that uses {VXLAN} itself (vSphere "
-    "with NSX; give it another port), security groups, and firewalls of both nodes"
-)
-AFTER_WORKLOAD = (
-    "read what the object's events and its Pods say (`kubectl describe` on one like it), then the logs of "
-    "kube-controller-manager and kube-scheduler from that moment on"
-)
-AFTER_UNKNOWN_RULE = "compare what was found with what the documents demand"
-"""A journal of another version may name a rule that this one does not have."""
-AFTER_MISLEADING = (
-    "look for a wildcard record or a stale one in the DNS suffixes that the source walks"
-)
-AFTER_KNOWN_BUG = (
-    "nothing here is new: see the entry's sources for the release or update that mends it, and whether what runs on "
-    "this cluster depends on it"
-)
-AFTER_DISTRUST = "repair the probe or its channel and run again; nothing is known of the network"
-AFTER_UNREADY = "see why the node was not Ready (`kubectl describe node`), and run again once it is"
-AFTER_INSTRUMENT = (
-    "send what the tool said, so that the next version reads it: `nettests export` makes a bundle without names and "
-    "addresses; what needs this tool on these nodes is not judged until then"
-)
-AFTER_OVERLOAD = (
-    "run again when the probe's node, and the machine that runs nettests, have less to do, or lower "
-    "`timing.perProbe` in the cluster profile"
-)
-AFTER_NO_PROOF = "repair what the control shows first; a negative result alone proves nothing"
-AFTER_UNDECIDED = "state the fact in the cluster profile, or let nettests read it"
-
-
-AFTER_GONE = "see who deleted, evicted or restarted it (`kubectl get events -A`, the memory and taints of its node), and run again"
-
-
-AFTER_LOST = (
-    "see whether a container of its Pod was restarted (its events, and the memory of its node), and whether the API "
-    "server reaches the kubelet there; then run again"
-)
-
-
-AFTER_MISSING_PROGRAM = (
-    "see in the evidence what the node or the runtime says, and whether the program is there (`where` in a HostProcess container of "
-    "the node, the image of the Pod); what needs it stays unknown until it is"
-)
-
-
-AFTER_LOST_API = (
-    "see why the API server was not reached from here for a while (its restarts and health, what stands between it and this "
-    "machine): control channels lead through it; then run again"
-)
-
-
-AFTER_ADDRESSES = (
-    "compare the addresses in the node's status (`kubectl get node -o yaml`) with those of its interfaces, and "
-    "--node-ip of its kubelet"
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Late:
     """A Service that a probe waited for without an answer, and the node of that probe."""
@@ -377,3 +272,15 @@ def after_distrust(why: str) -> str:
     if OVERLOADED in why:
         return AFTER_OVERLOAD
     return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST
+
+
+def after_limit(check: Check) -> str:
+    """Return what to look at, in words of the source's system."""
+    windows = check.source.os is OS.WINDOWS
+    settings = check.target.settings
+    crowd = settings.crowd if settings is not None else None
+    if crowd is None:
+        return AFTER_PORTS if windows else AFTER_PORTS_ON_LINUX
+    if crowd is Crowd.REMOVED:
+        return AFTER_LEFTOVERS if windows else AFTER_LEFTOVERS_ON_LINUX
+    return AFTER_CROWD if windows else AFTER_CROWD_ON_LINUX

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, shown
+from nettests.resources import rows_of
 
 _NOT_STARTED = re.compile(
     # sample: pod server-windows-1-1 is not Ready: container hostname: ImagePullBackOff: failed to pull and unpack image "…": no match …
@@ -24,82 +25,7 @@ _NOT_CREATED = re.compile(
     r"(?:\S+ \S+: \d{3} \w*: |Error creating: )?(?P<message>.+)",
     re.DOTALL,
 )
-_STEPS = (
-    # sample: ImagePullBackOff: failed to pull and unpack image "r/agnhost:2.63.0": no match for platform in manifest: not found
-    (
-        r"no match for platform|no matching manifest|incompatible with|does not match the host operating system|on this platform",
-        (
-            "compare the node's build (`kubectl get node -o wide`) with those in the image's manifest list (`docker manifest "
-            "inspect`); if it is the sandbox that fails, with the pause image of containerd's configuration"
-        ),
-    ),
-    # sample: … unexpected status code https://…: 429 Too Many Requests - Server message: toomanyrequests: You have reached …
-    (
-        r"toomanyrequests|\b429\b",
-        "the registry limits pulls: give credentials (images.pullSecrets of the cluster profile), or name a mirror (images.registry)",
-    ),
-    # samples: … pull access denied … no basic auth credentials, … 401 Unauthorized, … 403 Forbidden
-    (
-        r"(?:ErrImagePull|ImagePullBackOff): .*(?:authoriz|access denied|\b40[13]\b|basic auth)",
-        "the registry wants credentials, or refuses these (images.pullSecrets of the cluster profile)",
-    ),
-    # samples: hcsshim::ImportLayer failed in Win32: …, There is not enough space on the disk, no space left on device
-    (
-        r"ImportLayer|failed to (?:register|extract) layer|not enough space|no space left",
-        (
-            "the image's layers cannot be unpacked there: look at the node's free disk, remove what an aborted pull left (`crictl "
-            "rmi`), and pull again (`crictl pull`)"
-        ),
-    ),
-    (
-        r"ErrImagePull|ImagePullBackOff|ErrImageNeverPull|InvalidImageName",
-        "whether its node reaches the registry, and pulls the image (`crictl pull`)",
-    ),
-    # samples: … The paging file is too small for this operation to complete., 0xc000012d STATUS_COMMITMENT_LIMIT, OOMKilled
-    (
-        r"paging file|0x800705af|STATUS_COMMITMENT_LIMIT|STATUS_NO_MEMORY|OOMKilled|[Nn]ot enough memory",
-        "the node lacks memory: compare its commit charge and paging file with the limits of its Pods",
-    ),
-    # samples: not scheduled: 0/2 nodes are available: … untolerated taint {os: windows}, 6 Insufficient vpc.amazonaws.com/PrivateIPv4Address
-    (
-        r"not scheduled: .*Insufficient vpc\.",
-        (
-            "the node offers no address for such a Pod: see the VPC resource controller, enable-windows-ipam of amazon-vpc-cni, and "
-            "the addresses that its subnet has left"
-        ),
-    ),
-    (
-        r"not scheduled: |Unschedulable",
-        "compare requests with what the node has free, and its taints with pods.tolerations of the cluster profile",
-    ),
-    # samples: plugin type="nat" failed (add): …, NetworkPlugin cni failed …, … attach namespace failed., hcnCreateEndpoint failed
-    (
-        r"plugin type=|\bcni\b|CNI|network plugin|NetworkPlugin|NetworkNotReady|attach namespace|hcn[A-Z]\w+|\bhns|HNS",
-        (
-            "its network plugin fails: read the log of the plugin's agent on that node, and on Windows compare its configuration "
-            "with the HNS networks and endpoints (Get-HnsNetwork, Get-HnsEndpoint)"
-        ),
-    ),
-    # samples: hcs::CreateComputeSystem: …, FailedCreatePodSandBox: context deadline exceeded
-    (
-        r"FailedCreatePodSandBox|hcs(?:shim)?::|shim",
-        (
-            "the runtime makes no sandbox: read containerd's log on that node, on Windows also the events of its Host Compute Service, "
-            "and see how busy it is"
-        ),
-    ),
-    # sample: FailedMount: MountVolume.SetUp failed for volume "kube-api-access-x" : chown c:\…: not supported by windows
-    (
-        r"FailedMount|FailedAttachVolume|MountVolume",
-        "a volume of it is not set up: read the kubelet's log on that node",
-    ),
-    # sample: CrashLoopBackOff: Error, exit code -1073741515 (0xc0000135 STATUS_DLL_NOT_FOUND: …)
-    (
-        r"exit code|CrashLoopBackOff|StartError|RunContainerError",
-        "read what it wrote last (`kubectl logs --previous`), and compare its image with the node's build",
-    ),
-)
-"""What to look at for a cause, the more exact one first."""
+_STEPS = tuple((row["reason"], row["step"]) for row in rows_of("nettests.judge", "not_started.txt"))
 # sample: init container istio-init: ImagePullBackOff: …
 _INIT = re.compile(r"init container (?P<name>\S+): ")
 

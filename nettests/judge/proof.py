@@ -35,14 +35,30 @@ def why_not_proven(observation: Observation) -> str:
     return ""
 
 
-def why_vantage_fails(observation: Observation) -> str:
-    """Return why nothing shows that this vantage reaches anything by this protocol, or nothing."""
+def why_vantage_fails(observation: Observation, *, calibrated: bool) -> str:
+    """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
+
+    Where the target answers others meanwhile, that a ``calibrated`` vantage reaches nothing else either is evidence about
+    its paths. One outside may be where no node can be reached from.
+    """
     controls = [control for control in observation.controls if control.proves in {VANTAGE, PATH}]
-    if any(control.ok for control in controls):
+    if any(control.ok for control in controls) or (calibrated and _lost_here(observation)):
         return ""
     if not controls:
         return "no vantage control could be run on this cluster"
     return f"its {controls[0].proves} control failed ({controls[0].detail})"
+
+
+def _lost_here(observation: Observation) -> ControlResult | None:
+    """Return the vantage control that got no answer while the target answered another vantage."""
+    if not any(control.ok for control in observation.controls if control.proves == TARGET):
+        return None
+    silent = (
+        control
+        for control in observation.controls
+        if control.proves == VANTAGE and control.detail.startswith(Outcome.TIMED_OUT.value)
+    )
+    return next(silent, None)
 
 
 def failed_target(observation: Observation) -> ControlResult | None:
@@ -76,8 +92,15 @@ def unseen_part(observation: Observation, *, source: bool, distribution: bool) -
 
 
 def why_failed(observation: Observation) -> str:
-    """Return the text of the last failed attempt, and that no other vantage reaches the target either."""
+    """Return the text of the last failed attempt, and what else no other vantage, or this one, reaches."""
     why, target = last_detail(observation), failed_target(observation)
-    if target is None or observation.outcome.positive:
+    if observation.outcome.positive:
         return why
-    return f"{why}; no other vantage reaches it either ({target.detail})"
+    if target is not None:
+        return f"{why}; no other vantage reaches it either ({target.detail})"
+    here = (
+        None
+        if any(each.ok for each in observation.controls if each.proves == VANTAGE)
+        else _lost_here(observation)
+    )
+    return f"{why}; this vantage reaches nothing else either ({here.detail})" if here else why

@@ -36,7 +36,7 @@ from nettests.model.expectation import Expectation, Expected
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Observation, unusable
 from nettests.model.verdict import Judgement
-from nettests.model.words import Distribution, Outcome, Verdict
+from nettests.model.words import Distribution, Outcome, VantageKind, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +371,8 @@ def _proven(observation: Observation) -> _Ruling | None:
 
 def _failed(check: Check, observation: Observation) -> _Ruling:
     unproven = not observation.outcome.positive and needs_controls(observation)
-    if unproven and (why := why_vantage_fails(observation)):
+    calibrated = check.source.kind is not VantageKind.EXTERNAL
+    if unproven and (why := why_vantage_fails(observation, calibrated=calibrated)):
         return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
     existing, why = check.target.existing, why_failed(observation)
     if existing is not None and not existing.own and failed_target(observation) is not None:

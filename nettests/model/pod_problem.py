@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from nettests.model.visible import cut
-from nettests.model.windows_exit_codes import exit_code_in_words
+from nettests.model.windows_programs import exit_code_in_words
 
 Object = dict[str, Any]
 

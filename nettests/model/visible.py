@@ -1,4 +1,4 @@
-"""Make texts of a cluster safe to display: no invisible or reordering characters.
+"""Make texts of a cluster safe to display: no invisible or reordering characters; literal in Markdown.
 
 Used by every renderer before its own escaping, and by ``nettests.terminal`` for everything on a terminal. A character
 that a reader could not see, that would reorder its surroundings, or that a terminal would obey, is replaced by its
@@ -62,3 +62,41 @@ def _escape(match: re.Match[str]) -> str:
     # A character beyond the basic plane is a surrogate pair in JSON (RFC 8259, section 7).
     units = match[0].encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[start : start + 4]}" for start in range(0, len(units), 4))
+
+
+# samples: "a|b", "<script>", "[x](javascript:…)", "`code`", "&lt;", "~~no~~", "# head", "- item", "1. one"
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~&@$!])")
+_BULLET = re.compile(r"^([-+=])")
+_NUMBER = re.compile(r"^(\d+)([.)])(?=\s|$)")
+# samples: http://x, www.x, mailto:x, xmpp:x, a@b.c, @team, #123, GH-123, owner/repo#1, !5
+_LINKED = re.compile(
+    r"(?i)(?<=:)(?=//)|(?<=www)(?=\.)|(?<=mailto)(?=:)|(?<=xmpp)(?=:)|(?<=@)(?=\w)|(?<=[#!])(?=\w)"
+    r"|(?<=GH)(?=-\d)"
+)
+_BREAK = "<!-- -->"
+_ATTACK_ON_BAR = re.compile(r"(\\+)(?=\|)")
+
+
+def literal(text: str) -> str:
+    """Return ``text`` on one line with all Markdown and HTML syntax made literal."""
+    return _NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", _SPECIAL.sub(r"\\\1", one_line(text))))
+
+
+def inert(text: str) -> str:
+    """Return ``text`` literal, and without anything that a viewer would turn into a link."""
+    # Split first: the comments have to be outside the backslashes, and are not part of the text.
+    return _BREAK.join(_pieces(one_line(text)))
+
+
+def _pieces(line: str) -> list[str]:
+    pieces = _LINKED.split(line)
+    first, *others = (_SPECIAL.sub(r"\\\1", piece) for piece in pieces)
+    return [_NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", first)), *others]
+
+
+def code(text: str) -> str:
+    """Return a code span, in which only its end and a table's bar have a meaning."""
+    line = one_line(text).replace("`", "'")
+    # A backslash escapes a bar, and a backslash before it must not escape that (6.9 Tables, cells).
+    line = _ATTACK_ON_BAR.sub(r"\1 ", line).replace("|", r"\|")
+    return f"`{line}`" if line else "` `"

@@ -1,4 +1,4 @@
-r"""How a program is started on a Windows node, in a HostProcess container, whichever hcsshim starts it. Pure.
+r"""Programs on Windows nodes: which nodes run HostProcess containers, how those start a program, and how it exited. Pure.
 
 hcsshim 0.9 starts a command itself; from 0.10 on, where files can be bound (``bindfltapi.dll``), it starts
 ``cmd /c`` with the command behind it, and otherwise the command itself again. The image's root is at ``C:\C\<id>``,
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import NewType
 
 from nettests.errors import NettestsError
+from nettests.model.facts import Fact, known, unknown
+from nettests.model.versions import KubernetesVersion
 
 NodeArgv = NewType("NodeArgv", tuple[str, ...])
 """A command that a process on a node may be started with; made by ``node_argv``."""
@@ -92,3 +94,58 @@ def host_start(output: str) -> HostStart | None:
     if match is None or (match[2].lower() == "c" and not match[3]):
         return None
     return HostStart(match[1], behind_cmd=match[2].lower() == "hpc" and not match[3])
+
+
+_NTSTATUS = {
+    0x40010004: "DBG_TERMINATE_PROCESS: ended by the system, as when its node is shut down",
+    0xC0000005: "STATUS_ACCESS_VIOLATION: it accessed memory that is not its own",
+    0xC0000017: "STATUS_NO_MEMORY: the node lacks memory",
+    0xC000001D: "STATUS_ILLEGAL_INSTRUCTION: it is built for another processor",
+    0xC0000022: "STATUS_ACCESS_DENIED: its account may not do that",
+    0xC0000034: "STATUS_OBJECT_NAME_NOT_FOUND: a file or an object that it needs is missing",
+    0xC000007B: "STATUS_INVALID_IMAGE_FORMAT: it, or a DLL of it, is no program for this system",
+    0xC00000FD: "STATUS_STACK_OVERFLOW: its stack is full",
+    0xC000012D: "STATUS_COMMITMENT_LIMIT: the node's memory and paging file are used up",
+    0xC0000135: "STATUS_DLL_NOT_FOUND: a DLL that it needs is missing, as in an image of another Windows build",
+    0xC0000139: "STATUS_ENTRYPOINT_NOT_FOUND: a DLL that it needs is of another version",
+    0xC000013A: "STATUS_CONTROL_C_EXIT: it was told to end",
+    0xC0000142: "STATUS_DLL_INIT_FAILED: a DLL that it needs does not start",
+    0xC0000374: "STATUS_HEAP_CORRUPTION: it destroyed its own memory",
+    0xC0000409: "STATUS_STACK_BUFFER_OVERRUN: it ended itself after an error",
+}
+
+
+def is_crash(code: int | None) -> bool:
+    """Whether an exit code is a known NTSTATUS: the system ended the process, and its output says nothing."""
+    return code is not None and code & 0xFFFFFFFF in _NTSTATUS
+
+
+def exit_code_in_words(code: int) -> str:
+    """Return an exit code; that of a Windows process that did not end by itself in hexadecimal too, with its name if known."""
+    unsigned = code & 0xFFFFFFFF
+    name = _NTSTATUS.get(unsigned)
+    if name is None and unsigned < 0xC0000000:
+        return str(code)
+    return f"{code} ({unsigned:#010x}{f' {name}' if name else ''})"
+
+
+HOST_PROCESS_KUBERNETES = KubernetesVersion(1, 23)
+"""HostProcess containers are on by default since beta (KEP-1981)."""
+HOST_PROCESS_CONTAINERD = (1, 6)
+"""Kubernetes documentation, create-hostprocess-pod: containerd 1.6 or later."""
+
+
+def host_process(kubelet: KubernetesVersion | None, runtime: str) -> Fact[bool]:
+    """Return whether HostProcess containers can run: kubelet 1.23 and containerd 1.6, or later."""
+    # sample: "containerd://1.7.20", "containerd://2.1.9+unknown"
+    match = re.match(r"containerd://(\d+)\.(\d+)", runtime)
+    if kubelet is None:
+        return unknown("the kubelet's version is unknown")
+    if match is None:
+        if runtime.startswith("docker"):
+            return known(value=False, origin=f"runtime {runtime}: Docker never had them")
+        return unknown(f"the runtime is {runtime!r}")
+    enough = kubelet >= HOST_PROCESS_KUBERNETES and (
+        (int(match[1]), int(match[2])) >= HOST_PROCESS_CONTAINERD
+    )
+    return known(value=enough, origin=f"kubelet {kubelet}, {runtime}")

@@ -12,66 +12,12 @@ from collections.abc import Iterator
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, not_understood, one_line
+from nettests.resources import lines_of
 
-
-def _last(reasons: str) -> str:
-    """Return the pattern of a line that ends with one of these reasons, behind a colon or, in Korean, a sentence."""
-    return rf"^\*\*\*? .*[:.] ?(?:{reasons})\s*$"
-
-
-_FAILURES: tuple[tuple[re.Pattern[str], Outcome], ...] = (
-    (
-        # sample: "** server can't find nosuch.demo: NXDOMAIN" (BIND, BusyBox)
-        # sample: "*** UnKnown can't find nosuch.demo: Non-existent domain" (Microsoft)
-        # sample: "*** UnKnown ne parvient pas à trouver nosuch.demo : Non-existent domain"
-        # sample: "*** UnKnown이(가) nosuch.demo을(를) 찾을 수 없습니다. Non-existent domain"
-        re.compile(_last("NXDOMAIN|Non-existent domain") + r"|can't resolve '", re.MULTILINE),
-        Outcome.NXDOMAIN,
-    ),
-    (
-        # sample: "*** Can't find a.b: No answer" (BIND), "*** … No address (A) records available"
-        re.compile(
-            r"^\*\*\*? .*: ?No answer|No .* records available", re.IGNORECASE | re.MULTILINE
-        ),
-        Outcome.NXDOMAIN,
-    ),
-    (
-        # sample: "** server can't find a.b: SERVFAIL", "*** UnKnown can't find a.b: Server failed"
-        re.compile(_last("SERVFAIL|Server failed"), re.MULTILINE),
-        Outcome.SERVFAIL,
-    ),
-    (
-        # sample: "** server can't find a.b: REFUSED", "*** UnKnown can't find a.b: Query refused"
-        re.compile(_last("REFUSED|Query refused"), re.MULTILINE),
-        Outcome.REFUSED,
-    ),
-    (
-        # sample: ";; communications error to 10.96.0.10#53: connection refused"
-        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: connection refused."
-        re.compile(r"(?:communications error|Connection) to .*: connection refused"),
-        Outcome.REFUSED,
-    ),
-    (
-        # EPERM of sendmsg(2): the node's own netfilter turned the query away (see ``taxonomy``).
-        # sample: ";; communications error to 10.96.0.10#53: permission denied"
-        re.compile(r"(?:communications error to|UDP setup with) .*: permission denied"),
-        Outcome.REFUSED,
-    ),
-    (
-        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable."
-        re.compile(r"Connection to .* failed: (?:host|network) unreachable"),
-        Outcome.UNREACHABLE,
-    ),
-    (
-        # sample: ";; connection timed out; no servers could be reached" (BIND)
-        # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: timed out." (BIND, TCP)
-        # sample: "*** Request to UnKnown timed-out", "DNS request timed out." (Microsoft)
-        re.compile(
-            r"connection timed out|Connection to .* failed: timed out|no servers could be reached|Request to .* timed-out"
-            r"|DNS request timed out|No response from server"
-        ),
-        Outcome.TIMED_OUT,
-    ),
+_FAILURES = tuple(
+    (re.compile(pattern), Outcome(outcome))
+    for line in lines_of("nettests.parse", "nslookup.txt")
+    for outcome, _, pattern in [line.partition(" ")]
 )
 
 

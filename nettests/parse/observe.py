@@ -255,17 +255,24 @@ def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say why a node vantage's origin is not proven; other vantages need no proof (ARCHITECTURE, trust rule 5)."""
     if check.source.kind is not VantageKind.NODE:
         return None
+    silent = False
     for raw in reversed([raw for raw in raws if raw.purpose == "origin"]):
         if why := raw.context.get(DOUBT):
             return why
-        saw = read_raw(raw).server_saw
+        reading = read_raw(raw)
+        saw = reading.server_saw
         if saw is None:
+            silent |= reading.outcome in _BY_THE_NETWORK
             continue
         node = raw.context.get("client-node", "")
         if same_address(saw, node):
             return None
         return f"{raw.probe} is not on its node: a target saw {saw}, the node has {node or 'none'}"
-    return f"nothing proves that {check.source.probe} runs on its node"
+    # Where no target answered it was proven without the network; the end of a check says if it was not.
+    return None if silent else f"nothing proves that {check.source.probe} runs on its node"
+
+
+_BY_THE_NETWORK = frozenset({Outcome.TIMED_OUT, Outcome.UNREACHABLE})
 
 
 def _unusable(attempts: Sequence[Attempt]) -> str | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from nettests.model.check import Action, Check, Control
 from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Raw
 from nettests.model.target_kinds import Naming
-from nettests.model.windows_exit_codes import exit_code_in_words, is_crash
+from nettests.model.windows_programs import exit_code_in_words, is_crash
 from nettests.model.words import OS, Outcome, Question
 from nettests.parse import (
     admission,

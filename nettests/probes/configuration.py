@@ -120,7 +120,8 @@ class Inspection:
                 with suppress(ChannelError):
                     done = self._take(reading.of, peer, its_probe)
                     if not done.problem and not done.text.startswith(UNEXPECTED):
-                        texts[peer.name] = peers.spelled_alike(done.text, peer)
+                        of_pods = self.facts.pod_cidrs.value or ()
+                        texts[peer.name] = peers.of_peer(reading, done.text, peer, of_pods)
         return Taken(words=reading.words, text=json.dumps(texts))
 
     def _probed(self, request: Request) -> Taken:

@@ -111,23 +111,23 @@ def batches(place: Place) -> tuple[Batch, ...]:
     """Return the processes that calibrate a place."""
     # No shell of Windows starts a file without an extension, such as the image's agnhost.
     alone = place.os is OS.WINDOWS and place.vantage is VantageKind.POD and not place.here
-    by_shell = place.instruments - ({Instrument.CONNECT} if alone else set())
+    shelled = place.instruments - ({Instrument.CONNECT} if alone else set())
     parts = [
         part
         for instrument in Instrument
-        if instrument in by_shell
+        if instrument in shelled
         for part in _parts(instrument, place)
     ]
-    without = [_process(part) for part in _connect(place)] if place.instruments > by_shell else []
+    without = [_process(part) for part in _connect(place)] if place.instruments > shelled else []
     missing = Batch(
         words=(NO_SUCH_PROGRAM,), questions=(KnownQuestion(name="exec/missing-program"),)
     )
     code = KnownQuestion(name="exec/exit-code")
     if place.here and place.here.alone:
-        ends = Batch(words=_by_shell(place.os, f"exit {EXIT_CODE}"), questions=(code,))
+        ends = Batch(words=by_shell(place.os, f"exit {EXIT_CODE}"), questions=(code,))
         return (missing, *map(_process, parts), ends)
     questions = tuple(question for part in parts for question in part.questions)
-    shell = _by_shell(place.os, *_lines(place, parts), f"exit {EXIT_CODE}")
+    shell = by_shell(place.os, *_lines(place, parts), f"exit {EXIT_CODE}")
     return (missing, *without, Batch(words=shell, questions=(*questions, code)))
 
 
@@ -291,7 +291,8 @@ def _script(questions: Sequence[KnownQuestion], first: int) -> str:
     return ";".join((BEGIN, _SECTION, *sections))
 
 
-def _by_shell(os: OS, *lines: str) -> tuple[str, ...]:
+def by_shell(os: OS, *lines: str) -> tuple[str, ...]:
+    """Return the words of a shell that runs these lines one after the other."""
     match os:
         case OS.WINDOWS:
             # /d: no AutoRun of the registry; /v:on: !errorlevel! is read when it is printed (Microsoft, "cmd").

@@ -38,9 +38,13 @@ def open_probes(
 
     def open_one(pod: StandingPod) -> None:
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
+        os = facts.node(pod.node).os
+        going_on = Together(execute, os, timing.execute, goes_on=True)
         if pod.purpose == "node":
-            together = Together(execute, facts.node(pod.node).os, timing.execute)
-            probes[pod.name] = Probe(name=pod.name, execute=execute, together=together)
+            stopping = Together(execute, os, timing.execute)
+            probes[pod.name] = Probe(
+                name=pod.name, execute=execute, going_on=going_on, stopping=stopping
+            )
             return
         try:
             channels, notes = cluster.open_http(
@@ -53,7 +57,9 @@ def open_probes(
         refused = f" ({'; '.join(notes)})" if notes else ""
         recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
-        probes[pod.name] = Probe(name=pod.name, http=channels, execute=execute, http_slots=slots)
+        probes[pod.name] = Probe(
+            name=pod.name, http=channels, execute=execute, http_slots=slots, going_on=going_on
+        )
 
     probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]
     by_http = sum(1 for pod in probed if pod.purpose != "node")

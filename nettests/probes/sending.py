@@ -40,11 +40,12 @@ from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
-from nettests.probes.together import RESOLVER, Done, Together
+from nettests.probes.together import Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-BATCHED = frozenset({"curl", "connect", RESOLVER})
+CONNECTING = frozenset({"curl", "connect"})
 """Tools that end with 0 where the target answered, and at once."""
+LOOKUP = "nslookup"
 STOPPED = "the run was stopped"
 """The beginning of every reason why a check was not run to its end."""
 
@@ -62,8 +63,10 @@ class Probe:
     execute: ExecChannel | None = None
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
-    together: Together | None = None
-    """Runs commands of checks in common processes, if it does."""
+    going_on: Together | None = None
+    """Runs lookups of checks in common processes, if it does."""
+    stopping: Together | None = None
+    """The same for connections of a node's own vantage."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
@@ -330,17 +333,18 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run the process of a node's own vantage beside others of it, if it has its result from that.
-
-        Microsoft's nslookup, which a Windows node has, ends with 0 in any case, and says why on another stream.
-        """
-        source = action.source
-        probe = self.probes.get(source.probe)
-        if probe is None or probe.together is None or wanted.tool not in BATCHED:
+        """Run a process beside others of its Pod, if it has its result from that."""
+        probe = self.probes.get(action.source.probe)
+        if probe is None or probe.going_on is None:
             return None
-        if wanted.tool == RESOLVER and source.os is OS.WINDOWS:
+        if wanted.tool == LOOKUP:
+            return probe.going_on.run(wanted.words, LOOKUP, on_sent)
+        if probe.stopping is None or wanted.tool not in CONNECTING:
             return None
-        return probe.together.run(wanted.words, action.target.kind.value, on_sent)
+        kind = action.target.kind.value
+        if kind in probe.stopping.refusing:
+            return probe.going_on.run(wanted.words, kind, on_sent)
+        return probe.stopping.run(wanted.words, kind, on_sent)
 
     def _dial(self, probe: Probe, wanted: Command) -> Answer:
         def tell(why: str) -> None:

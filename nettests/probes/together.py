@@ -1,11 +1,13 @@
 """Commands that wait for one Pod at the same time become one process: its shell runs them in a row.
 
-Between ``sending`` and the exec channel of a node's own vantage, where a question is a process and each process a request.
-The shell stops at the first command that fails, and that result counts; the others of its batch are run alone, and so is
-all that reaches targets of that kind from then on, or all of a resolver that got no answer in time. A process without the
-marks of its commands shows nothing at all.
+Between ``sending`` and the exec channel of a Pod where a question is a process, and each process a request. There are rows
+that stop at the first command that fails, whose result counts: the others are run alone, and all that reaches targets of
+that kind goes other ways from then on. Rows of what fails promptly if it does (lookups, and targets that refuse) go on, up
+to a command without an answer in time: its kind is run alone from then on, because silence is waited for at the same
+time. A process without the marks of its commands shows nothing at all.
 """
 
+import re
 import shlex
 import threading
 import time
@@ -14,18 +16,20 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from nettests.bounds import Bounds, Slots, for_batches
-from nettests.model.calibration import ended
+from nettests.model.calibration import begins, ended
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel
 from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
+from nettests.probes.known_questions import by_shell
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 
 MOST = 8
 """Commands of one process: of silent ones the first is waited for, and the others have their turn then."""
+MOST_GOING_ON = 4
+"""The same of a row that goes on, which all have their turn in, whatever the first shows."""
 EACH_SECONDS = 2.0
 """So much longer may a process take for each further command."""
-RESOLVER = "nslookup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +55,16 @@ class _Waiting:
 
 @dataclass(slots=True)
 class Together:
-    """Runs the commands of one Pod; safe for threads."""
+    """Runs one sort of commands of one Pod; safe for threads."""
 
     channel: ExecChannel
     os: OS
     seconds: float
     """How long a process may take, beside its commands."""
+    goes_on: bool = False
+    """Whether a row goes on behind a command that fails."""
+    refusing: set[str] = field(default_factory=set)
+    """Kinds of targets that failed, and promptly."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Waiting] = field(default_factory=list)
     _alone: set[str] = field(default_factory=set)
@@ -66,11 +74,16 @@ class Together:
         """Return the result of a command that reaches a ``kind`` of target; ``None`` if it is to be run alone."""
         mine = _Waiting(words, kind, on_sent)
         with self._lock:
-            if {kind, words[0]} & self._alone:
+            if kind in self._alone:
                 return None
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
-        if not mine.leads:
+        # Behind silence all would be late, one after the other.
+        if not mine.leads and not mine.settled.wait(QUERY_SECONDS if self.goes_on else None):
+            with self._lock:
+                if mine in self._waiting and not mine.leads:
+                    self._waiting.remove(mine)
+                    return None
             mine.settled.wait()
         if mine.leads:
             self._lead()
@@ -80,12 +93,15 @@ class Together:
         """Take those that wait once it is this Pod's turn, the first of which is the caller's, and run them."""
         with self._turns, self.channel.slots:
             with self._lock:
-                batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                most = MOST_GOING_ON if self.goes_on else MOST
+                batch, self._waiting = self._waiting[:most], self._waiting[most:]
                 if self._waiting:
                     self._waiting[0].leads = True
                     self._waiting[0].settled.set()
+                alone = {each.kind for each in batch} & self._alone
             try:
-                self._carry_out(batch)
+                if not alone:
+                    self._carry_out(batch)
             finally:
                 for each in batch:
                     each.settled.set()
@@ -94,8 +110,7 @@ class Together:
         for each in batch:
             each.on_sent()
         began, more = time.monotonic(), EACH_SECONDS * (len(batch) - 1)
-        resolves = any(each.words[0] == RESOLVER for each in batch)
-        hangs = (RESOLVER_HANGS_SECONDS if resolves else HANG_SECONDS) + more
+        hangs = (RESOLVER_HANGS_SECONDS if self.goes_on else HANG_SECONDS) + more
         processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
         try:
@@ -108,55 +123,71 @@ class Together:
             if since is None:
                 continue
             each.done = Done(answer=answer, began=began + since, commands=len(batch))
-            late = each.words[0] == RESOLVER and (answer.seconds or 0) >= QUERY_SECONDS
-            if answer.exit_code or late:
-                with self._lock:
-                    self._alone.add(RESOLVER if late else each.kind)
+            slow = (answer.seconds or 0) >= QUERY_SECONDS
+            with self._lock:
+                if slow if self.goes_on else answer.exit_code:
+                    self._alone.add(each.kind)
+                if answer.exit_code and not slow:
+                    self.refusing.add(each.kind)
 
     def _words(self, batch: Sequence[_Waiting]) -> Sequence[str]:
-        """Return the words of the shell: each command only after the one before it has succeeded."""
+        """Return the words of the shell: connections each only after the one before it has succeeded."""
+        numbered = enumerate(each.words for each in batch)
         match self.os:
+            case OS.WINDOWS if self.goes_on:
+                lines = (
+                    f"echo {begins(number)} 1>&2&{' '.join(words)}&echo {ended(number, '!errorlevel!')}"
+                    for number, words in numbered
+                )
+                return by_shell(self.os, *lines)
             case OS.WINDOWS:
                 parts = (
-                    f"{' '.join(each.words)}&& echo {ended(number, '0')}"
-                    for number, each in enumerate(batch)
+                    f"{' '.join(words)}&& echo {ended(number, '0')}" for number, words in numbered
                 )
                 return node_argv("cmd.exe", "/d", "/c", "&& ".join(parts))
+            case OS.LINUX if self.goes_on:
+                lines = (
+                    f"echo '{begins(number)}' >&2; {shlex.join(words)}; echo \"{ended(number, '$?')}\""
+                    for number, words in numbered
+                )
+                return by_shell(self.os, *lines)
             case OS.LINUX:
                 parts = (
-                    f"{shlex.join(each.words)} && echo '{ended(number, '0')}'"
-                    for number, each in enumerate(batch)
+                    f"{shlex.join(words)} && echo '{ended(number, '0')}'"
+                    for number, words in numbered
                 )
-                return ("sh", "-c", " && ".join(parts))
+                return by_shell(self.os, " && ".join(parts))
             case _:
                 assert_never(self.os)
 
 
+# sample: server-windows-1-2~0.0~⏎server-windows-1-1~1.0~
+_ENDED = r"~{number}\.(-?\d+)~[ \r]*\n?"
+# sample: ~0~ ⏎*** ns.cluster.local can't find nosuch: Non-existent domain⏎~1~ ⏎
+_BEGINS = re.compile(r"~\d+~[ \r]*\n?")
+
+
 def _each_of(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, ExecAnswer]]:
     """Yield when each command began, and its result, up to one that failed; ``None`` if how long it took is not known."""
-    sections: list[tuple[str, float]] = []
+    sections: list[tuple[str, int | None, float]] = []
     rest = got.stdout
     for number in range(commands):
-        # sample: server-windows-1-2~0.0~⏎server-windows-1-1~1.0~
-        output, mark, rest = rest.partition(ended(number, "0"))
-        until = got.seconds_until(len(got.stdout) - len(rest)) if mark else got.seconds
+        mark = re.search(_ENDED.format(number=number), rest)
+        length = len(got.stdout) - len(rest)
+        until = got.seconds_until(length + mark.end(1) + 1) if mark else got.seconds
+        output, rest = (rest[: mark.start()], rest[mark.end() :]) if mark else (rest, "")
         if until is None or not (mark or got.exit_code):
             break
-        sections.append((output, until))
+        sections.append((output, int(mark[1]) if mark else got.exit_code, until))
         if not mark:
             break
-        rest = rest.lstrip(" \r").removeprefix("\n")
-    ends = [until for _, until in sections]
-    for number, (output, until) in enumerate(sections):
+    errors = _BEGINS.split(got.stderr)[1:]
+    ends = [until for _, _, until in sections]
+    for number, (output, code, until) in enumerate(sections):
         since = max((end for end in ends if end < until), default=0.0)
         certain = until - since <= PROMPT_SECONDS or ends.count(until) == 1
-        failed = number == len(sections) - 1 and bool(got.exit_code)
+        error = errors[number] if number < len(errors) else got.stderr if code else ""
         yield (
             since if certain else None,
-            ExecAnswer(
-                exit_code=got.exit_code if failed else 0,
-                stdout=output,
-                stderr=got.stderr if failed else "",
-                seconds=until - since,
-            ),
+            ExecAnswer(exit_code=code or 0, stdout=output, stderr=error, seconds=until - since),
         )

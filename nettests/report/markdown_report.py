@@ -6,8 +6,8 @@ documents. Written for GitHub's Markdown: every text from a cluster is escaped.
 
 from collections.abc import Iterable, Sequence
 
-from nettests.model.markdown import code, inert
 from nettests.model.verdict import SUMMARY_ORDER
+from nettests.model.visible import code, inert
 from nettests.report.matrix import flow_groups, suites
 from nettests.report.results import CheckResult, Results
 from nettests.report.summary import (

@@ -32,7 +32,7 @@ def terminal_lines(trace: Trace) -> Iterator[str]:
         yield f"expected  {one_line(scene.documented)}"
     for confirmation in trace.confirmed:
         yield f"objects   {one_line(confirmation, limit=160)}"
-    yield f"next      {trace.finding.next_step}"
+    yield f"next      {trace.next_step}"
     for remark in trace.remarks[:2]:
         yield f"note      {one_line(remark, limit=160)}"
 
@@ -193,7 +193,7 @@ def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
         "words": trace.finding.words,
         "detail": trace.detail,
         "node": trace.node,
-        "next_step": trace.finding.next_step,
+        "next_step": trace.next_step,
         "answered": trace.answered,
         "documented": scene.documented,
         "flow": {

@@ -1,52 +1,66 @@
 """The rule that nodes of one node pool agree with each other, where no document says what is right.
 
-What is a node's own (its name, its addresses, ids of its objects) is no difference. Of two nodes that differ nothing tells
-which is wrong; of more, the one that differs from most.
+What is a node's own (its name, its addresses, its part of the Pod network, ids of its objects) is no difference. Of two
+nodes that differ nothing tells which is wrong; of more, the one that differs from most.
 """
 
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from nettests.model.facts import NodeFacts
+from nettests.model.facts import Network, NodeFacts
 from nettests.rules.cni_files import CNI
 from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding, rule
 from nettests.rules.hns_networks import NETWORKS
-from nettests.rules.host import PROFILES
+from nettests.rules.host import DYNAMIC, PROFILES
 from nettests.rules.kubelet import KUBELET
 from nettests.rules.readings import OfPeers
 
 COMPARED = tuple(
-    OfPeers(name=f"{tool.name}-of-peers", of=tool) for tool in (KUBELET, PROFILES, NETWORKS, CNI)
+    OfPeers(name=f"{tool.name}-of-peers", of=tool)
+    for tool in (KUBELET, PROFILES, NETWORKS, CNI, DYNAMIC)
 )
 _NAMED = 3
 """So many values stand in a finding."""
-# samples: 10.244.3.1, 10.244.3.0/24; 8d6ba3e5-6b4f-4a55-9d33-0f6e13a1a3a8; 00-15-5D-1E-00-0D
-_ADDRESS = re.compile(r"(\d+\.\d+\.\d+\.\d+)(?:/\d+)?")
+# samples: 10.244.3.1, 10.244.3.0/24, fd00:10:244:3::/64
+_ADDRESS = re.compile(r"(?i)\b(\d+(?:\.\d+){3}|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7})(/\d+)?")
+# samples: 8d6ba3e5-6b4f-4a55-9d33-0f6e13a1a3a8; 00-15-5D-1E-00-0D; vpcbr0a1b2c3d4e5f, as Amazon's plugin names networks
 _ID = re.compile(
-    r"(?i)\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})\b"
+    r"(?i)\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})\b|(?<=vpcbr)[0-9a-f]{12}\b"
 )
 
 
-def spelled_alike(text: str, node: NodeFacts) -> str:
-    """Return a reading of a node without what is its own."""
+def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -> str:
+    """Return a reading of a node without what is its own: of the network of all Pods too any part may be, as Calico deals it."""
+    networks = (*node.pod_cidrs, *of_pods)
 
     def address(match: re.Match[str]) -> str:
         try:
-            read = ipaddress.ip_address(match[1])
+            read = ipaddress.ip_interface(match[0])
         except ValueError:
             return match[0]
-        if read in node.addresses or any(read in network for network in node.pod_cidrs):
-            return "(its address)"
-        return match[0]
+        its_part = any(
+            read.ip in whole and (whole in node.pod_cidrs or read.network != whole)
+            for whole in networks
+        )
+        return "(its address)" if read.ip in node.addresses or its_part else match[0]
 
-    return _ID.sub("(an id)", _ADDRESS.sub(address, text)).replace(node.name, "(its name)")
+    alike = _ADDRESS.sub(address, _ID.sub("(an id)", text))
+    return re.sub(re.escape(node.name), "(its name)", alike, flags=re.IGNORECASE)
+
+
+def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Network]) -> str:
+    """Return what is compared of a node: what a tool printed there and, beside its kubelet, the versions of its Node object."""
+    alike = spelled_alike(text, node, of_pods)
+    return (
+        f"{alike}\n{node.kubelet.value}, {node.runtime.value}" if reading.of == KUBELET else alike
+    )
 
 
 @rule(about=(), reads=COMPARED)
 def like_its_peers(evidence: Evidence) -> Finding:
-    """Nodes of one node pool have the same settings of kubelet, network plugin, HNS networks and firewall."""
+    """Nodes of one node pool have the same settings of kubelet, network plugin, HNS networks, firewall and ports."""
     node, compared, differences = evidence.fact("node"), 0, []
     for reading in COMPARED:
         texts: Mapping[str, str] = evidence.object(reading)

@@ -1,4 +1,4 @@
-"""Documented facts, seed documents, flows and limitations, compared with each other without a cluster.
+"""Documented facts, flows and limitations, compared with each other without a cluster.
 
 For commands about the product itself. Reads the shipped files and the user's own suites and manifests.
 """
@@ -11,7 +11,7 @@ from nettests import expect
 from nettests.conformance.vendor_files import VendorFiles, is_vendor_profile, read_vendor_files
 from nettests.conformance.vendor_profile import claim_mistakes
 from nettests.errors import ManifestError
-from nettests.expect import Catalogue, Coverage, Limitation, Manifest, SeedDocument
+from nettests.expect import Catalogue, Coverage, Limitation, Manifest
 from nettests.plan import Flow, load
 from nettests.resources import manifests_path, suites_path
 from nettests.session.blueprint import read_manifests
@@ -19,13 +19,12 @@ from nettests.session.blueprint import read_manifests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """Facts, seed documents, flows and limitations, and what exercises each fact."""
+    """Facts, flows and limitations, and what exercises each fact."""
 
     catalogue: Catalogue
     flows: tuple[Flow, ...]
     manifests: tuple[Manifest, ...]
     coverages: tuple[Coverage, ...]
-    seeds: tuple[SeedDocument, ...]
     claims: tuple[ManifestError, ...] = ()
     """What is wrong with the claims of vendor profiles."""
     profiles: int = 0
@@ -43,11 +42,8 @@ class Survey:
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """One sentence for each fact that a flow or an entry names and nobody documents, and of seed documents."""
-        return (
-            *expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries),
-            *expect.mistakes_in_seeds(self.seeds, self.by_fact, cases_by_flow(self.flows)),
-        )
+        """One sentence for each fact that a flow or an entry names and nobody documents."""
+        return tuple(expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries))
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -78,7 +74,6 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
         flows=flows,
         manifests=read,
         coverages=expect.cover(catalogue, facts_by_flow(flows), entries),
-        seeds=read_seeds(),
         claims=tuple(mistake for files in brought for mistake in _mistakes(files, flows)),
         profiles=len(profiles),
     )
@@ -103,14 +98,7 @@ def _mistakes(files: VendorFiles, flows: Sequence[Flow]) -> Iterator[ManifestErr
 
 def read_catalogue() -> Catalogue:
     """Read the shipped catalogue of facts; ``ManifestError`` says what is wrong."""
-    return expect.catalogue(
-        [expect.read_section(text, file) for file, text in _shipped("catalogue")]
-    )
-
-
-def read_seeds() -> tuple[SeedDocument, ...]:
-    """Read the shipped seed documents; ``ManifestError`` says what is wrong."""
-    return tuple(expect.read_seed(text, file) for file, text in _shipped("seeds"))
+    return expect.catalogue([expect.read_section(text, file) for file, text in _shipped()])
 
 
 def facts_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
@@ -118,17 +106,14 @@ def facts_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
     return {flow.name: flow.facts for flow in flows}
 
 
-def cases_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each flow's cases, by the flow's name."""
-    return {flow.name: tuple(case.label for case in flow.cases) for flow in flows}
-
-
-def _shipped(what: str) -> list[tuple[str, str]]:
-    folder = manifests_path() / what
+def _shipped() -> list[tuple[str, str]]:
+    folder = manifests_path() / "catalogue"
     files = sorted(folder.glob("*.yaml"))
     if not files:
         raise ManifestError(
             f"the folder {folder} holds no YAML file",
             hint="reinstall nettests: its files are incomplete",
         )
-    return [(f"manifests/{what}/{file.name}", file.read_text(encoding="utf-8")) for file in files]
+    return [
+        (f"manifests/catalogue/{file.name}", file.read_text(encoding="utf-8")) for file in files
+    ]

@@ -39,6 +39,7 @@ class _About(Enum):
     RULE = "the Service's rule where it is translated"
     STALE = "the rule that leads to a backend that is not there"
     ROUTE = "the route to the backend"
+    ROUTE_BACK = "the route back to the source"
     NETWORK = "the overlay's network"
     TARGET = "the endpoint of the Pod that is reached"
     SOURCE = "the endpoint of the Pod that sends"
@@ -59,7 +60,9 @@ def _about(finding: Finding) -> _About:
             return _About.TARGET
         case Finding.NEVER_LEFT_POD | Finding.REPLY_NOT_DELIVERED | Finding.SOURCE_REWRITTEN:
             return _About.SOURCE
-        case Finding.NOTHING_WRONG | Finding.REPLY_LOST | Finding.REPLY_OTHER_WAY | Finding.UNSURE:
+        case Finding.REPLY_LOST | Finding.REPLY_OTHER_WAY:
+            return _About.ROUTE_BACK
+        case Finding.NOTHING_WRONG | Finding.UNSURE:
             return _About.NOTHING
         case Finding.TOO_BIG_UNTOLD | Finding.TOO_BIG_TOLD:
             return _About.NOTHING
@@ -80,11 +83,15 @@ def _statements(trace: Trace, read: Read) -> Iterator[str]:
             yield from _rules(node, _translated_to(trace), read)
         case _About.ROUTE:
             yield from _route(scene.translator or sender.node, str(backend.address), read)
+        case _About.ROUTE_BACK:
+            yield from _route(backend.node, str(sender.address), read)
         case _About.NETWORK:
             vni = str(scene.vni) if scene.vni is not None else ""
             yield from _has(node, NETWORKS, "HNS network", vni, read)
         case _About.TARGET:
             yield from _has(backend.node, ENDPOINTS, "HNS endpoint", str(backend.address), read)
+        case _About.SOURCE if sender.on_host:
+            return
         case _About.SOURCE:
             yield from _has(sender.node, ENDPOINTS, "HNS endpoint", str(sender.address), read)
         case _About.NOTHING:

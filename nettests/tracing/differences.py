@@ -11,7 +11,15 @@ from typing import assert_never
 from nettests.tracing.finding import Finding
 from nettests.tracing.hops import Hop, Stage, leaves, passed_on
 from nettests.tracing.mark import Marked, Way
-from nettests.tracing.packet import PORT_UNREACHABLE, End, Packet, Scene
+from nettests.tracing.packet import (
+    PORT_UNREACHABLE,
+    Direction,
+    Edge,
+    End,
+    Packet,
+    Scene,
+    Sighting,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +66,37 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
     return backend
 
 
+_SHOWN_AT = {
+    Stage.LEFT: "sent it on",
+    Stage.ARRIVED: "was reached by it",
+    Stage.DELIVERED: "delivered it",
+}
+"""What a node did with a packet at the hops that show its source, in their order."""
+
+
 def rewritten(scene: Scene, path: Iterable[Hop]) -> Difference | None:
-    """Return a difference if the backend saw another source although the source has to be kept."""
+    """Return a difference at the first hop with another source, if the source has to be kept."""
     if not scene.source_kept:
         return None
     for hop in path:
-        if hop.stage is Stage.DELIVERED and hop.first is not None:
+        if hop.stage in _SHOWN_AT and hop.first is not None:
             source = hop.first.packet.source
             if source != scene.source.address:
-                return Difference(
-                    Finding.SOURCE_REWRITTEN,
-                    f"{hop.node} delivered it with source {source} instead of {scene.source.address}",
-                    seen=True,
-                )
+                text = f"{hop.node} {_SHOWN_AT[hop.stage]} with source {source} instead of {scene.source.address}"
+                return Difference(Finding.SOURCE_REWRITTEN, text, node=hop.node, seen=True)
     return None
 
 
 def of(
-    scene: Scene, backend: End | None, path: tuple[Hop, ...], stopped: Hop, frames: Frames
+    scene: Scene,
+    backend: End | None,
+    path: tuple[Hop, ...],
+    stopped: Hop,
+    frames: Frames,
+    *,
+    captured: Iterable[Sighting] = (),
 ) -> Difference:
-    """Return what is wrong with a flow that did not reach ``stopped``."""
+    """Return what is wrong with a flow that did not reach ``stopped``; ``captured`` has other packets, too."""
     shown = (
         _dropped(scene, stopped, frames)
         or refused(backend, frames)
@@ -86,7 +105,7 @@ def of(
     )
     if shown is not None:
         return shown
-    unseen = _unseen(scene, backend, path, stopped, frames)
+    unseen = _unseen(scene, backend, path, stopped, frames, captured=captured)
     errors = _errors(frames)
     return replace(unseen, detail=f"{unseen.detail}; {errors}") if errors else unseen
 
@@ -168,15 +187,43 @@ def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Diffe
     return None
 
 
+def _by_router(before: Hop | None, node: str, captured: Iterable[Sighting]) -> str:
+    """Say that a packet was handed to a router, and not to the node that it has to reach, where MAC addresses show it.
+
+    Nothing says that a router is wrong: the cloud's may lead there.
+    """
+    macs = {seen.packet.source_mac for seen in captured if seen.node == node and _sends(seen)}
+    sent = [frame.packet for frame in before.frames if leaves(frame)] if before else []
+    if before is None or not sent or not macs or sent[-1].destination_mac in {*macs, ""}:
+        return ""
+    return (
+        f", for MAC address {sent[-1].destination_mac}, a router's and not that of {node}: unless routers carry Pods' "
+        f"packets here, {before.node} has no route to {sent[-1].destination} by {node}"
+    )
+
+
+def _sends(seen: Sighting) -> bool:
+    """Whether a frame that leaves its node shows the node's own MAC address."""
+    on_wire = seen.edge is Edge.WIRE and seen.direction is Direction.OUT
+    return on_wire and bool(seen.packet.source_mac)
+
+
 def _unseen(
-    scene: Scene, backend: End | None, path: tuple[Hop, ...], stopped: Hop, frames: Frames
+    scene: Scene,
+    backend: End | None,
+    path: tuple[Hop, ...],
+    stopped: Hop,
+    frames: Frames,
+    *,
+    captured: Iterable[Sighting],
 ) -> Difference:
     before = _before(path, stopped)
     match stopped.stage:
         case Stage.SENT:
             return Difference(Finding.NEVER_LEFT_POD, f"no frame of it was seen on {stopped.node}")
         case Stage.ARRIVED_AT_TRANSLATOR | Stage.ARRIVED:
-            return Difference(Finding.LOST_BETWEEN_NODES, _last(before))
+            by = _by_router(before, stopped.node, captured)
+            return Difference(Finding.LOST_BETWEEN_NODES, f"{_last(before)}{by}")
         case Stage.TRANSLATED:
             return Difference(
                 Finding.UNTRANSLATED,

@@ -100,7 +100,7 @@ class _Seen:
     def _passed(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
         rewritten = differences.rewritten(self.scene, path)
         if rewritten is not None:
-            at = next(hop for hop in path if hop.stage is Stage.DELIVERED)
+            at = next(hop for hop in path if hop.node == rewritten.node)
             return self._result(rewritten, path, backend, at)
         if (some := self._some_lost(path, backend)) is not None:
             return some
@@ -108,7 +108,9 @@ class _Seen:
             count = self._counted(path)
             share = f"a loss of less than {min(100, 100 * RULE_OF_THREE / max(1, count)):.0f} %"
             text = f"none of {count} packets was lost: {share} may not show in so few"
-            return self._result(differences.Difference(Finding.UNSURE, text), path, backend, None)
+            finding = Finding.NOTHING_WRONG if count else Finding.UNSURE
+            passed = differences.Difference(finding, text)
+            return self._result(passed, path, backend, None)
         return self._result(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
 
     def _some_lost(self, path: tuple[Hop, ...], backend: End | None) -> Trace | None:
@@ -159,7 +161,10 @@ class _Seen:
         stopped: Hop,
         frames: Iterable[Marked],
     ) -> Trace:
-        difference = differences.of(self.scene, backend, path, stopped, tuple(frames))
+        captured = (seen for capture in self.captures.values() for seen in capture.sightings)
+        difference = differences.of(
+            self.scene, backend, path, stopped, tuple(frames), captured=captured
+        )
         if difference.finding is Finding.UNTRANSLATED and not difference.seen:
             difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:

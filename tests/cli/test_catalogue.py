@@ -73,24 +73,6 @@ def test_the_catalogue_as_json_has_all_of_it(tmp_path: Path) -> None:
     assert fact["sources"][0]["document"].startswith("Kubernetes documentation")
 
 
-def test_the_page_is_written(tmp_path: Path) -> None:
-    """--write makes the page and prints nothing; a place that cannot be written is an error."""
-    shown = nettests("catalogue", "--write", tmp_path / "page.md")
-    assert (shown.exit_code, shown.output) == (0, "")
-    assert (tmp_path / "page.md").read_text().startswith("# Catalogue\n")
-    assert nettests("catalogue", "--write", tmp_path / "no" / "page.md").exit_code == 4
-
-
-def test_the_page_of_seed_documents_is_written(tmp_path: Path) -> None:
-    """--write-seeds makes the page and prints nothing; both pages may be written at once."""
-    pages = tmp_path / "seeds.md", tmp_path / "catalogue.md"
-    shown = nettests("catalogue", "--write-seeds", pages[0], "--write", pages[1])
-    assert (shown.exit_code, shown.output) == (0, "")
-    assert pages[0].read_text().startswith("# Seed documents\n")
-    assert pages[1].read_text().startswith("# Catalogue\n")
-    assert nettests("catalogue", "--write-seeds", tmp_path / "no" / "page.md").exit_code == 4
-
-
 def test_an_unknown_fact_is_an_error(tmp_path: Path) -> None:
     """A suite that names a fact which nobody documents is told which one was meant."""
     (tmp_path / "test_mine.py").write_text(SUITE)

@@ -1,4 +1,4 @@
-"""``nettests job``, ``archive`` and ``sonobuoy render`` as people call them, against a cluster of the test's own."""
+"""``nettests job`` and ``archive`` as people call them, against a cluster of the test's own."""
 
 import os
 from collections.abc import Iterator
@@ -114,6 +114,24 @@ def test_a_job_is_applied_followed_and_fetched(cluster: tuple[Held, str], tmp_pa
     assert (again.exit_code, "is there already" in again.output) == (4, True)
 
 
+def test_a_job_that_finds_no_node_says_which_taints_keep_it_away(
+    cluster: tuple[Held, str],
+) -> None:
+    """Where every Linux node is a tainted control plane its Pod would be pending for hours; tolerated, it is not."""
+    held, which = cluster
+    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    for name, system, taints in (("linux-1", "linux", [taint]), ("win-1", "windows", [])):
+        held.objects[f"/api/v1/nodes/{name}"] = {
+            "metadata": {"name": name, "labels": {"kubernetes.io/os": system}},
+            "spec": {"taints": taints},
+        }
+    option = "--tolerate node-role.kubernetes.io/control-plane:NoSchedule"
+    done = called("job", "apply", IMAGE, which)
+    assert (done.exit_code, f"then apply it with {option}" in done.output) == (0, True)
+    again = called("job", "apply", IMAGE, which, "--name=again", *option.split())
+    assert (again.exit_code, "Warning" in again.output) == (0, False)
+
+
 def test_what_a_log_did_not_hold_is_said(cluster: tuple[Held, str], tmp_path: Path) -> None:
     """The report is there, and what is missing has a name."""
     held, which = cluster
@@ -170,11 +188,3 @@ def test_a_folder_is_archived(tmp_path: Path) -> None:
     assert called("archive", str(tmp_path / "none")).exit_code == 4
     nowhere = called("archive", str(folder), f"--to={tmp_path / 'none' / 'x'}")
     assert (nowhere.exit_code, "cannot be written" in nowhere.output) == (4, True)
-
-
-def test_the_plugin_of_sonobuoy_is_rendered_with_a_runs_words() -> None:
-    """The same slips are found."""
-    done = called("sonobuoy", "render", IMAGE, "--", "--enable=costly")
-    assert yaml.safe_load(done.output)["spec"]["args"][-1] == "--enable=costly"
-    assert called("sonobuoy", "render", IMAGE, "--", "--lab").exit_code == 4
-    assert called("sonobuoy", "render", "--image=a b").exit_code == 4

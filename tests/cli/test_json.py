@@ -35,8 +35,6 @@ WITHOUT = {
     "nettests job apply": "creates what render prints",
     "nettests job logs": "prints the log of a run, whose exit code it has",
     "nettests job fetch": "writes the folder of a run",
-    "nettests sonobuoy render": "prints YAML, which Sonobuoy reads",
-    "nettests sonobuoy run": "results.json, in the archive that it delivers",
     "nettests lab": "is a program of its own",
 }
 """Commands without a JSON form, and what programs read instead."""

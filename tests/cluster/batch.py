@@ -62,7 +62,7 @@ class Held:
         return Reply(status=201, body=body)
 
 
-_PLURALS = {"jobs", "cronjobs", "pods", "events", "namespaces"}
+_PLURALS = {"jobs", "cronjobs", "pods", "events", "namespaces", "nodes"}
 """Collections that are listed."""
 
 

@@ -12,7 +12,7 @@ from nettests.conformance.vendor_profile import VendorProfile, read_vendor_profi
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
-from nettests.model.yaml_writing import write_yaml
+from nettests.model.yaml_text import write_yaml
 from nettests.plan import build
 from nettests.report import Results
 from nettests.report.results import CheckResult

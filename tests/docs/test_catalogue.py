@@ -3,8 +3,8 @@
 import re
 
 from nettests.expect import ReasonKind
-from nettests.report.catalogue_page import render_catalogue
 from nettests.session.without_cluster import survey
+from scripts.reference_pages import render_catalogue
 from tests.docs.documents import rows, text_of
 
 PAGE = "docs/reference/catalogue.md"
@@ -13,7 +13,7 @@ PAGE = "docs/reference/catalogue.md"
 def test_the_catalogue_page_is_current() -> None:
     """Whoever changes a flow, a limitation or a fact makes the page again.
 
-    The command is: nettests catalogue --write docs/reference/catalogue.md
+    The command is: python -m scripts.reference_pages
     """
     made = survey()
     assert text_of(PAGE) == render_catalogue(made.catalogue, made.coverages, made.flows)

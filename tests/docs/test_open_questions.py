@@ -1,8 +1,8 @@
 """The reference page of open questions is what the manifests say today."""
 
 from nettests.model.words import Category
-from nettests.report.catalogue_page import render_open_questions
 from nettests.session.without_cluster import survey
+from scripts.reference_pages import render_open_questions
 from tests.docs.documents import text_of
 
 PAGE = "docs/reference/open-questions.md"
@@ -11,7 +11,7 @@ PAGE = "docs/reference/open-questions.md"
 def test_the_page_of_open_questions_is_current() -> None:
     """Whoever changes an entry makes the page again.
 
-    The command is: nettests catalogue --write-open docs/reference/open-questions.md
+    The command is: python -m scripts.reference_pages
     """
     assert text_of(PAGE) == render_open_questions(survey().entries)
 

@@ -3,10 +3,10 @@
 import re
 from collections import Counter
 
-from nettests.expect import Shown, shown
-from nettests.model.markdown import literal
-from nettests.report.catalogue_page import render_seeds
+from nettests.model.visible import literal
 from nettests.session.without_cluster import survey
+from scripts.reference_pages import render_seeds
+from scripts.seeds import Shown, read_seeds, shown
 from tests.docs.documents import rows, text_of
 
 PAGE = "docs/reference/seeds.md"
@@ -15,10 +15,10 @@ PAGE = "docs/reference/seeds.md"
 def test_the_page_of_seed_documents_is_current() -> None:
     """Whoever changes a row, a fact or a flow that rows name makes the page again.
 
-    The command is: nettests catalogue --write-seeds docs/reference/seeds.md
+    The command is: python -m scripts.reference_pages
     """
     made = survey()
-    assert text_of(PAGE) == render_seeds(made.seeds, made.by_fact)
+    assert text_of(PAGE) == render_seeds(read_seeds(), made.by_fact)
 
 
 def test_every_word_for_what_is_shown_is_explained() -> None:
@@ -42,7 +42,7 @@ def test_the_counts_are_those_of_the_rows() -> None:
 def test_every_statement_has_a_row() -> None:
     """Nothing is left out of the tables."""
     made, text = survey(), text_of(PAGE)
-    statements = [one for seed in made.seeds for one in seed.statements]
+    statements = [one for seed in read_seeds() for one in seed.statements]
     assert statements
     for one in statements:
         assert f"\n| {literal(one.says)} | {shown(one, made.by_fact)} | " in text, one.place

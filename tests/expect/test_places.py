@@ -2,13 +2,13 @@
 
 import pytest
 
+from nettests.cli.catalogue_commands import why
 from nettests.errors import ManifestError
 from nettests.expect import lint, read_manifest, resolve, unused
 from nettests.expect.lint import cover
 from nettests.expect.resolve import expectation, explain
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol
-from nettests.report.catalogue_page import why
 from nettests.session.without_cluster import read_catalogue
 from tests.expect.entries import check, manifest, text
 from tests.facts import cluster_facts

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from nettests.errors import PlanError
 from nettests.job import Role
 from nettests.job.workload import run_arguments
 from tests.ci.test_schemas import unknown_fields
@@ -71,6 +72,22 @@ def test_the_pod_keeps_to_the_level_restricted() -> None:
 def test_it_stands_on_a_linux_node() -> None:
     """In a mixed cluster a Pod without a selector may be put onto a Windows node, where its image has no build."""
     assert pod_spec()["nodeSelector"] == {"kubernetes.io/os": "linux"}
+
+
+@pytest.mark.parametrize(
+    ("taint", "tolerated"),
+    [
+        ("a/b:NoSchedule", {"key": "a/b", "effect": "NoSchedule", "operator": "Exists"}),
+        ("a=b", {"key": "a", "value": "b", "operator": "Equal"}),
+        ("CriticalAddonsOnly", {"key": "CriticalAddonsOnly", "operator": "Exists"}),
+    ],
+)
+def test_it_tolerates_the_taints_that_are_named(taint: str, tolerated: dict[str, str]) -> None:
+    """As kubectl writes them; without one it has no tolerations, and a word that is no taint is refused."""
+    assert pod_spec(tolerations=(taint,))["tolerations"] == [tolerated]
+    assert "tolerations" not in pod_spec()
+    with pytest.raises(PlanError):
+        wanted(tolerations=("a:Never",))
 
 
 def test_the_report_comes_back_by_the_log_or_stays_on_a_claim() -> None:

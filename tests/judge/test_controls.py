@@ -8,8 +8,8 @@ import pytest
 from nettests.judge import judge
 from nettests.model.expectation import Expected
 from nettests.model.facts import ExistingService
-from nettests.model.observation import ControlResult
-from nettests.model.words import Outcome, SourceSeen, Verdict
+from nettests.model.observation import NOT_RUN, ControlResult
+from nettests.model.words import Outcome, SourceSeen, VantageKind, Verdict
 from tests.judge.cases import CLAIM, check, control, expects, observed
 
 CONFORMS = Expected(outcome=Outcome.CONFORMS)
@@ -55,6 +55,36 @@ def test_a_vantage_that_reaches_nothing_is_said(
     found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
     assert found.verdict is Verdict.UNKNOWN
     assert says in found.message
+
+
+@pytest.mark.parametrize(
+    ("detail", "verdict"),
+    [
+        ("timed_out: Request timed out.", Verdict.FAIL),
+        ("probe_failed: control channel exec: cut", Verdict.UNKNOWN),
+        (NOT_RUN, Verdict.UNKNOWN),
+    ],
+)
+def test_a_vantage_that_reaches_nothing_fails_where_the_target_answers_others(
+    detail: str, verdict: Verdict
+) -> None:
+    """What a node sends of one protocol may all be lost; a control that met no network shows nothing of that."""
+    silent = ControlResult(proves="vantage", ok=False, detail=detail)
+    seen = observed(Outcome.TIMED_OUT, controls=(silent, control("target", ok=True)))
+    found = judge(check(), expects(CLAIM), seen)
+    assert found.verdict is verdict
+    if verdict is Verdict.FAIL:
+        assert f"this vantage reaches nothing else either ({detail})" in found.message
+
+
+def test_a_vantage_outside_that_reaches_nothing_shows_nothing() -> None:
+    """It is not calibrated, and a firewall may keep it from every node."""
+    silent = ControlResult(proves="vantage", ok=False, detail="timed_out: it took too long")
+    seen = observed(Outcome.TIMED_OUT, controls=(silent, control("target", ok=True)))
+    plain = check()
+    source = replace(plain.source, kind=VantageKind.EXTERNAL)
+    outside = replace(plain, action=replace(plain.action, source=source))
+    assert judge(outside, expects(CLAIM), seen).verdict is Verdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge.limit_advice import (
+from nettests.judge.advice import (
     AFTER_CROWD_ON_LINUX,
     AFTER_LEFTOVERS,
     AFTER_LEFTOVERS_ON_LINUX,

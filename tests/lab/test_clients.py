@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from kubernetes import watch
 
-from tests.lab.running import Lab, pod, until
+from tests.lab.running import Lab, pod
 
 KUBECTL = shutil.which("kubectl")
 needs_kubectl = pytest.mark.skipif(KUBECTL is None, reason="kubectl is not installed")
@@ -143,32 +142,3 @@ def test_kubectl_executes_and_reads_logs(served: Lab) -> None:
     assert kubectl(served, "exec", "web-linux", "--", "hostname").stdout == "web-linux\n"
     assert kubectl(served, "exec", "web-linux", "--", "false").returncode == 1
     assert "Started HTTP server on port 8080" in kubectl(served, "logs", "web-windows").stdout
-
-
-@needs_kubectl
-def test_kubectl_forwards_ports(served: Lab) -> None:
-    """``kubectl port-forward`` works where kubectl speaks WebSocket (1.31 and newer)."""
-    version = json.loads(kubectl(served, "version", "--client", "-o", "json").stdout)
-    if int(version["clientVersion"]["minor"].rstrip("+")) < 31:
-        pytest.skip("this kubectl forwards ports over SPDY only")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [str(KUBECTL), f"--kubeconfig={served.kubeconfig}", "port-forward"]
-    with subprocess.Popen(
-        [*command, "pod/web-windows", f"{port}:8080"], stdout=subprocess.PIPE, text=True
-    ) as forward:
-        try:
-            assert forward.stdout is not None
-            assert "Forwarding from" in forward.stdout.readline()
-            assert until(lambda: _request(port)).endswith(b"web-windows")
-        finally:
-            forward.terminate()
-
-
-def _request(port: int) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as sock:
-        sock.sendall(b"GET /hostname HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        answer = b""
-        while data := sock.recv(4096):
-            answer += data
-    return answer

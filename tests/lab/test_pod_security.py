@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.lab.apiserver.pod_security import refusal
+from nettests.lab.apiserver.pod_admission import pod_security_refusal as refusal
 from nettests.model.facts import known
 from nettests.model.words import CheckClass
 from nettests.plan import build

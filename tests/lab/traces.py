@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from typing import Any, TypeVar
 
 from nettests import wire
-from nettests.capture.witness_record import record_of
+from nettests.capture.witnessing import record_of
 from nettests.lab.interfaces import Machine, PodNetwork, ResolverConfig
 from nettests.lab.network.fabric import LabFabric, create_fabric
 from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles

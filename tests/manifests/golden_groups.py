@@ -166,7 +166,7 @@ USER_MODE = {
 BALANCED = {
     r"loadbalancer-local-policy/windows-1/": "svc-lb-etp-local-from-windows-pod: unspecified",
     r"loadbalancer-source-ranges/windows-1/": "svc-lb-source-ranges: connected",
-    r"service-terminating-backends/windows-1/": "svc-terminating-lb: timed_out",
+    r"service-terminating-backends/windows-1/": "svc-terminating-lb: refused or timed_out or unreachable",
 }
 LEAVING_LINUX = {
     r"(service|loadbalancer)-terminating-backends/linux-1/": (

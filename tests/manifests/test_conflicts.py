@@ -61,8 +61,8 @@ SPLITS = [
     # C30: regressions of single builds of 20348 only.
     ("pod-to-pod-ip", "20348.260", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.261", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.2966", "1.24", True, "unspecified"),
-    ("pod-to-pod-ip", "20348.2967", "1.24", True, "as claimed"),
+    ("pod-to-pod-ip", "20348.803", "1.24", True, "unspecified"),
+    ("pod-to-pod-ip", "20348.804", "1.24", True, "as claimed"),
     ("pod-to-pod-ip", "20348.500", "1.24", False, "as claimed"),
     ("icmp-pod-to-pod", "20348.2226", "1.28", False, "as claimed"),
     ("icmp-pod-to-pod", "20348.2227", "1.28", False, "unspecified"),

@@ -6,14 +6,22 @@ import re
 import jsonschema
 import pytest
 
-from nettests.expect import SeedDocument, Shown, Statement, mistakes_in_seeds, shown
-from nettests.expect.seeds import lacking
 from nettests.resources import manifests_path
-from nettests.session.without_cluster import cases_by_flow, survey
+from nettests.session.without_cluster import survey
+from scripts.seeds import (
+    SeedDocument,
+    Shown,
+    Statement,
+    cases_by_flow,
+    lacking,
+    mistakes_in_seeds,
+    read_seeds,
+    shown,
+)
 from tests.manifests.seed_headings import SECTIONS, TROUBLESHOOTING
 
-SURVEY = survey()
-STATEMENTS = [one for seed in SURVEY.seeds for one in seed.statements]
+SURVEY, SEEDS = survey(), read_seeds()
+STATEMENTS = [one for seed in SEEDS for one in seed.statements]
 NAMED = {fact for one in STATEMENTS for fact in one.facts}
 FEWEST = 330
 """So many sentences the four documents state something in."""
@@ -36,14 +44,14 @@ def test_the_published_schema_is_one() -> None:
 
 def test_every_section_of_every_document_has_rows() -> None:
     """Documents and sections are those that there are, in their order."""
-    found = {seed.document: tuple(part.title for part in seed.sections) for seed in SURVEY.seeds}
+    found = {seed.document: tuple(part.title for part in seed.sections) for seed in SEEDS}
     assert found == SECTIONS
-    assert all(part.statements for seed in SURVEY.seeds for part in seed.sections)
+    assert all(part.statements for seed in SEEDS for part in seed.sections)
 
 
 def test_every_answer_on_troubleshooting_has_a_row() -> None:
     """The questions of the intro are numbered, and so are their rows."""
-    intro = next(seed for seed in SURVEY.seeds if "Intro to Windows" in seed.document)
+    intro = next(seed for seed in SEEDS if "Intro to Windows" in seed.document)
     part = next(one for one in intro.sections if one.title == "Getting Help and Troubleshooting")
     # sample: "3: Virtual machines need MAC address spoofing, or Pods have no network."
     numbers = {int(found[1]) for one in part.statements if (found := re.match(r"(\d+):", one.says))}
@@ -53,19 +61,19 @@ def test_every_answer_on_troubleshooting_has_a_row() -> None:
 def test_every_id_exists_and_every_row_has_one_or_a_reason() -> None:
     """Facts, flows and cases that rows name are there; no reason stands beside what exercises a row."""
     flows = cases_by_flow(SURVEY.flows)
-    assert tuple(mistakes_in_seeds(SURVEY.seeds, SURVEY.by_fact, flows)) == ()
+    assert tuple(mistakes_in_seeds(SEEDS, SURVEY.by_fact, flows)) == ()
 
 
 def test_no_sentence_was_lost() -> None:
     """As many as the documents were found to hold; in one section none is told twice."""
     assert len(STATEMENTS) >= FEWEST
-    for seed in SURVEY.seeds:
+    for seed in SEEDS:
         for part in seed.sections:
             says = [one.says for one in part.statements]
             assert len(says) == len(set(says)), part.title
 
 
-@pytest.mark.parametrize("seed", SURVEY.seeds, ids=lambda seed: str(seed.document))
+@pytest.mark.parametrize("seed", SEEDS, ids=lambda seed: str(seed.document))
 def test_every_row_is_written_for_people(seed: SeedDocument) -> None:
     """Sentences, what is lacking, and reasons end with a full stop and fit into a table."""
     for one in seed.statements:
@@ -105,7 +113,7 @@ def _pending(statement: Statement) -> bool:
 
 def test_every_fact_that_cites_a_seed_document_is_named_by_a_row() -> None:
     """A fact of another source needs none: its sources say where it comes from."""
-    titles = {titled(seed.document) for seed in SURVEY.seeds}
+    titles = {titled(seed.document) for seed in SEEDS}
     without = {
         fact.id
         for fact in SURVEY.catalogue.facts.values()

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nettests.model.markdown import code, inert
-from nettests.model.visible import one_line
+from nettests.model.visible import code, inert, one_line
 
 ATTACKS = [
     "http://evil.test/x",

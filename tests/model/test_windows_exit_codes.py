@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.model.windows_exit_codes import exit_code_in_words
+from nettests.model.windows_programs import exit_code_in_words
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from nettests.model.facts import Fact, known, unknown
-from nettests.model.host_process import host_process
 from nettests.model.network_drivers import by_backend, by_plugin
 from nettests.model.versions import KubernetesVersion
+from nettests.model.windows_programs import host_process
 
 NEW, OLD = KubernetesVersion(1, 23), KubernetesVersion(1, 22, 17)
 

@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from nettests.model.yaml_text import read_yaml
-from nettests.model.yaml_writing import write_compact_yaml, write_yaml
+from nettests.model.yaml_text import read_yaml, write_compact_yaml, write_yaml
 
 GUESSED = ["1e3", "12e45678", "0o17", "0x1f", "yes", "on", "null", "~", "", "1:30", "2026-11-22"]
 """Texts that a reader of YAML 1.1 or of 1.2 takes for something else where they are not quoted."""

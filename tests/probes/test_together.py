@@ -38,6 +38,7 @@ class Container:
     go_on: threading.Event = field(default_factory=threading.Event)
     argvs: list[tuple[str, ...]] = field(default_factory=list)
     alone: set[str] = field(default_factory=set)
+    refusing: set[str] = field(default_factory=set)
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Answer the first process at the test's word, and the others at once."""
@@ -50,15 +51,18 @@ class Container:
         return self.behave()
 
 
-def results(os: OS, behave: Behave, count: int = 3) -> tuple[list[Done | None], Container]:
+def results(
+    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False
+) -> tuple[list[Done | None], Container]:
     """Return the results of commands that came while another one ran."""
     container = Container(behave)
-    together = Together(container, os, 30.0)
+    together = Together(container, os, 30.0, goes_on=goes_on)
     done: dict[int, Done | None] = {}
 
     def run(number: int) -> None:
         words = LEADER if number < 0 else ("curl", str(number))
-        done[number] = together.run(words, f"kind-{number}", lambda: None)
+        kind = "nslookup" if goes_on else f"kind-{number}"
+        done[number] = together.run(words, kind, lambda: None)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(-1, count)]
     threads[0].start()
@@ -70,7 +74,7 @@ def results(os: OS, behave: Behave, count: int = 3) -> tuple[list[Done | None], 
     container.go_on.set()
     for thread in threads:
         thread.join(PATIENCE)
-    container.alone = together._alone
+    container.alone, container.refusing = together._alone, together.refusing
     return [done[number] for number in range(count)], container
 
 
@@ -91,13 +95,14 @@ def test_commands_that_wait_are_one_process(os: OS, text: str) -> None:
 
 
 def test_the_first_that_fails_counts_and_the_others_are_run_alone() -> None:
-    """Its exit code and its error are the shell's; its kind of target is run alone from then on."""
+    """Its exit code and its error are the shell's; a prompt failure lets its kind into rows that go on."""
     done, container = results(OS.LINUX, whole(1, code=28, stderr="curl: (28) timed out"))
     assert done[0] is not None
     assert done[1] is not None
     assert (done[1].answer.exit_code, done[1].answer.stderr) == (28, "curl: (28) timed out")
     assert done[2] is None
     assert container.alone == {"kind-1"}
+    assert container.refusing == {"kind-1"}
 
 
 def lost() -> ExecAnswer:
@@ -119,3 +124,39 @@ def test_what_a_process_does_not_tell_is_run_alone(behave: Behave, told: list[bo
     """Neither a lost answer nor a delay is laid to a command that need not have had it."""
     done, _ = results(OS.LINUX, behave)
     assert [each is not None for each in done] == told
+
+
+def looked_up(os: OS, seconds: float) -> Behave:
+    """Return a row of three lookups, of which the second finds nothing after so many seconds."""
+    end = "\r\n" if os is OS.WINDOWS else "\n"
+    texts = [f"{name}{end}~{number}.{code}~{end}" for number, (name, code) in enumerate(_NAMES)]
+    errors = [
+        f"~{number}~ {end}{name if code else ''}" for number, (name, code) in enumerate(_NAMES)
+    ]
+    times = [0.1, 0.1 + seconds, 0.2 + seconds]
+    arrived = tuple((sum(map(len, texts[: n + 1])), times[n]) for n in range(3))
+    answer = ExecAnswer(
+        exit_code=0, stdout="".join(texts), stderr="".join(errors), seconds=9.0, arrived=arrived
+    )
+    return lambda: answer
+
+
+_NAMES = (("first", 0), ("no-such", 1), ("third", 0))
+
+
+@pytest.mark.parametrize("os", OS)
+def test_lookups_in_a_row_go_on_behind_a_name_that_does_not_exist(os: OS) -> None:
+    """Each has its own output, its own errors and its own exit code."""
+    done, container = results(os, looked_up(os, 0.1), goes_on=True)
+    answers = [each.answer for each in done if each is not None]
+    assert [(each.stdout.strip(), each.exit_code) for each in answers] == list(_NAMES)
+    assert [each.stderr for each in answers] == ["", "no-such", ""]
+    assert not container.alone
+    assert container.argvs[1][-1].count("curl") == 3
+
+
+def test_lookups_are_run_alone_behind_one_without_an_answer_in_time() -> None:
+    """A silent server is waited for by all of them at the same time."""
+    done, container = results(OS.LINUX, looked_up(OS.LINUX, 6.0), goes_on=True)
+    assert [each and round(each.answer.seconds or 0, 1) for each in done] == [0.1, 6.0, 0.1]
+    assert container.alone == {"nslookup"}

@@ -9,8 +9,7 @@ from lxml import html
 
 from nettests.model.check import Check
 from nettests.model.journal_records import Convergence, Event
-from nettests.model.markdown import inert
-from nettests.model.visible import visible
+from nettests.model.visible import inert, visible
 from nettests.model.words import OS, Question, Verdict
 from nettests.plugin.reporter import Reporter, show
 from nettests.report import Results, build_results, render_html, render_markdown

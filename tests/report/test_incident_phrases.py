@@ -1,5 +1,7 @@
 """The sentence that names a cause, by the traits that its checks share."""
 
+from dataclasses import replace
+
 import pytest
 
 from nettests.model.measured import PathSize, SizeFinding
@@ -182,3 +184,5 @@ def test_how_much_is_lost_is_told(lost: int, resent: int, said: str) -> None:
     """Attempts without an answer, and checks that had theirs only when something was sent again."""
     loss = Loss(scope=(), checks=("a",), lost=lost, attempts=10, resent=resent)
     assert cause_of_loss(loss).endswith(f": {said}")
+    of_flows = cause_of_loss(replace(loss, whole=4))
+    assert of_flows.endswith(", 4 TCP connections whole, as where one of several paths loses")

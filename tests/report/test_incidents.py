@@ -310,19 +310,29 @@ def test_an_unknown_fact_is_a_cause_of_its_own(quiet: Results) -> None:
     assert "cluster profile" in found.next_step
 
 
+def losing(one: CheckResult) -> CheckResult:
+    """Return a check of which one attempt of three got no answer, if it has a path that works."""
+    seen, check = one.observation, one.check
+    if (
+        not seen
+        or not check
+        or not seen.attempts
+        or not seen.outcome.positive
+        or not on_path(check)
+    ):
+        return one
+    silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
+    answered = tuple(replace(seen.attempts[0], number=number) for number in (2, 3))
+    lossy = replace(seen, agreed=False, attempts=(silent, *answered))
+    return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+
+
 def test_loss_is_said_by_its_name(quiet: Results) -> None:
     """Checks of which some attempts got no answer are loss, with how much was lost."""
 
     def of(one: CheckResult) -> CheckResult:
-        seen, check = one.observation, one.check
-        if not seen or not check or not seen.attempts or not seen.outcome.positive:
-            return one
-        if not on_path(check) or check.action.protocol is not Protocol.UDP or hash_of(one.id) % 3:
-            return one
-        silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
-        answered = tuple(replace(seen.attempts[0], number=number) for number in (2, 3))
-        lossy = replace(seen, agreed=False, attempts=(silent, *answered))
-        return replace(one, verdict=Verdict.FLAKY, observation=lossy)
+        udp = one.check and one.check.action.protocol is Protocol.UDP
+        return losing(one) if udp and not hash_of(one.id) % 3 else one
 
     (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
     count = len(found.checks)

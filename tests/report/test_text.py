@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.model.markdown import literal as escape
+from nettests.model.visible import literal as escape
 from nettests.report.text import one_line, visible
 
 

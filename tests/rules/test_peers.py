@@ -7,7 +7,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from nettests.rules import RULES, Evidence, NothingThereError
-from nettests.rules.peers import COMPARED, spelled_alike
+from nettests.rules.peers import COMPARED, of_peer, spelled_alike
 from tests.plan.clusters import node
 
 RULE = RULES["like-its-peers"]
@@ -56,3 +56,29 @@ def test_a_node_s_name_addresses_and_ids_are_its_own() -> None:
     )
     text = f"{one.name} 172.30.0.13 10.244.3.1/24 10.96.0.10 00-15-5D-1E-00-0D"
     assert spelled_alike(text, one) == "(its name) (its address) (its address) 10.96.0.10 (an id)"
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ("10.244.87.64/26", "(its address)"),
+        ("10.244.0.0/16", "10.244.0.0/16"),
+        ("10.96.0.0/12", "10.96.0.0/12"),
+        ("fd00:10:244:3::/64", "(its address)"),
+        ("fd00:10:244::/56", "fd00:10:244::/56"),
+        ("vpcbr0a1b2c3d4e5f", "vpcbr(an id)"),
+        ("NODE-1.example", "(its name).example"),
+    ],
+)
+def test_a_node_s_part_of_the_network_of_all_pods_is_its_own(text: str, alike: str) -> None:
+    """Calico deals it in blocks that no Node object shows; the whole is the same for all nodes."""
+    one = replace(node("windows-1", 1), name="node-1", pod_cidrs=())
+    of_pods = (ip_network("10.244.0.0/16"), ip_network("fd00:10:244::/56"))
+    assert spelled_alike(text, one, of_pods) == alike
+
+
+def test_versions_of_the_node_object_are_compared_beside_the_kubelet() -> None:
+    """They cost no reading."""
+    one = node("windows-1", 1)
+    assert str(one.kubelet.value) in of_peer(KUBELET, "", one, ())
+    assert of_peer(OTHERS[0], "", one, ()) == ""

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 MODULES = {
@@ -77,7 +78,11 @@ if __name__ == "__main__":
         as_on_windows()
     from nettests.cli import main
 
-    tool = [sys.executable, "-m", "nettests.lab", "windows-tool"]
+    tool = [
+        sys.executable,
+        str(Path(__file__).parents[2] / "scripts" / "windows_host.py"),
+        "windows-tool",
+    ]
     tool += [f"--set=windows.locale={locale}", *(set(options) - {"--as-on-windows"}), "--"]
     os.environ["NETTESTS_VIA"] = " ".join(tool)
     main(words)

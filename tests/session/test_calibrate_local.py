@@ -30,7 +30,7 @@ def in_closed_world(
     folder: Path, *words: str, locale: str = "en-US", before: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Run nettests beside the tools of an emulated Windows machine, in a network of its own."""
-    closed = (sys.executable, "-m", "nettests.lab", "closed", "--")
+    closed = (sys.executable, str(ROOT / "scripts" / "windows_host.py"), "closed", "--")
     command = (*closed, sys.executable, str(WORLD), *before, locale, *words)
     return subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=600, check=False

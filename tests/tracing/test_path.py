@@ -13,6 +13,7 @@ from nettests.tracing.path import trace
 from tests.tracing.frames import (
     BACK,
     BACKEND,
+    CANARIES,
     LINUX,
     MARK,
     OTHER,
@@ -254,8 +255,41 @@ def test_a_source_that_has_to_be_kept_is_looked_at_where_it_is_delivered() -> No
         replace(one, packet=replace(one.packet, source=WIN)) if one.node == "linux-1" else one
         for one in PATH
     )
-    assert found(shown, scene(source_kept=True), answered=True).finding is Finding.SOURCE_REWRITTEN
+    kept = found(shown, scene(source_kept=True), answered=True)
+    assert (kept.finding, kept.node) == (Finding.SOURCE_REWRITTEN, "linux-1")
     assert found(shown, scene(), answered=True).finding is Finding.NOTHING_WRONG
+
+
+def test_a_source_is_rewritten_where_it_first_differs() -> None:
+    """What a node already sends on with its own address is not blamed on the node that delivers it."""
+    masqueraded = tuple(
+        replace(one, packet=replace(one.packet, source=WIN)) if one.edge is Edge.WIRE else one
+        for one in PATH[:3]
+    )
+    one = found((*masqueraded, *PATH[3:]), scene(source_kept=True), answered=True)
+    assert (one.node, one.stopped and one.stopped.node) == ("win-1", "win-1")
+    assert one.detail.startswith("win-1 sent it on with source 172.30.0.21")
+
+
+def test_a_packet_for_a_router_says_that_a_route_may_be_missing() -> None:
+    """It left for a MAC address that the node which it has to reach never sends from."""
+    canary = replace(
+        CANARIES[1], packet=replace(CANARIES[1].packet, source_mac="02:00:00:00:00:11")
+    )
+    for mac, says in (("02:00:00:00:00:01", True), ("02:00:00:00:00:11", False), ("", False)):
+        left = replace(PATH[1], packet=replace(TRANSLATED, destination_mac=mac))
+        one = found((canary, PATH[0], left))
+        assert one.finding is Finding.LOST_BETWEEN_NODES
+        assert ("win-1 has no route to 10.244.1.9 by linux-1" in one.detail) is says
+
+
+def test_a_node_that_sends_itself_is_not_treated_as_a_pod() -> None:
+    """The next step looks at the node, which has no endpoint in HNS."""
+    itself = End(address=WIN, node="win-1", on_host=True)
+    one = found((), scene(source=itself))
+    assert one.finding is Finding.NEVER_LEFT_POD
+    assert "the node itself" in one.next_step
+    assert "Pod" not in one.next_step
 
 
 def _with_data(reached: int, size: int) -> tuple[Sighting, ...]:

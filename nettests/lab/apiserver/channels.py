@@ -29,27 +29,21 @@ CLOSE_CHANNEL = 255
 """v5: the next byte names a channel that the client has closed."""
 
 
-def require_upgrade(request: web.Request, *, what: str, kubectl: str) -> None:
-    """Raise 400 unless the request upgrades to WebSocket; the answer to SPDY names clients that work."""
+def require_upgrade(request: web.Request, what: str, *, instead: str) -> None:
+    """Raise 400 unless the request upgrades to WebSocket; the answer to SPDY says what works ``instead``."""
     upgrade = request.headers.get("Upgrade", "").lower()
     if upgrade.startswith("spdy/"):
         raise bad_request(
-            f"this API server offers {what} over WebSocket only, not over {upgrade.upper()}: "
-            f"use kubectl {kubectl} or newer"
+            f"this API server offers {what} over WebSocket only, not over {upgrade.upper()}: {instead}"
         )
     if upgrade != "websocket":
         raise bad_request("Upgrade request required")
 
 
-def offered(request: web.Request) -> list[str]:
-    """Return the subprotocols a client offers, in its order."""
-    header = request.headers.get("Sec-WebSocket-Protocol", "")
-    return [name.strip() for name in header.split(",")]
-
-
 def choose(request: web.Request, served: Sequence[str]) -> str | None:
     """Return the first offered subprotocol that is served, if any; an empty offer means the oldest one."""
-    return next((name for name in offered(request) if name in served), None)
+    offered = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+    return next((name for name in map(str.strip, offered) if name in served), None)
 
 
 async def end_tasks(*tasks: asyncio.Future[Any]) -> None:

@@ -46,7 +46,7 @@ async def attach(call: Call) -> web.StreamResponse:
 
 async def _stream(call: Call, kind: str, session: Session) -> web.StreamResponse:
     query = call.http.query
-    require_upgrade(call.http, what=kind, kubectl="1.30")
+    require_upgrade(call.http, kind, instead="use kubectl 1.30 or newer")
     pod = call.server.objects.require(call.resource, call.namespace, call.name).body
     container, node = container_of(pod, query.get("container", "")), pod["spec"].get("nodeName", "")
     channel = await reach(call, kind, node)

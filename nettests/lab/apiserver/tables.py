@@ -18,15 +18,13 @@ Cell = Callable[[Json], Any]
 
 NONE = "<none>"
 _UNKNOWN = "<unknown>"
-_UNSET = "<unset>"
 _ROLE = "node-role.kubernetes.io/"
-_MOST_ENDPOINTS = 3
 _TEXTS = {
     "Name": "Name must be unique within a namespace. Is required when creating resources, although "
     "some resources may allow a client to request the generation of an appropriate name automatically.",
     "Age": "CreationTimestamp is a timestamp representing the server time when this object was created.",
 }
-_NUMBERS = frozenset({"Data", "Desired", "Current", "Available", "Up-to-date", "Secrets", "Count"})
+_NUMBERS = frozenset({"Desired", "Current", "Available", "Up-to-date"})
 
 
 def duration(seconds: float) -> str:
@@ -73,20 +71,6 @@ def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
 
 def _ratio(part: Cell, whole: Cell) -> Cell:
     return lambda item: f"{part(item)}/{whole(item)}"
-
-
-def _count(*paths: str) -> Cell:
-    return lambda item: sum(len(at(path, ())(item)) for path in paths)
-
-
-def _pairs(path: str) -> Cell:
-    labels = at(path, {})
-    return lambda item: ",".join(f"{k}={v}" for k, v in sorted(labels(item).items())) or NONE
-
-
-def _of_template(field: str) -> Cell:
-    containers = at("spec.template.spec.containers", ())
-    return lambda item: ",".join(each[field] for each in containers(item))
 
 
 _statuses = at("status.containerStatuses", ())
@@ -165,51 +149,6 @@ def _service_external(service: Json) -> str:
     return ",".join(external) or NONE
 
 
-def _first(addresses: list[str], none: str) -> str:
-    more = len(addresses) - _MOST_ENDPOINTS
-    shown = ",".join(addresses[:_MOST_ENDPOINTS]) or none
-    return f"{shown} + {more} more..." if more > 0 else shown
-
-
-def endpoints(item: Json) -> str:
-    """Return the first addresses of Endpoints with their ports."""
-    addresses = [
-        f"{address['ip']}:{port['port']}"
-        for subset in item.get("subsets") or ()
-        for port in subset.get("ports") or ()
-        for address in subset.get("addresses") or ()
-    ]
-    return _first(addresses, NONE)
-
-
-def _slice_ports(item: Json) -> str:
-    return ",".join(str(port.get("port", "*")) for port in item.get("ports") or ()) or _UNSET
-
-
-def _slice_endpoints(item: Json) -> str:
-    addresses = [address for each in item.get("endpoints") or () for address in each["addresses"]]
-    return _first(addresses, _UNSET)
-
-
-def _event_seen(*fields: str) -> Cell:
-    """Return the cell of how long ago an event was, by the first of these fields that it has."""
-    return lambda item: since(next(filter(None, map(item.get, fields)), None), datetime.now(UTC))
-
-
-def _event_object(item: Json) -> str:
-    about = item.get("involvedObject") or {}
-    return f"{about.get('kind', '').lower()}/{about.get('name', '')}"
-
-
-def _event_source(item: Json) -> str:
-    source = item.get("source") or {}
-    component, host = (
-        source.get("component") or item.get("reportingComponent", ""),
-        source.get("host"),
-    )
-    return f"{component}, {host}" if host else str(component)
-
-
 def _age(item: Json) -> str:
     return since(item["metadata"].get("creationTimestamp"), datetime.now(UTC))
 
@@ -234,11 +173,6 @@ class _Column:
 
 _CELLS: Mapping[str, Cell] = {
     "age": _age,
-    "cidrs": lambda item: ",".join(at("spec.cidrs", ())(item)),
-    "endpoints": endpoints,
-    "event message": lambda item: str(item.get("message", "")).strip(),
-    "event object": _event_object,
-    "event source": _event_source,
     "no gates": lambda _: NONE,
     "node roles": _node_roles,
     "node status": _node_status,
@@ -247,8 +181,6 @@ _CELLS: Mapping[str, Cell] = {
     "pod status": pod_status,
     "service external": _service_external,
     "service ports": _service_ports,
-    "slice endpoints": _slice_endpoints,
-    "slice ports": _slice_ports,
 }
 
 
@@ -261,15 +193,7 @@ def _cell(stated: Any) -> Cell:
             return at(path, default, text=isinstance(default, str))
         case {"ratio": [part, whole]}:
             return _ratio(_cell(part), _cell(whole))
-        case {"pairs": path}:
-            return _pairs(path)
-        case {"count": paths}:
-            return _count(*paths)
-        case {"template": field}:
-            return _of_template(field)
-        case {"node address": kind}:
-            return _node_address(kind)
-    return _event_seen(*stated["seen"])
+    return _node_address(stated["node address"])
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Watches over chunked HTTP or WebSocket: initial events, resume, selectors, bookmarks, expiry.
+"""Watches over chunked HTTP: initial events, resume, selectors, bookmarks, expiry.
 
 After ``k8s.io/apiserver/pkg/storage/cacher``: an object that starts or stops to match a selector is
 ADDED or DELETED for that watch. A watch reads the store's history from where it stands whenever the
@@ -101,7 +101,7 @@ async def watch(call: Call) -> web.StreamResponse:
     """Serve a watch until its time is up or the client goes."""
     wanted = _read(call)
     if call.http.headers.get("Upgrade", "").lower() == "websocket":
-        return await _watch_by_websocket(call, wanted)
+        return not_accepted()
     response = web.StreamResponse(headers={**api_headers(), "Content-Type": JSON})
     response.enable_chunked_encoding()
     await response.prepare(call.http)
@@ -112,22 +112,6 @@ async def watch(call: Call) -> web.StreamResponse:
     await _until_over(wanted, send)
     await response.write_eof()
     return response
-
-
-async def _watch_by_websocket(call: Call, wanted: _Watch) -> web.StreamResponse:
-    """Send each event as one message; without an ``Origin`` the handshake fails, as in Go."""
-    if "Origin" not in call.http.headers:
-        return not_accepted()
-    socket = web.WebSocketResponse(compress=False)
-    await socket.prepare(call.http)
-
-    async def send(lines: list[str]) -> None:
-        for line in lines:
-            await socket.send_str(line)
-
-    await _until_over(wanted, send)
-    await socket.close()
-    return socket
 
 
 async def _until_over(wanted: _Watch, send: Send) -> None:

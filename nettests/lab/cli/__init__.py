@@ -6,10 +6,10 @@ object on standard output and nothing else. ``group`` is the command itself; the
 
 from collections.abc import Sequence
 
-from nettests.lab.cli import clusters, faults, windows_tools
+from nettests.lab.cli import clusters, faults
 from nettests.lab.cli.group import lab
 
-__all__ = ["clusters", "faults", "lab", "main", "windows_tools"]
+__all__ = ["clusters", "faults", "lab", "main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

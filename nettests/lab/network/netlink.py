@@ -1,6 +1,6 @@
 """Links, addresses, routes, neighbours and rules of one namespace, in the lab's own words.
 
-A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``batch``. All neighbours
+A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``netlink_messages``. All neighbours
 are permanent: nothing in the lab waits for ARP, and a Windows switch can own a MAC without owning the address.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
-from nettests.lab.network import batch, kernel
+from nettests.lab.network import kernel, netlink_messages
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.topology import Address, Network
 
@@ -139,19 +139,25 @@ class Netlink:
     def neighbours(self, name: str, macs: Iterable[tuple[Address, str]]) -> None:
         """Fix the MACs of many neighbours for good."""
         index = self._index(name)
-        batch.send([batch.neighbour(index, address, mac) for address, mac in macs])
+        netlink_messages.send(
+            [netlink_messages.neighbour(index, address, mac) for address, mac in macs]
+        )
 
     def forwarding_entries(self, name: str, peers: Iterable[tuple[str, Address]]) -> None:
         """Tell a VXLAN device behind which outer address each MAC lives."""
         index = self._index(name)
-        batch.send([batch.forwarding_entry(index, mac, peer) for mac, peer in peers])
+        netlink_messages.send(
+            [netlink_messages.forwarding_entry(index, mac, peer) for mac, peer in peers]
+        )
 
     def routes_through(
         self, name: str, ways: Iterable[tuple[Network, Address]], *, table: int = MAIN_TABLE
     ) -> None:
         """Route many networks through ``name``, each by a neighbour that need not be on a connected network."""
         index = self._index(name)
-        batch.send([batch.route(index, destination, via, table) for destination, via in ways])
+        netlink_messages.send(
+            [netlink_messages.route(index, destination, via, table) for destination, via in ways]
+        )
 
     def route(
         self,

@@ -13,34 +13,12 @@ import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.terminal import Lines, err, out
 
-BASH = (
-    "exec 4>&2 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
-    'while read -r word; do echo "$word" >&3 || { echo "failed $word"; exit 55; }; '
-    'echo "took $word"; '
-    'if read -r -t "$2" back <&3; then echo "back $back"; else echo "none $?"; fi; done'
-)
-BASH_TRIAL = "exec 3<>/dev/udp/127.0.0.1/9"
-BASH_WEB = (
-    "exec 4>&2 2>&1; trap '' PIPE; exec 3<>\"/dev/tcp/$0/$1\" || exit 7; echo open; "
-    "while read -r word; do "
-    'if read -t 0 -u 3; then echo "took $word"; read -r -t "$2" back <&3; echo "none 1"; exit 0; fi; '
-    "printf 'HEAD / HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n' \"$3\" >&3 || "
-    '{ echo "failed $word"; exit 55; }; echo "took $word"; '
-    'if read -r -t "$2" back <&3; then '
-    "while read -r -t \"$2\" rest <&3 && [[ $rest != $'\\r' && -n $rest ]]; do :; done; "
-    'case "$back" in HTTP/*) echo "back $word";; *) echo "none other";; esac; '
-    'else echo "none $?"; fi; done'
-)
-BASH_DATAGRAMS = (
-    "exec 2>/dev/null; trap '' PIPE; exec 3<>\"/dev/udp/$0/$1\" || exit 7; echo open; "
-    "while read -r word; do printf hostname >&3; "
-    'if back=$(timeout "$2" dd bs=2048 count=1 <&3) && [[ -n $back ]]; '
-    'then echo "back $word $back"; else echo "none $word"; fi; done'
-)
+BASH, BASH_TRIAL, BASH_WEB, BASH_DATAGRAMS = read_yaml(__package__, "bash_scripts.yaml").values()
 _READ_SIZE, _DATAGRAM_SIZE = 65536, 2048
 _TIMED_OUT = 142
 """``read -t`` of bash: 128 and the number of SIGALRM."""

@@ -156,7 +156,14 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, text: str) ->
     multiple=True,
     default=(0,),
     show_default=True,
-    help="For --placement any; repeatable.",
+    help="For --placement any and --combine; repeatable.",
+)
+@click.option(
+    "--combine",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Instead of single faults, so many combinations of two to four a profile, from --seed on.",
 )
 @click.option(
     "--rejudge",
@@ -176,6 +183,7 @@ def selftest(
     quick: bool,
     placement: str,
     seeds: tuple[int, ...],
+    combine: int,
     rejudge: bool,
     listing: bool,
     as_json: bool,
@@ -191,10 +199,10 @@ def selftest(
     faults = named_faults.chosen(
         names, named_faults.ASSUMPTIONS if assumptions else named_faults.FAULTS
     )
-    anywhere = placement == "any"
+    anywhere = placement == "any" or combine > 0
     if assumptions and anywhere:
         raise LabError(
-            "Assumptions are broken where they are declared: --placement any is for faults."
+            "Assumptions are broken where they are declared: --placement any and --combine are for faults."
         )
     if listing:
         list_faults(faults)
@@ -205,7 +213,8 @@ def selftest(
         budget=budget,
         limit=limit,
         quick=quick,
-        seeds=seeds if anywhere else (),
+        seeds=tuple(range(seeds[0], seeds[0] + combine)) if combine else seeds if anywhere else (),
+        combine=combine > 0,
     )
     store = Store(resume or Path("reports") / time.strftime("selftest-%Y%m%d-%H%M%S"))
     if resume is not None and not resume.is_dir():

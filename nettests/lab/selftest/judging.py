@@ -4,12 +4,14 @@ Compared are what was declared of the fault, the healthy run of the same profile
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import permutations
 from typing import Any
 
 from nettests.lab.selftest.named_faults import SEED, Checks, NamedFault
-from nettests.lab.selftest.runs import Check, Run
+from nettests.lab.selftest.runs import Check, Incident, Run
 
 
 class Problem(StrEnum):
@@ -18,6 +20,8 @@ class Problem(StrEnum):
     UNDETECTED = "undetected"
     UNRELATED = "unrelated red"
     WRONG_CAUSE = "wrong cause"
+    ECHOED = "echoes"
+    CONTRADICTED = "contradicted"
     UNTOLD = "not told"
     NOT_MENDED = "not mended"
     BROKEN = "no results"
@@ -29,7 +33,7 @@ class Judged:
     """One fault on one profile.
 
     ``missed`` are the declarations without a red check, ``unrelated`` ids of red checks that nothing declares,
-    ``cause`` what the leading incident says, ``left`` ids that are red after the fault was taken out.
+    ``cause`` what the leading incidents say, as many as there are faults, ``left`` ids that are red after the fault was taken out.
     """
 
     fault: str
@@ -46,6 +50,14 @@ class Judged:
     unrelated: tuple[str, ...] = ()
     cause: str = ""
     named: bool = False
+    parts: int = 1
+    """How many faults were in force together."""
+    parts_named: int = 0
+    """How many of them as many leading incidents name."""
+    echoes: int = 0
+    """How many incidents came beside those of the faults."""
+    contradicted: tuple[str, ...] = ()
+    """Causes with a path that passed, and the path."""
     left: tuple[str, ...] = ()
     seconds: float = 0
     exit_code: int | None = None
@@ -121,21 +133,22 @@ def judge(
     ]
     each_red = [member for check in red for member in (check, *check.members)]
     missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
-    if SEED in fault.name and len(missed) < len(fault.must):
+    if SEED in fault.name:
         # Not every flow has a member for each pair of nodes, or is planned on every profile: those that have one turn.
-        missed = lacking = []
+        every = [set(part.must) for part in fault.parts or (fault,)]
+        missed = [checks for checks in missed if any(checks in must <= {*missed} for must in every)]
+        lacking = [checks for checks in lacking if checks in missed]
     unrelated = [check.id for check in red if not _declared(fault, check)]
-    words = run.incidents[0].words.casefold() if run.incidents else ""
-    named = all(
-        any(word.casefold() in words for word in alternatives.split("|"))
-        for alternatives in fault.names
-    )
+    parts = fault.parts or (fault,)
+    incidents = _of_incidents(parts, run)
     recovery_reported = not fault.recovered or any(fault.recovered in text for text in run.events)
     found_problems = {
         Problem.MISDECLARED: lacking,
         Problem.UNDETECTED: missed,
         Problem.UNRELATED: unrelated and not fault.blind,
-        Problem.WRONG_CAUSE: not (named or missed or fault.blind),
+        Problem.WRONG_CAUSE: not (incidents["named"] or missed or fault.blind),
+        Problem.ECHOED: fault.parts and incidents["echoes"] > len(parts),
+        Problem.CONTRADICTED: incidents["contradicted"],
         Problem.UNTOLD: not recovery_reported,
         Problem.NOT_MENDED: left,
     }
@@ -146,11 +159,42 @@ def judge(
         turned=_turned(run, red),
         missed=tuple(map(str, missed)),
         unrelated=tuple(unrelated),
-        cause=run.incidents[0].cause if run.incidents else "",
-        named=named,
         selected=run.selected,
         rejudged=run.rejudged,
+        **incidents,
         **ran,
+    )
+
+
+def _of_incidents(parts: Sequence[NamedFault], run: Run) -> dict[str, Any]:
+    """Return what the incidents of a run say of so many faults."""
+    leading, parts_named = run.incidents[: len(parts)], _named(parts, run.incidents)
+    return {
+        "cause": " · ".join(incident.cause for incident in leading),
+        "named": parts_named == len(parts),
+        "parts": len(parts),
+        "parts_named": parts_named,
+        "echoes": max(sum(each.explained for each in run.incidents) - len(parts), 0),
+        "contradicted": tuple(
+            f"{incident.cause}, and {path} passed" for incident, path in run.contradictions
+        ),
+    }
+
+
+def _named(parts: Sequence[NamedFault], incidents: Sequence[Incident]) -> int:
+    """Return how many faults as many leading incidents name at most, each another one."""
+    leading = [incident.words.casefold() for incident in incidents[: len(parts)]]
+    leading += [""] * (len(parts) - len(leading))
+    return max(
+        sum(_names(part, words) for part, words in zip(order, leading, strict=True))
+        for order in permutations(parts)
+    )
+
+
+def _names(fault: NamedFault, words: str) -> bool:
+    return all(
+        any(word.casefold() in words for word in alternatives.split("|"))
+        for alternatives in fault.names
     )
 
 

@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from typing import Any
 
-import cattrs
-
-from nettests.lab.selftest.judging import Judged, Problem, not_run
+from nettests.lab.selftest.judging import Judged, Problem
 from nettests.lab.selftest.named_faults import NamedFault
 
 API_VERSION = "nettests.dev/v1alpha1"
@@ -83,6 +81,11 @@ class Matrix:
         return sum(row.named for row in detected), len(detected)
 
     @property
+    def combined(self) -> tuple[Judged, ...]:
+        """Runs under several faults together."""
+        return tuple(row for row in self.ran if row.parts > 1)
+
+    @property
     def in_time(self) -> tuple[int, int]:
         """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
 
@@ -105,7 +108,7 @@ class Matrix:
 
         ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were run.
         """
-        whole = row.beside or _seconds(self.profiles, row.profile)
+        whole = row.beside or healthy_seconds(self.profiles, row.profile)
         comparable = row.ran and not row.selected and whole
         return round(row.seconds / whole, 2) if comparable else None
 
@@ -146,25 +149,9 @@ def document(matrix: Matrix) -> dict[str, Any]:
     }
 
 
-def from_document(data: Mapping[str, Any]) -> Matrix:
-    """Return the matrix that a document holds."""
-    profiles = tuple(cattrs.structure(profile, Profile) for profile in data["profiles"])
-    return Matrix(
-        profiles=profiles,
-        flows=tuple(data["flows"]),
-        judged=tuple(_judged(row, _seconds(profiles, row["profile"])) for row in data["faults"]),
-        summaries={row["fault"]: row["summary"] for row in data["faults"]},
-        open={flow: tuple(names) for flow, names in data.get("open", {}).items()},
-    )
-
-
-def _seconds(profiles: Iterable[Profile], name: str) -> float:
+def healthy_seconds(profiles: Iterable[Profile], name: str) -> float:
+    """Return how long the healthy run of a profile took."""
     return next((profile.seconds for profile in profiles if profile.name == name), 0)
-
-
-def _judged(row: Mapping[str, Any], healthy: float) -> Judged:
-    defaults = {"beside": healthy if row["ran"] else 0, "rejudged": None if row["ran"] else False}
-    return cattrs.structure({**defaults, **row}, Judged)
 
 
 def counts(judged: Iterable[Judged]) -> dict[str, int]:
@@ -175,34 +162,3 @@ def counts(judged: Iterable[Judged]) -> dict[str, int]:
 def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
     """Return what each fault is."""
     return {fault.name: fault.summary for fault in faults}
-
-
-def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> Matrix:
-    """Merge a later selftest into the published matrix: the last run of each declared fault, in the order of declarations.
-
-    Each stays beside the healthy run that it was compared with; faults that neither has run are missing.
-    """
-    rows = {(row.fault, row.profile): row for row in (*published.ran, *later.ran)}
-    names = dict.fromkeys(name for fault in declared for name in fault.profiles)
-    profiles = {profile.name: profile for profile in (*published.profiles, *later.profiles)}
-    return Matrix(
-        profiles=tuple(profiles.values()),
-        flows=tuple(sorted({*published.flows, *later.flows})),
-        judged=tuple(
-            rows.get((fault.name, name)) or not_run(fault, name)
-            for name in names
-            for fault in declared
-            if name in fault.profiles
-        ),
-        summaries=summaries(declared),
-        open={
-            flow: limitations
-            for flow, limitations in sorted({**published.open, **later.open}.items())
-            if _is_open(flow, published) and _is_open(flow, later)
-        },
-    )
-
-
-def _is_open(flow: str, matrix: Matrix) -> bool:
-    """Whether a flow is open; a document without any open flow counts as not knowing."""
-    return not matrix.open or flow in matrix.open or flow not in matrix.flows

@@ -98,6 +98,8 @@ class NamedFault:
     recovered: str = ""
     harmless: str = ""
     enable: tuple[str, ...] = ()
+    parts: "tuple[NamedFault, ...]" = ()
+    """The faults that are in force together, where there are several."""
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):
@@ -221,7 +223,11 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
     """Return what is tested from one node of another, by its Services and NodePorts too."""
     pod = slot_of(end)
     api = _BY_THE_API if start == "linux-1" else ()
+    queries = (
+        [*names_from(end if start == "linux-1" else start)] if "linux-1" in {start, end} else []
+    )
     return (
+        *queries,
         *answering(end, source=start),
         Checks(flow="pod-to-service-*", target=end),  # waited for from there, too
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there

@@ -44,11 +44,26 @@ def counted(matrix: Matrix) -> str:
         ),
         f"{sum(not row.problems for row in recovered)} of {len(recovered)} recovered from",
         f"{named[0]} of {named[1]} leading incidents name the cause",
+        *_of_combinations(matrix),
         f"{sum(bool(row.unrelated) and not row.blind for row in ran)} with unrelated red",
         f"{blind} declared blind",
         f"{in_time[0]} of {in_time[1]} within {BUDGET:g} times the healthy run",
     ]
     return " · ".join(parts)
+
+
+def _of_combinations(matrix: Matrix) -> list[str]:
+    """Return of how many combinations every fault is detected and named, and what else their incidents say."""
+    rows = matrix.combined
+    if not rows:
+        return []
+    faults, named = sum(row.parts for row in rows), sum(row.parts_named for row in rows)
+    return [
+        f"of {len(rows)} combinations {sum(row.detected for row in rows)} with every fault detected",
+        f"{named} of their {faults} faults are named by as many leading incidents",
+        f"{sum(row.echoes for row in rows)} further incidents beside them",
+        f"{sum(bool(row.contradicted) for row in rows)} with an incident that a green check contradicts",
+    ]
 
 
 def times(matrix: Matrix, row: Judged) -> str:
@@ -85,9 +100,13 @@ def reasons(row: Judged, most: int) -> list[str]:
     if row.unrelated and not row.blind:
         lines.append(f"red and unrelated: {some(row.unrelated, most)}")
     if row.detected and not row.named and not row.blind:
-        lines.append(f"the leading incident does not name it: {row.cause or 'there is none'}")
+        what = f"{row.parts_named} of {row.parts} faults are" if row.parts > 1 else "it is not"
+        lines.append(f"{what} named by the leading incident: {row.cause or 'there is none'}")
     if Problem.UNTOLD in row.problems:
         lines.append(f"no event of the run says “{row.recovered}”")
+    if Problem.ECHOED in row.problems:
+        lines.append(f"{row.echoes} incidents beside those of {row.parts} faults")
+    lines += [f"contradicted: {text}" for text in row.contradicted[:most]]
     if row.left:
         lines.append(f"still red without the fault: {some(row.left, most)}")
     if row.detail:

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 import cattrs
 
 RED = frozenset({"fail", "flaky", "unknown", "lifted"})
 _SKIPPED = "skipped"
+_PLAIN = "pod-to-pod-ip"
+"""The flow of which passing pairs contradict an incident of packets that get lost between nodes."""
+_PLACES = {"direction", "link", "remote-node", "pod-network", "pod-pair", "pod-route"}
+"""Traits of an incident that say between which nodes all packets get lost, if it has no other but a protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +31,8 @@ class Check:
     """The limitation that leaves the outcome open; empty where one is expected."""
     members: "tuple[Check, ...]" = ()
     """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
+    passing: tuple[str, ...] = ()
+    """The pairs of nodes in order, ``win-1 → linux-2``, of a check of what every Pod may reach."""
 
     @property
     def red(self) -> bool:
@@ -71,9 +78,35 @@ class Run:
         return tuple(check for check in self.checks if check.red)
 
     @property
+    def contradictions(self) -> Iterator[tuple[Incident, str]]:
+        """Yield incidents by which nothing passes between nodes, each with a pair between which something did."""
+        for incident in self.incidents:
+            traits = dict(incident.traits)
+            protocol = traits.pop("protocol", "*")
+            place = set(traits.items()) if {*traits} <= _PLACES else set()
+            if not incident.explained or len(place) != 1 or "get no answer" not in incident.cause:
+                continue
+            ((kind, value),) = place
+            passing = (
+                pair
+                for check in self.checks
+                if fnmatchcase(check.protocol, protocol)
+                for pair in check.passing
+                if _is_within(pair, kind, value)
+            )
+            if pair := next(passing, ""):
+                yield incident, pair
+
+    @property
     def spoiled(self) -> bool:
         """Whether nothing can be judged beside it: what a busy machine left unknown is only left out."""
         return bool(self.problem) or any(check.verdict != "unknown" for check in self.red)
+
+
+def _is_within(pair: str, kind: str, value: str) -> bool:
+    nodes, ends = {*pair.split(" → ")}, {*value.replace("↔", "→").split(" → ")}
+    one_way = kind in {"direction", "pod-route"}
+    return len(nodes) > 1 and (pair == value if one_way else ends <= nodes)
 
 
 def read(results: Mapping[str, Any], *, seconds: float, exit_code: int | None) -> Run:
@@ -103,6 +136,7 @@ def _check(result: Mapping[str, Any]) -> Check:
         placement=result.get("placement") or "",
         service=target.get("service") or "",
         left_open_by=_left_open_by(result),
+        passing=tuple(_passing(result)),
     )
     return replace(whole, members=tuple(_members(whole, result.get("members") or {})))
 
@@ -122,6 +156,13 @@ def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
         )
         if member.red:
             yield member
+
+
+def _passing(result: Mapping[str, Any]) -> Iterator[str]:
+    if result["flow"] == _PLAIN:
+        for group in (result.get("members") or {}).get("others") or ():
+            if group["verdict"] == "pass":
+                yield from group["members"]
 
 
 def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:

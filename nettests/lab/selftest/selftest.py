@@ -17,6 +17,7 @@ from typing import Any
 from nettests.lab.errors import LabError
 from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
+from nettests.lab.selftest.combining import combined
 from nettests.lab.selftest.judging import Judged, judge, not_run
 from nettests.lab.selftest.matrix import Matrix, Profile, summaries
 from nettests.lab.selftest.named_faults import NamedFault, placeable, placed
@@ -135,12 +136,17 @@ class Plan:
     quick: bool = False
     seeds: tuple[int, ...] = ()
     """Faults are put at nodes that each of them chooses, and not where they are declared."""
+    combine: bool = False
+    """Each seed chooses a combination of faults, too."""
 
     def of(self, profile: str) -> Iterator[NamedFault]:
         """Yield the faults of a profile."""
         if not self.seeds:
             yield from (fault for fault in self.faults if profile in fault.profiles)
         for seed in self.seeds:
+            if self.combine:
+                yield combined(profile, seed)
+                continue
             for fault in self.faults:
                 if placeable(fault, profile):
                     yield placed(fault.name, profile, seed)
@@ -184,7 +190,12 @@ class Selftest:
             for number, fault in enumerate(pending, 1):
                 if self._clock() + self._longest > self._until:
                     return False  # a run as long as the longest so far would not end in time
-                kept = self._broken(profile, fault, shared)
+                try:
+                    kept = self._broken(profile, fault, shared)
+                except LabError as error:
+                    self._tell(f"{profile} {number}/{len(pending)} {fault.name}: not run: {error}")
+                    shared.renew()
+                    continue
                 self._store.keep(profile, fault, kept)
                 verdict = judge(fault, profile, healthy, kept.run, kept.left)
                 self._tell(

@@ -67,12 +67,7 @@ def find_incidents(
     clues = [*_without((*evidence, *besides), slowness)]
     otherwise_explained = {clue.check for clue in new} | set(slowness.checks if slowness else ())
     others = [result for result in red.values() if result.id not in otherwise_explained]
-    loss = find_loss(others, evidence, queried)
-    explained = explain([*_without(clues, loss)])
-    if loss and (steady := _struck_by_cause(loss, explained, evidence)):
-        others = [result for result in others if result.id not in steady]
-        loss = find_loss(others, evidence, queried)
-        explained = explain([*_without(clues, loss)])
+    loss, explained = _loss_beside_causes(others, evidence, queried, clues)
     incidents = [_incident(explanation, red, facts) for explanation in explained]
     if slowness:
         incidents.append(_of_slowness(slowness))
@@ -109,6 +104,30 @@ def _by_check(incident: Incident) -> Incident:
     )
 
 
+def _loss_beside_causes(
+    others: Sequence[CheckResult],
+    evidence: Sequence[Evidence],
+    queried: Sequence[Evidence],
+    clues: Sequence[Evidence],
+) -> tuple[Loss | None, tuple[Explanation, ...]]:
+    """Return the loss that checks show, and the causes of what it does not explain.
+
+    What a greater cause struck, or silenced, is left to it: that does not tell where some packets are lost.
+    """
+    loss = find_loss(others, evidence, queried)
+    explained = explain([*_without(clues, loss)])
+    apart = (
+        _struck_by_cause(loss, explained, evidence) | _silenced(loss, explained, evidence)
+        if loss
+        else set()
+    )
+    if loss and apart:
+        others = [result for result in others if result.id not in apart]
+        loss = find_loss(others, evidence, queried)
+        explained = explain([*_without(clues, loss)])
+    return loss, explained
+
+
 def _struck_by_cause(
     loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
@@ -121,6 +140,20 @@ def _struck_by_cause(
         return set()
     cause = frozenset(explained[0].traits)
     return {clue.check for clue in evidence if clue.check in loss.checks and cause <= clue.traits}
+
+
+def _silenced(
+    loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
+) -> set[str]:
+    """Return checks of causes that are greater than a loss, or that nothing shares which lost some packets."""
+    lossy = [clue.traits for clue in evidence if clue.check in loss.checks]
+    return {
+        check
+        for each in explained
+        if len(each.checks) > len(loss.checks)
+        or not any(traits.issuperset(each.traits) for traits in lossy)
+        for check in each.checks
+    }
 
 
 def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:

@@ -17,7 +17,7 @@ from nettests.judge.message import last_detail
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt
 from nettests.model.retransmission import SYN_AGAIN
-from nettests.model.words import Outcome
+from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
@@ -34,6 +34,8 @@ SCOPES = (
 PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
 FAR_MORE = 1.5
 """A place and a protocol are named together where their share of affected checks is so many times as large as either's."""
+MORE = 3
+"""With half of all packets lost, three SYNs within a time-out get lost less than a third as often as the first of them alone."""
 SHARED = 0.85
 """The share of the struck checks that has to have a trait for it to be named: the rest met something else."""
 
@@ -49,6 +51,8 @@ class Loss:
     attempts: int
     resent: int
     """How many of the checks had answers only after something was sent again."""
+    whole: int = 0
+    """TCP connections that got no answer, where hardly any were answered late: then whole flows are lost, not packets."""
 
 
 def lossy(result: CheckResult) -> bool:
@@ -58,7 +62,7 @@ def lossy(result: CheckResult) -> bool:
         return False
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS
-    proven = seen.loss is not None and seen.loss.proven
+    proven = seen.loss is not None and seen.loss.proven and seen.loss.lost < seen.loss.sent
     if seen.flows is not None:
         return proven  # what runs out is silent from a number on
     if seen.resent or proven:
@@ -89,10 +93,10 @@ def find_loss(
     """Return the loss that red checks show together, ``None`` where too few do.
 
     ``queries`` are the ways of checks to the cluster's DNS: where they are not all that is struck, names are lost on the way.
-    Of those that share no other cause, one that lost all that it sent counts beside two that lost some of it.
+    Of those that share no other cause, those that lost all that they sent count beside one that lost some of it.
     """
     struck = [result for result in red if lossy(result)]
-    if unexplained and len(struck) > 1:
+    if unexplained and struck:
         struck = [result for result in red if result in struck or _silent(result)]
     if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None
@@ -117,7 +121,27 @@ def find_loss(
         ),
         attempts=sum(attempt.tries for attempt in attempts),
         resent=sum(bool(check.observation and check.observation.resent) for check in struck),
+        whole=_lost_whole(struck),
     )
+
+
+def _lost_whole(struck: Iterable[CheckResult]) -> int:
+    """Return how many TCP connections got no answer where loss strikes flows: of random packets a second SYN passes more often."""
+    seen = [
+        result.observation
+        for result in struck
+        if result.observation and result.check and result.check.action.protocol is Protocol.TCP
+    ]
+    outcomes = [
+        each.outcome
+        for of in seen
+        for each in of.attempts
+        if each.tries == 1 and not each.overloaded
+    ]
+    lost = outcomes.count(Outcome.TIMED_OUT)
+    late = sum(bool(of.resent) for of in seen)
+    answered = sum(outcome.positive for outcome in outcomes)
+    return lost if lost >= FEWEST and MORE * late <= lost <= answered else 0
 
 
 def _counted(result: CheckResult) -> bool:
@@ -127,7 +151,10 @@ def _counted(result: CheckResult) -> bool:
 
 
 def _silent(result: CheckResult) -> bool:
-    return result.observation is not None and result.observation.outcome is Outcome.TIMED_OUT
+    seen = result.observation
+    if seen is not None and seen.loss is not None:
+        return seen.loss.lost == seen.loss.sent
+    return seen is not None and seen.outcome is Outcome.TIMED_OUT
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:

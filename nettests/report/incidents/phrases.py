@@ -4,18 +4,18 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
-from nettests.model.measured import PathSize, SizeFinding
+from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
 from nettests.report.incidents.happened import UNJUDGED, happened
 from nettests.report.incidents.hops import lost_directions
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import amount_sentence
+from nettests.report.incidents.much import amount_sentence, limits_of, sizes_of
 from nettests.report.incidents.rules_missed import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
@@ -38,8 +38,6 @@ _OF_ONE = {
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
 """Sentences for causes that a single trait names."""
-_LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
-"""Results of a path MTU search that a smaller MTU would repair."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
@@ -161,21 +159,9 @@ def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(limits):,} bytes")
-    clamped = any(size.finding is SizeFinding.CLAMP for size in _sizes(results))
+    clamped = any(size.finding is SizeFinding.CLAMP for size in sizes_of(results))
     verb = "arrive only once senders are told" if clamped else "vanish, and small ones arrive"
     return f"{subject} {verb}: an MTU of {min(limits):,} bytes for Pods would fit"
-
-
-def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
-    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
-    searched = (size for size in _sizes(results) if size.finding in _LIMITED)
-    return tuple(size.passes for size in searched)
-
-
-def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
-    for result in results:
-        if result.observation is not None and result.observation.path_size is not None:
-            yield result.observation.path_size
 
 
 def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
@@ -372,6 +358,10 @@ def cause_of_slowness(slowness: Slowness) -> str:
     return f"{_subject(of)} {late}"
 
 
+_SEVERAL = {Kind.PROXY_NODE, Kind.BACKEND, Kind.TARGET, Kind.DNS, Kind.DNS_SERVICE}
+"""What leads to one of several backends: one that is gone looks like a path that loses."""
+
+
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
@@ -394,5 +384,7 @@ def cause_of_loss(loss: Loss) -> str:
     if loss.resent:
         had = "had one" if figures else "had an answer"
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    if loss.whole and not of.keys() & _SEVERAL:
+        figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
     often = "most of the time" if 2 * loss.lost > loss.attempts else "now and then"
     return f"{packets} are lost {often} {where}: {', '.join(figures)}"

@@ -211,14 +211,3 @@ def test_an_age_is_the_time_since_creation() -> None:
 def test_a_cell_by_path_shows_what_stands_there(item: dict[str, Any], shown: object) -> None:
     """A zero is a value; what is empty or absent is shown as the default."""
     assert tables.at("status.n", "-")(item) == shown
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(0, "<none>"), (3, "0:1,1:1,2:1"), (5, "0:1,1:1,2:1 + 2 more...")],
-)
-def test_three_endpoints_are_shown_and_the_others_counted(count: int, shown: str) -> None:
-    """``formatEndpoints`` of the printers."""
-    addresses = [{"ip": str(number)} for number in range(count)]
-    subset = {"addresses": addresses, "ports": [{"port": 1}]}
-    assert tables.endpoints({"subsets": [subset]}) == shown

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from kubernetes.client import models
 
-from nettests.lab.apiserver import protobuf, resources, schema
+from nettests.lab.apiserver import body, resources, schema
 from nettests.lab.apiserver.patch import MERGE_KEYS
 
 _MODELS = {
@@ -47,5 +47,5 @@ def test_merge_keys_and_field_numbers_name_real_fields() -> None:
     """The tables of strategic merge and protobuf agree with the table of fields."""
     for owner, field in (place.split(".") for place in MERGE_KEYS):
         assert field in schema.types()[owner]
-    for name, fields in protobuf._NUMBERS.items():
+    for name, fields in body._NUMBERS.items():
         assert {field for field in fields.split() if field != "-"} <= set(schema.types()[name])

@@ -3,10 +3,8 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
-import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -117,31 +115,6 @@ def test_commands_that_speak_protobuf_are_understood(kubectl: Kubectl) -> None:
     assert kubectl("auth", "can-i", "list", "pods", "-n", "n", "--as=joe").stdout == "yes\n"
     denied = kubectl("auth", "can-i", "create", "pods", "-n", "n", "--as=joe", fails=True)
     assert denied.stdout == "no\n"
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
-@pytest.mark.parametrize("target", ["pod/web:8080", "svc/web:80"])
-def test_a_port_is_forwarded(web: str, environment: dict[str, str], target: str) -> None:
-    """SPDY tunnelled in WebSocket; several connections one after the other."""
-    name, _, remote = target.rpartition(":")
-    port = _free_port()
-    words = ["kubectl", "port-forward", "--address=127.0.0.1", name, f"{port}:{remote}"]
-    process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        assert "Forwarding from" in process.stdout.readline()
-        for _ in range(3):
-            url = f"http://127.0.0.1:{port}/hostname"
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                assert answer.read() == b"web"
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-        process.stdout.close()
 
 
 def test_a_deleted_pod_goes(kubectl: Kubectl, web: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver.pod_security import refusal
+from nettests.lab.apiserver.pod_admission import pod_security_refusal
 from nettests.lab.client import ApiError
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import pod
@@ -62,15 +62,15 @@ def host_process() -> dict[str, Any]:
 )
 def test_baseline_refuses(item: dict[str, Any], said: str) -> None:
     """Each violation in the words of the policy's own checks."""
-    found = refusal(item, {ENFORCE: "baseline"}, 33)
+    found = pod_security_refusal(item, {ENFORCE: "baseline"}, 33)
     assert found == f'violates PodSecurity "baseline:latest": {said}'
-    assert refusal(item, {ENFORCE: "privileged"}, 33) == ""
-    assert refusal(item, {}, 33) == ""
+    assert pod_security_refusal(item, {ENFORCE: "privileged"}, 33) == ""
+    assert pod_security_refusal(item, {}, 33) == ""
 
 
 def test_restricted_says_everything_that_is_missing() -> None:
     """A pod that says nothing breaks four rules, in the policy's order."""
-    assert refusal(spec(), {ENFORCE: "restricted"}, 33) == (
+    assert pod_security_refusal(spec(), {ENFORCE: "restricted"}, 33) == (
         'violates PodSecurity "restricted:latest": '
         'allowPrivilegeEscalation != false (container "c" must set '
         "securityContext.allowPrivilegeEscalation=false), "
@@ -83,17 +83,17 @@ def test_restricted_says_everything_that_is_missing() -> None:
 
 def test_what_fits_is_let_through() -> None:
     """A pod that states all that is demanded passes; of Windows pods Linux' fields are not demanded."""
-    assert refusal(spec(FITTING), {ENFORCE: "restricted"}, 33) == ""
+    assert pod_security_refusal(spec(FITTING), {ENFORCE: "restricted"}, 33) == ""
     windows = spec({"runAsNonRoot": True}, os={"name": "windows"})
-    assert refusal(windows, {ENFORCE: "restricted"}, 25) == ""
-    assert "seccompProfile" in refusal(windows, {ENFORCE: "restricted"}, 24)
-    switched = refusal(windows, {ENFORCE: "restricted"}, 25, windows_exempt=False)
+    assert pod_security_refusal(windows, {ENFORCE: "restricted"}, 25) == ""
+    assert "seccompProfile" in pod_security_refusal(windows, {ENFORCE: "restricted"}, 24)
+    switched = pod_security_refusal(windows, {ENFORCE: "restricted"}, 25, windows_exempt=False)
     assert "seccompProfile" in switched
 
 
 def test_before_123_no_label_counts() -> None:
     """The plugin is on by default from 1.23 on."""
-    assert refusal(spec(hostNetwork=True), {ENFORCE: "baseline"}, 22) == ""
+    assert pod_security_refusal(spec(hostNetwork=True), {ENFORCE: "baseline"}, 22) == ""
 
 
 def test_a_labelled_namespace_refuses_a_pod(api: Api) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from nettests.lab.apiserver import protobuf
+from nettests.lab.apiserver import body
 from nettests.lab.apiserver.status import ApiError
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import CONFIG_MAPS
@@ -27,7 +27,7 @@ def _varint(value: int) -> bytes:
 
 def _body(kind: str, raw: bytes, api_version: str = "v1") -> bytes:
     meta = _field(1, api_version.encode()) + _field(2, kind.encode())
-    return protobuf.MAGIC + _field(1, meta) + _field(2, raw) + _field(3, b"") + _field(4, b"")
+    return body.MAGIC + _field(1, meta) + _field(2, raw) + _field(3, b"") + _field(4, b"")
 
 
 def _named(name: bytes) -> bytes:
@@ -42,7 +42,7 @@ def _entry(number: int, key: bytes, value: bytes) -> bytes:
 def test_an_object_is_decoded_without_its_zero_values() -> None:
     """What Go writes for unset fields is not there afterwards."""
     raw = _named(b"a") + _entry(2, b"k", b"v") + _entry(2, b"l", b"w")
-    assert protobuf.decode(_body("ConfigMap", raw)) == {
+    assert body.decode_protobuf(_body("ConfigMap", raw)) == {
         "kind": "ConfigMap",
         "apiVersion": "v1",
         "metadata": {"name": "a"},
@@ -52,21 +52,21 @@ def test_an_object_is_decoded_without_its_zero_values() -> None:
 
 def test_bytes_become_base64() -> None:
     """A Secret's data is bytes in protobuf and base64 in JSON."""
-    decoded = protobuf.decode(_body("Secret", _named(b"s") + _entry(2, b"a", b"b")))
+    decoded = body.decode_protobuf(_body("Secret", _named(b"s") + _entry(2, b"a", b"b")))
     assert decoded["data"] == {"a": "Yg=="}
 
 
 def test_quantities_are_read_as_their_texts() -> None:
     """What a ResourceQuota limits is a map of messages."""
     hard = _entry(1, b"pods", _field(1, b"2")) + _entry(1, b"requests.cpu", _field(1, b"500m"))
-    decoded = protobuf.decode(_body("ResourceQuota", _named(b"q") + _field(2, hard)))
+    decoded = body.decode_protobuf(_body("ResourceQuota", _named(b"q") + _field(2, hard)))
     assert decoded["spec"] == {"hard": {"pods": "2", "requests.cpu": "500m"}}
 
 
 def test_the_core_group_is_an_empty_name_that_counts() -> None:
     """``apiGroups: [""]`` keeps its element."""
     rule = _field(1, b"get") + _field(2, b"") + _field(3, b"pods")
-    decoded = protobuf.decode(_body("Role", _named(b"r") + _field(2, rule)))
+    decoded = body.decode_protobuf(_body("Role", _named(b"r") + _field(2, rule)))
     assert decoded["rules"] == [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]
 
 
@@ -80,23 +80,23 @@ def test_the_core_group_is_an_empty_name_that_counts() -> None:
 def test_a_target_port_is_a_number_or_a_name(target: bytes, expected: int | str) -> None:
     """``IntOrString``."""
     port = _field(2, b"TCP") + _field(3, 300) + _field(4, target)
-    decoded = protobuf.decode(_body("Service", _named(b"s") + _field(2, _field(1, port))))
+    decoded = body.decode_protobuf(_body("Service", _named(b"s") + _field(2, _field(1, port))))
     assert decoded["spec"]["ports"] == [{"protocol": "TCP", "port": 300, "targetPort": expected}]
 
 
 @pytest.mark.parametrize(
-    ("body", "complaint"),
+    ("data", "complaint"),
     [
         (_body("PriorityClass", _named(b"q")), "PriorityClass is not among the kinds"),
         (b"\x0a\x00", "it lacks the prefix"),
         (_body("ConfigMap", _named(b"a"))[:-6], "cut off or damaged"),
-        (protobuf.MAGIC + b"\x0b", "cut off or damaged"),
+        (body.MAGIC + b"\x0b", "cut off or damaged"),
     ],
 )
-def test_what_cannot_be_decoded_says_what_to_do(body: bytes, complaint: str) -> None:
+def test_what_cannot_be_decoded_says_what_to_do(data: bytes, complaint: str) -> None:
     """A 415 that names JSON and YAML."""
     with pytest.raises(ApiError) as error:
-        protobuf.decode(body)
+        body.decode_protobuf(data)
     assert error.value.code == 415
     assert complaint in error.value.message
     assert "kubectl apply" in error.value.message
@@ -107,7 +107,7 @@ def test_a_protobuf_body_creates_an_object(api: Callable[..., Any]) -> None:
 
     async def run(running: Running) -> None:
         async with running.client() as client:
-            headers = {"Content-Type": protobuf.MEDIA_TYPE}
+            headers = {"Content-Type": body.MEDIA_TYPE}
             data = _body("ConfigMap", _named(b"a") + _entry(2, b"k", b"v"))
             async with client._require().post(CONFIG_MAPS, data=data, headers=headers) as response:
                 assert response.status == 201

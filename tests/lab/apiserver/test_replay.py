@@ -14,12 +14,13 @@ MAY_DEVIATE = {
     93: "needs a shell",
     96: "attach",
 }
+NOT_OFFERED = {98: "a port-forward by SPDY inside WebSocket (LIMITS.txt)"}
 LEAST_SHARE = 0.9
 
 
 def test_every_recorded_row_is_answered_as_recorded(cluster: Callable[..., Any]) -> None:
     """Statuses, reasons, messages and shapes are those of the real server, but for the listed rows."""
-    transcript = rows("api.jsonl")
+    transcript = {line: row for line, row in rows("api.jsonl").items() if line not in NOT_OFFERED}
 
     async def run(running: Running) -> Replay:
         replay = Replay(Cluster(base_url=running.url, token=TOKEN, tls=running.client_tls))

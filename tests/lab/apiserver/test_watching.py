@@ -260,20 +260,6 @@ def test_a_watch_can_be_a_table(api: Api) -> None:
     api(run)
 
 
-def test_a_watch_can_be_a_websocket(api: Api) -> None:
-    """With an ``Origin``, events come as messages."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            path = f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"
-            headers = {"Origin": "http://127.0.0.1"}
-            async with client._require().ws_connect(path, headers=headers) as socket:
-                event = json.loads(await socket.receive_str())
-                assert (event["type"], event["object"]["kind"]) == ("ADDED", "ConfigMap")
-
-    api(run)
-
-
 def test_a_watch_ends_with_its_client(api: Api) -> None:
     """A client that goes leaves no watcher behind in the store."""
 

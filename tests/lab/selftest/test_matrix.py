@@ -8,8 +8,9 @@ import pytest
 
 from nettests.lab.selftest import command, reference
 from nettests.lab.selftest.judging import Judged, judge, not_run
-from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document, from_document
+from nettests.lab.selftest.matrix import Exit, Matrix, Profile, document
 from nettests.lab.selftest.runs import Check, Run, open_flows, read
+from scripts.selftest_page import from_document
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
 
 DETECTED = judge(fault(), PROFILE, HEALTHY, run("pod-to-pod-ip/a"))

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from nettests.lab.selftest.judging import judge
-from nettests.lab.selftest.matrix import Matrix, Profile, merged
+from nettests.lab.selftest.matrix import Matrix, Profile
+from scripts.selftest_page import merged
 from tests.lab.selftest.made import HEALTHY, PROFILE, fault, run
 
 FIRST, SECOND, THIRD = (fault(name=name) for name in ("first", "second", "third"))

@@ -1,6 +1,6 @@
 """netexec's HTTP endpoints, one method each, and ``/dial``: real connections from this container, answered as JSON.
 
-``/shell`` exists and refuses: the lab runs no program chosen by a client. ``/upload`` reads the form and stores nothing. Quirks of
+``/shell`` exists and refuses: the lab runs no program chosen by a client. There is no ``/upload``. Quirks of
 ``/dial`` kept: a name that does not resolve is a 400 text; failed tries are still 200; ``responses`` is left out when the last try gave
 no text; every try is a new connection with five seconds.
 """
@@ -143,7 +143,6 @@ class Endpoints:
             "/redirect": self._redirect,
             "/shell": self._shell,
             "/shutdown": self._shutdown,
-            "/upload": self._upload,
         }
         self._plain: Mapping[str, Callable[[Request], Response]] = {
             "/clientip": lambda request: requests.text(request.remote),
@@ -225,18 +224,6 @@ class Endpoints:
             return requests.text(to_json({}))
         await self._log.line(f"Output: map[error:{_NO_SHELL}]")
         return requests.text(to_json({"error": _NO_SHELL}))
-
-    async def _upload(self, request: Request) -> Response:
-        await self._log.line("GET /upload")
-        if not request.uploads("file"):
-            await self._log.line(
-                "Unable to upload file: request Content-Type isn't multipart/form-data"
-            )
-            return requests.text(to_json({"error": "Unable to upload file."}))
-        await self._log.line(
-            "Unable to open file for write: open /uploads/upload: no such file or directory"
-        )
-        return requests.text(to_json({"error": "Unable to open file for write"}))
 
     async def _exit(self, request: Request) -> Response:
         code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))

@@ -10,7 +10,6 @@ import posixpath
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from email.message import Message
 from email.utils import format_datetime
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
@@ -74,17 +73,6 @@ class Request:
             if name in posted:
                 return posted[name]
         return self.query.get(name, "")
-
-    def uploads(self, name: str) -> bool:
-        """Tell whether the body is multipart and has a file field ``name``."""
-        message = Message()
-        message["Content-Type"] = self.header("content-type") or PLAIN
-        boundary = message.get_param("boundary")
-        if message.get_content_type() != "multipart/form-data" or not boundary:
-            return False
-        wanted = f'name="{name}"'.encode()
-        parts = self.body.split(f"--{boundary}".encode())
-        return any(wanted in part and b"filename=" in part for part in parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

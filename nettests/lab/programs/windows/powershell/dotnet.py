@@ -3,13 +3,10 @@
 A type that is not here is not found. ``dotnet_net`` has those of the network.
 """
 
-import base64
-import codecs
 import functools
 from collections.abc import Callable
 from typing import Any
 
-from nettests.lab.programs.terminal import ExitError
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
 from nettests.lab.programs.windows.powershell.session import Session
@@ -22,10 +19,8 @@ from nettests.lab.programs.windows.powershell.values import (
     NetError,
     PSError,
     Thing,
-    many,
     runtime,
     text,
-    whole,
 )
 from nettests.lab.programs.windows.small_programs import account
 
@@ -120,12 +115,6 @@ class _Reader(DotNet):
         """Read a line, ``$null`` at the end."""
         return await self._session.stdin.next(self._session.encoding)
 
-    async def read_to_end(self) -> str:
-        lines = []
-        while (line := await self.read_line()) is not None:
-            lines.append(line)
-        return "\r\n".join(lines)
-
 
 def _raise(error: Exception) -> None:
     raise error
@@ -138,39 +127,9 @@ def _composed(value: Any, more: tuple[Any, ...]) -> str:
     return written
 
 
-def _named_encoding(_session: Session, name: Any) -> Encoding:
-    wanted = f"cp{name}" if isinstance(name, int) else text(name)
-    codec = {"cp65001": "utf-8", "cp1200": "utf-16-le"}.get(wanted, wanted)
-    try:
-        return Encoding(codecs.lookup(codec).name)
-    except LookupError:
-        raise NetError(
-            "System.ArgumentException", f"'{name}' is not a supported encoding name."
-        ) from None
-
-
-def _variable(session: Session, name: Any) -> Any:
-    environment = session.process.environment
-    return next(
-        (value for key, value in environment.items() if key.lower() == text(name).lower()), None
-    )
-
-
 def _identity(session: Session) -> Thing:
     name, sid = account(session.process.machine)
     return Thing({"Name": name, "User": Thing({"Value": sid}), "IsSystem": sid == "S-1-5-18"})
-
-
-def _file(session: Session, path: Any) -> str | None:
-    files, wanted = session.process.machine.disk.files, text(path).replace("/", "\\").lower()
-    return next((content for name, content in files.items() if name.lower() == wanted), None)
-
-
-def _read_file(session: Session, path: Any, *_encoding: Any) -> str:
-    content = _file(session, path)
-    if content is None:
-        raise NetError("System.IO.FileNotFoundException", f"Could not find file '{text(path)}'.")
-    return content
 
 
 Member = Callable[..., Any]
@@ -183,45 +142,12 @@ STATICS: dict[str, dict[str, Member]] = {
         "writeline": lambda session, *values: _Writer(session).write_line(*values),
         "readline": lambda session: _Reader(session).read_line(),
         "outputencoding": lambda session: Encoding(session.encoding),
-        "inputencoding": lambda session: Encoding(session.encoding),
-        "isinputredirected": lambda _session: True,
     },
     "text.encoding": {
         "utf8": lambda _session: Encoding("utf-8"),
         "ascii": lambda _session: Encoding("ascii"),
-        "unicode": lambda _session: Encoding("utf-16-le"),
-        "default": lambda session: Encoding("cp1252" if session.desktop else "utf-8"),
-        "getencoding": _named_encoding,
     },
     "text.utf8encoding": {"new": lambda _session, *_options: Encoding("utf-8")},
-    "text.unicodeencoding": {"new": lambda _session, *_options: Encoding("utf-16-le")},
-    "convert": {
-        "tobase64string": lambda _session, data: base64.b64encode(bytes(data)).decode(),
-        "frombase64string": lambda _session, value: list(base64.b64decode(text(value))),
-        "toint32": lambda _session, value, base=10: int(text(value), whole(base)),
-        "tostring": lambda _session, value: text(value),
-    },
-    "environment": {
-        "machinename": lambda session: session.process.machine.hostname.upper(),
-        "newline": lambda _session: "\r\n",
-        "username": lambda session: session.process.machine.user.rpartition("\\")[2],
-        "getenvironmentvariable": _variable,
-        "exitcode": lambda session: session.exit_code,
-        "exit": lambda _session, code=0: _raise(ExitError(whole(code))),
-    },
-    "io.file": {
-        "exists": lambda session, path: _file(session, path) is not None,
-        "readalltext": _read_file,
-    },
-    "string": {
-        "join": lambda _session, mark, *values: text(mark).join(
-            text(each) for value in values for each in many(value)
-        ),
-        "format": lambda _session, pattern, *values: _composed(pattern, values),
-        "isnullorempty": lambda _session, value: not text(value),
-        "isnullorwhitespace": lambda _session, value: not text(value).strip(),
-        "empty": lambda _session: "",
-    },
     "security.principal.windowsidentity": {"getcurrent": _identity},
     **dotnet_net.STATICS,
 }
@@ -239,8 +165,6 @@ _SETTERS: dict[tuple[str, str], Callable[[Session, Any], None]] = {
         if NO_CONSOLE in session.process.machine.troubles.tools
         else setattr(session, "encoding", encoding.web_name)
     ),
-    ("console", "inputencoding"): lambda _session, _encoding: None,
-    ("environment", "exitcode"): lambda session, code: setattr(session, "exit_code", whole(code)),
 }
 
 

@@ -1,4 +1,4 @@
-"""``System.Net`` and the streams over it: TCP and UDP clients, ping, names, on real sockets of the container's namespace.
+"""``System.Net`` and the streams over it: TCP and UDP clients on real sockets of the container's namespace.
 
 Errors are .NET's: a SocketException whose message is the system's, with its code; reads and writes wrap it in an IOException.
 """
@@ -14,7 +14,6 @@ from typing import Any
 from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.programs.sockets import transport
-from nettests.lab.programs.sockets.icmp import Answer, EchoSocket
 from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import Lines
 from nettests.lab.programs.windows.powershell.session import Session
@@ -22,9 +21,7 @@ from nettests.lab.programs.windows.powershell.values import (
     VOID,
     DotNet,
     NetError,
-    Thing,
     text,
-    thing,
     whole,
 )
 from nettests.lab.topology import OS
@@ -41,19 +38,6 @@ _SOCKET_ERRORS = {
     errno.EACCES: "AccessDenied",
 }
 """Members of ``System.Net.Sockets.SocketError``."""
-_STATUSES = {
-    Answer.REPLY: "Success",
-    Answer.NOTHING: "TimedOut",
-    Answer.EXCEEDED: "TtlExpired",
-    Answer.TOO_LARGE: "PacketTooBig",
-}
-_NO_HOST = "DestinationHostUnreachable"
-_UNREACHABLE = {
-    0: "DestinationNetworkUnreachable",
-    2: "DestinationProtocolUnreachable",
-    3: "DestinationPortUnreachable",
-}
-_PING_SECONDS = 5.0
 
 
 class IpAddress(DotNet):
@@ -126,28 +110,6 @@ def _not_connected() -> NetError:
     return NetError("System.InvalidOperationException", message)
 
 
-class _Task(DotNet):
-    """``Task``: what ConnectAsync returns."""
-
-    kind = "System.Threading.Tasks.Task"
-
-    def __init__(self, work: "asyncio.Task[None]") -> None:
-        self._work = work
-
-    async def wait(self, milliseconds: int | None = None) -> bool:
-        """Wait; false where it has not ended by then, an AggregateException where it failed."""
-        limit = None if milliseconds is None else whole(milliseconds) / 1000
-        done, _ = await asyncio.wait([self._work], timeout=limit)
-        error = self._work.exception() if done else None
-        if isinstance(error, NetError):
-            raise NetError("System.AggregateException", "One or more errors occurred.", error)
-        return bool(done)
-
-    @property
-    def is_completed(self) -> bool:
-        return self._work.done()
-
-
 class _TcpClient(DotNet):
     kind = "System.Net.Sockets.TcpClient"
 
@@ -168,13 +130,6 @@ class _TcpClient(DotNet):
         except OSError as error:
             raise socket_error(self._session, error) from error
         return VOID
-
-    def connect_async(self, host: Any, port: Any) -> _Task:
-
-        async def work() -> None:
-            await self.connect(host, port)
-
-        return _Task(asyncio.create_task(work()))
 
     def get_stream(self) -> "_Stream":
         if self.client.handle is None:
@@ -234,12 +189,6 @@ class _StreamReader(DotNet):
         """Read a line, ``$null`` at the end."""
         return await self._lines.next()
 
-    async def read_to_end(self) -> str:
-        lines = []
-        while (line := await self._lines.next()) is not None:
-            lines.append(line)
-        return "\n".join(lines)
-
 
 class _UdpClient(DotNet):
     kind = "System.Net.Sockets.UdpClient"
@@ -285,42 +234,6 @@ class _UdpClient(DotNet):
         return VOID
 
 
-class _Ping(DotNet):
-    kind = "System.Net.NetworkInformation.Ping"
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    async def send(
-        self, host: Any, milliseconds: Any = None, buffer: Any = None, *_options: Any
-    ) -> Thing:
-        """Send one echo request; ``Status`` says what came of it."""
-        machine = self._session.process.machine
-        try:
-            address = (await _addresses(self._session, text(host)))[0]
-        except NetError as error:
-            message = "An exception occurred during a Ping request."
-            raise NetError("System.Net.NetworkInformation.PingException", message, error) from None
-        limit = _PING_SECONDS if milliseconds is None else whole(milliseconds) / 1000
-        try:
-            with EchoSocket(machine.namespace, address) as sock:
-                echo = await sock.echo(1, bytes(buffer or bytes(32)), limit=limit)
-        except OSError:
-            return thing(Status=_NO_HOST, Address=IpAddress(address), RoundtripTime=0)
-        status = _STATUSES.get(echo.answer) or _UNREACHABLE.get(echo.code, _NO_HOST)
-        return thing(
-            "System.Net.NetworkInformation.PingReply",
-            Status=status,
-            Address=IpAddress(echo.source) if echo.source else None,
-            RoundtripTime=int(echo.milliseconds),
-            Options=thing(Ttl=echo.ttl) if status == "Success" else None,
-        )
-
-    def dispose(self) -> object:
-        """Do nothing: its socket lives as long as one request."""
-        return VOID
-
-
 class _EndPoint(DotNet):
     kind = "System.Net.IPEndPoint"
 
@@ -328,27 +241,12 @@ class _EndPoint(DotNet):
         self.address, self.port = address, whole(port)
 
 
-async def _host_addresses(session: Session, name: Any) -> list[IpAddress]:
-    return [IpAddress(address) for address in await _addresses(session, text(name))]
-
-
-async def _host_entry(session: Session, name: Any) -> Thing:
-    return Thing({"HostName": text(name), "AddressList": await _host_addresses(session, name)})
-
-
 STATICS: dict[str, dict[str, Callable[..., Any]]] = {
     "net.ipaddress": {
         "parse": lambda _session, value: IpAddress.parsed(text(value)),
         "loopback": lambda _session: IpAddress("127.0.0.1"),
-        "any": lambda _session: IpAddress("0.0.0.0"),  # noqa: S104  # a name, nothing is bound
-    },
-    "net.dns": {
-        "gethostname": lambda session: session.process.machine.hostname,
-        "gethostaddresses": _host_addresses,
-        "gethostentry": _host_entry,
     },
     "net.ipendpoint": {"new": _EndPoint},
-    "net.networkinformation.ping": {"new": _Ping},
     "net.sockets.tcpclient": {"new": _TcpClient},
     "net.sockets.udpclient": {"new": _UdpClient},
     "io.streamreader": {"new": _StreamReader},

@@ -8,8 +8,6 @@ or with the code of ``exit``; a script that cannot be read, and one that an erro
 """
 
 import asyncio
-import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -187,9 +185,8 @@ _VALUES = (
     *("executionpolicy", "inputformat", "outputformat", "version", "windowstyle"),
     *("configurationname", "workingdirectory"),
 )
-_COMMAND = ("command", "encodedcommand", "file")
+_COMMAND = ("command", "file")
 _SHORT = {
-    **dict.fromkeys(("ec", "enc", "e"), "encodedcommand"),
     "c": "command",
     "f": "file",
     "ep": "executionpolicy",
@@ -204,9 +201,6 @@ class _UsageError(Exception):
 @dataclass(slots=True)
 class _Line:
     script: str = ""
-    encoded: bool = False
-    as_text: bool = False
-    """Whether the format of the output was stated."""
     from_input: bool = False
 
 
@@ -227,14 +221,12 @@ async def run(process: Process, words: Sequence[str], programs: Run) -> int:
             lines.append(text)
         line.script = "\n".join(lines)
     session.script = line.script
-    if line.encoded and desktop and not line.as_text:
-        session.xml = CliXml()
     if CLIXML in process.machine.troubles.tools and desktop:
-        session.xml = session.xml or CliXml()
+        session.xml = CliXml()
         session.xml.progress("Preparing modules for first use.")
     try:
         await Evaluator(session).run(grammar.parse(line.script))
-        code = session.exit_code or int(not session.success)
+        code = int(not session.success)
     except ExitError as ending:
         code = ending.code
     except ScriptError as error:
@@ -269,10 +261,7 @@ def _parse(words: Sequence[str], *, desktop: bool) -> _Line:
         if name in _SWITCHES:
             continue
         if name in _VALUES and rest:
-            value = rest.pop(0)
-            line.as_text |= name == "outputformat" and value.lower() == "text"
-        elif name == "encodedcommand" and rest:
-            line.script, line.encoded = _decoded(rest.pop(0)), True
+            rest.pop(0)
         elif name == "command":
             return _with_command(line, rest)
         elif name == "file" and rest:
@@ -299,13 +288,3 @@ def _with_file(path: str) -> _Line:
     raise _UsageError(
         f"The argument '{path}' to the -File parameter does not exist. Provide the path to an existing '.ps1' file as an argument to the -File parameter."
     )
-
-
-def _decoded(written: str) -> str:
-    try:
-        return base64.b64decode(written, validate=True).decode("utf-16-le")
-    except (binascii.Error, UnicodeDecodeError):
-        raise _UsageError(
-            "Cannot process the command because the value specified with -EncodedCommand is not properly encoded. "
-            "The value must be Base64 encoded."
-        ) from None

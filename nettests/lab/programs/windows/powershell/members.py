@@ -214,24 +214,8 @@ async def _guarded(
 _OF_TEXTS: dict[str, Callable[..., Any]] = {
     "replace": lambda value, old, new: value.replace(text(old), text(new)),
     "split": lambda value, *marks: _parts(value, marks),
-    "trim": lambda value, *marks: value.strip(text(marks[0]) if marks else None),
-    "trimstart": lambda value, *marks: value.lstrip(text(marks[0]) if marks else None),
-    "trimend": lambda value, *marks: value.rstrip(text(marks[0]) if marks else None),
     "startswith": lambda value, start, *_: value.startswith(text(start)),
     "endswith": lambda value, end: value.endswith(text(end)),
-    "contains": lambda value, part: text(part) in value,
-    "indexof": lambda value, part: value.find(text(part)),
-    "tolower": lambda value: value.lower(),
-    "toupper": lambda value: value.upper(),
-    "tolowerinvariant": lambda value: value.lower(),
-    "toupperinvariant": lambda value: value.upper(),
-    "substring": lambda value, start, *length: value[whole(start) :][
-        : whole(length[0]) if length else None
-    ],
-    "padleft": lambda value, width, *fill: value.rjust(whole(width), *map(text, fill)),
-    "padright": lambda value, width, *fill: value.ljust(whole(width), *map(text, fill)),
-    "tochararray": lambda value: [Char(character) for character in value],
-    "equals": lambda value, other: value == text(other),
 }
 
 

@@ -7,7 +7,6 @@ Files are what components left and what scripts wrote.
 import fnmatch
 import ntpath
 from collections.abc import MutableMapping
-from typing import Any
 
 import dns.message
 import dns.rdatatype
@@ -17,7 +16,7 @@ from nettests.lab.dns.exchange import Failure, ResolutionError
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.powershell.calls import Call, cmdlet
 from nettests.lab.programs.windows.powershell.session import Emit
-from nettests.lab.programs.windows.powershell.values import Thing, many, text, thing, whole
+from nettests.lab.programs.windows.powershell.values import Thing, text, thing, whole
 
 _PROFILES = ("Domain", "Private", "Public")
 _FIRST_PROCESS = 2804
@@ -32,11 +31,10 @@ _DATA = {"A": "IPAddress", "AAAA": "IPAddress", "CNAME": "NameHost", "PTR": "Nam
 
 
 @cmdlet("Get-CimInstance", "ClassName! Filter Namespace Property", module="CimCmdlets", core=False)
-@cmdlet("Get-WmiObject", "Class! Filter Namespace Property", core=False)
 async def get_instances(call: Call, emit: Emit) -> None:
     """Emit instances of Win32_Process or Win32_OperatingSystem; the command line is shown of processes that have one here."""
     machine = call.session.process.machine
-    name = (call.text("classname") or call.text("class")).lower()
+    name = call.text("classname").lower()
     wanted = call.text("filter").lower().replace(" ", "").removeprefix("name=").strip("'\"")
     if name == "win32_process":
         for number, process in enumerate(sorted(machine.disk.processes)):
@@ -50,20 +48,6 @@ async def get_instances(call: Call, emit: Emit) -> None:
     else:
         kind = "Microsoft.Management.Infrastructure.CimException"
         await call.fail("Invalid class ", "HRESULT 0x80041010", "MetadataError", name, kind)
-
-
-@cmdlet("Get-Process", "Name! Id")
-async def _get_process(call: Call, emit: Emit) -> None:
-    wanted = [text(each).lower() for each in call.list("name")]
-    present = sorted(call.session.process.machine.disk.processes)
-    for name in (each for each in wanted if each not in present):
-        message = f'Cannot find a process with the name "{name}". Verify the process name and call the cmdlet again.'
-        kind = "Microsoft.PowerShell.Commands.ProcessCommandException"
-        await call.fail(message, "NoProcessFoundForGivenName", "ObjectNotFound", name, kind)
-    for number, name in enumerate(present):
-        if not wanted or name in wanted:
-            identity = _FIRST_PROCESS + 4 * number
-            await emit(thing("System.Diagnostics.Process", Id=identity, ProcessName=name))
 
 
 @cmdlet("Get-Service", "Name! DisplayName")
@@ -92,17 +76,6 @@ async def get_firewall(call: Call, emit: Emit) -> None:
     for name in _PROFILES:
         if not call.has("name") or name.lower() in wanted:
             await emit(thing("MSFT_NetFirewallProfile", Name=name, Enabled=on))
-
-
-@cmdlet("Get-NetTCPSetting", "SettingName!", module="NetTCPIP", core=False)
-@cmdlet("Get-NetUDPSetting", "", module="NetTCPIP", core=False)
-async def _get_ports(call: Call, emit: Emit) -> None:
-    node = call.session.process.machine.node
-    if node is not None and node.hns is not None:
-        ports, name = node.hns.dynamic_ports(), call.text("settingname", "Internet")
-        start, size = "DynamicPortRangeStartPort", "DynamicPortRangeNumberOfPorts"
-        numbers = {start: ports.start, size: len(ports)}
-        await emit(thing("MSFT_NetTCPSetting", SettingName=name, **numbers))
 
 
 @cmdlet(
@@ -235,40 +208,3 @@ async def _get_content(call: Call, emit: Emit) -> None:
                 lines = lines[-whole(call.given["tail"]) :]
             for line in [content] if call.has("raw") else lines:
                 await emit(line)
-
-
-@cmdlet("Set-Content", f"{_PATHS} Value! Encoding Force? NoNewline?")
-@cmdlet("Add-Content", f"{_PATHS} Value! Encoding Force?")
-@cmdlet("Out-File", "FilePath! Encoding InputObject Append? Force?")
-async def _set_content(call: Call, _emit: Emit) -> None:
-    values = list(call.input) if call.input is not None else many(call.given.get("value", ""))
-    written = "".join(f"{text(each)}\r\n" for each in values)
-    for path in (
-        text(each) for name in ("path", "literalpath", "filepath") for each in call.list(name)
-    ):
-        keeps = call.cmdlet.name == "Add-Content" or call.has("append")
-        _files(call)[path] = (_files(call).get(path, "") if keeps else "") + written
-
-
-@cmdlet("Remove-Item", f"{_PATHS} Force? Recurse?")
-async def _remove_item(call: Call, _emit: Emit) -> None:
-    for path, wildcards in _paths(call):
-        names = _matching(call, path, wildcards=wildcards)
-        if not names:
-            await _missing(call, path)
-        for name in names:
-            del _files(call)[name]
-
-
-@cmdlet("Copy-Item", "Path! Destination! LiteralPath Force? Recurse? PassThru?")
-async def _copy_item(call: Call, _emit: Emit) -> None:
-    target: Any = call.text("destination")
-    for path, wildcards in _paths(call):
-        names = _matching(call, path, wildcards=wildcards)
-        for name in names:
-            _files(call)[target] = _files(call)[name]
-        drive = call.session.process.machine.drive
-        if not names and drive is not None and drive.program(path) is not None:
-            drive.copy(path, target)
-        elif not names:
-            await _missing(call, path)

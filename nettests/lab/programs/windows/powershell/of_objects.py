@@ -1,8 +1,6 @@
 """Cmdlets about objects in a pipeline: what is written, chosen, sorted, converted, shown."""
 
-import asyncio
 import functools
-import json
 from typing import Any
 
 from nettests.lab.programs.windows.broken_tools import JSON_CUT, JSON_WRAPPED
@@ -16,10 +14,8 @@ from nettests.lab.programs.windows.powershell.values import (
     ScriptBlock,
     Thing,
     Wrapped,
-    from_json,
     many,
     not_found,
-    number,
     one,
     order,
     text,
@@ -44,49 +40,6 @@ def _property(item: Any, name: str) -> Any:
     if isinstance(item, Thing):
         return item.properties.get(item.find(name))
     return len(item) if name.lower() == "length" and isinstance(item, str) else None
-
-
-@cmdlet("Write-Output", "InputObject! NoEnumerate?")
-async def _write_output(call: Call, emit: Emit) -> None:
-    for each in _given(call):
-        await emit(each)
-
-
-@cmdlet("Write-Host", "Object! NoNewline? ForegroundColor Separator")
-async def _write_host(call: Call, _emit: Emit) -> None:
-    written = " ".join(text(each) for each in _given(call, "object"))
-    await call.session.write(written + ("" if call.has("nonewline") else "\n"))
-
-
-@cmdlet("Write-Error", "Message! ErrorId Category TargetObject")
-async def _write_error(call: Call, _emit: Emit) -> None:
-    kind = "Microsoft.PowerShell.Commands.WriteErrorException"
-    record = call.record(call.text("message"), kind, "NotSpecified", kind=kind)
-    record.error_id = kind if not call.has("errorid") else f"{call.text('errorid')},{kind}"
-    await call.error(record)
-
-
-@cmdlet("Write-Warning", "Message!")
-async def write_warning(call: Call, _emit: Emit) -> None:
-    """Write a warning, which goes to the console's standard output."""
-    if text(call.session.find("warningpreference") or "").lower() != "silentlycontinue":
-        await call.session.write(f"WARNING: {call.text('message')}\n")
-
-
-@cmdlet("Write-Progress", "Activity! Status! Id PercentComplete Completed?")
-async def _write_progress(call: Call, _emit: Emit) -> None:
-    if call.session.xml is not None:
-        call.session.xml.progress(call.text("activity"))
-
-
-@cmdlet("Out-Null", "InputObject")
-async def out_null(_call: Call, _emit: Emit) -> None:
-    """Drop what came."""
-
-
-@cmdlet("Out-String", "InputObject Width Stream?")
-async def _out_string(call: Call, emit: Emit) -> None:
-    await emit(_laid_out(_given(call), ""))
 
 
 @cmdlet("Format-Table", "Property! AutoSize? HideTableHeaders? Wrap? InputObject")
@@ -205,19 +158,6 @@ async def _sort_object(call: Call, emit: Emit) -> None:
             await emit(item)
 
 
-@cmdlet("Measure-Object", "Property! InputObject Sum? Average? Maximum? Minimum? Line? Character?")
-async def _measure_object(call: Call, emit: Emit) -> None:
-    items = _given(call)
-    numbers = [
-        number(_property(item, call.text("property")) if call.has("property") else item)
-        for item in items
-        if call.has("sum")
-    ]
-    total = sum(numbers) if call.has("sum") else None
-    nothing: dict[str, Any] = dict.fromkeys(("Maximum", "Minimum", "Property"))
-    await emit(thing(Count=len(items), Average=None, Sum=total, **nothing))
-
-
 @cmdlet("ConvertTo-Json", "InputObject! Depth Compress? EnumsAsStrings?")
 async def convert_to_json(call: Call, emit: Emit) -> None:
     """Emit JSON: by the pipeline one object is itself, none is nothing; as a parameter an array stays one."""
@@ -236,19 +176,6 @@ async def convert_to_json(call: Call, emit: Emit) -> None:
     await emit(
         shown.convert(value, depth, compress=call.has("compress"), desktop=call.session.desktop)
     )
-
-
-@cmdlet("ConvertFrom-Json", "InputObject!")
-async def convert_from_json(call: Call, emit: Emit) -> None:
-    """Emit what JSON means; 5.1 emits an array as one object."""
-    written = "\n".join(text(each) for each in _given(call))
-    try:
-        value = from_json(json.loads(written))
-    except json.JSONDecodeError:
-        message, kind = f"Invalid JSON primitive: {written[:20]}.", "System.ArgumentException"
-        await call.fail(message, kind, "InvalidArgument", "", kind)
-        return
-    await emit(Wrapped(value) if isinstance(value, list) and call.session.desktop else value)
 
 
 @cmdlet("New-Object", "TypeName! ArgumentList! Property ComObject")
@@ -284,21 +211,3 @@ async def _get_command(call: Call, emit: Emit) -> None:
             source = each.module or "Microsoft.PowerShell.Core"
             command = {"CommandType": kind, "Name": each.name, "Version": "1.0.0.0"}
             await emit(thing(**command, Source=source))
-
-
-@cmdlet("Start-Sleep", "Seconds! Milliseconds")
-async def _start_sleep(call: Call, _emit: Emit) -> None:
-    seconds, milliseconds = (number(call.given.get(n, 0)) for n in ("seconds", "milliseconds"))
-    await asyncio.sleep(seconds + milliseconds / 1000)
-
-
-@cmdlet("Import-Module", "Name! Force? DisableNameChecking? Global? PassThru?")
-@cmdlet("Remove-TypeData", "TypeName!")
-@cmdlet("Set-StrictMode", "Version Off?")
-async def accept(_call: Call, _emit: Emit) -> None:
-    """Do what changes nothing here: modules are found by themselves, and arrays are as they are."""
-
-
-@cmdlet("Join-Path", "Path! ChildPath!")
-async def _join_path(call: Call, emit: Emit) -> None:
-    await emit(f"{call.text('path').rstrip(chr(92))}\\{call.text('childpath').lstrip(chr(92))}")

@@ -110,18 +110,15 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 # sample: 'it''s'
 _VERBATIM = re.compile(r"'((?:[^']|'')*)'")
 _COMPARISONS = (
-    "-eq -ne -gt -ge -lt -le -like -notlike -match -notmatch -contains -notcontains -in -notin -replace -split -join "
-    "-is -isnot -as -ceq -cne -clike -cmatch -creplace -csplit -ieq -ine -imatch -ireplace"
+    "-eq -ne -gt -ge -lt -le -like -notlike -match -notmatch -contains -notcontains -in -notin -replace "
+    "-ceq -cne -clike -cmatch -creplace -ieq -ine -imatch -ireplace"
 )
-_LEVELS = tuple(
-    frozenset(words.split())
-    for words in ("-and -or -xor", "-band -bor -bxor", _COMPARISONS, "+ -", "* / %", "-f", "..")
-)
-_SYMBOLS = ("..", "+", "-", "*", "/", "%")
+_LEVELS = tuple(frozenset(words.split()) for words in ("-and -or", _COMPARISONS, "+ -", "* / %"))
+_SYMBOLS = ("+", "-", "*", "/", "%")
 _NOT_BINARY = ("++", "--", "+=", "-=", "*=", "/=", "%=")
-_UNARY_WORDS = frozenset({"-not", "-split", "-join", "-bnot"})
+_NOT = "-not"
 _GROUPS = ("(", "$(", "@(")
-_OPERANDS = ("$", "'", '"', "{", "@{", "@'", '@"', *_GROUPS)
+_OPERANDS = ("$", "'", '"', "{", "@{", *_GROUPS)
 
 
 class Operands(Scanner):
@@ -221,7 +218,7 @@ class Operands(Scanner):
     def _unary(self) -> s.Node:
         self.skip()
         word = OPERATOR.match(self.text, self.at)
-        operator = word[0].lower() if word and word[0].lower() in _UNARY_WORDS else ""
+        operator = word[0].lower() if word and word[0].lower() == _NOT else ""
         operator = operator or next(
             (each for each in ("!", ",", "++", "--", "+", "-") if self.peek(each)), ""
         )
@@ -270,7 +267,7 @@ class Operands(Scanner):
 
     def primary(self) -> s.Node:
         """Read one operand."""
-        if self.peek("'", '"', "@'", '@"'):
+        if self.peek("'", '"'):
             return self.quoted()
         if self.peek(*_GROUPS):
             kind = "" if self.char == "(" else self.char
@@ -313,9 +310,7 @@ class Operands(Scanner):
             entries.append((key, self.statement()))
 
     def quoted(self) -> s.Node:
-        """Read a text in quotes, or a here-string."""
-        if self.peek("@"):
-            return self._here_string()
+        """Read a text in quotes."""
         if verbatim := self.match(_VERBATIM):
             return s.Constant(verbatim[1].replace("''", "'"), "")
         if not self.take('"'):
@@ -329,15 +324,3 @@ class Operands(Scanner):
         if self.peek('""'):
             self.text = f"{self.text[: self.at]}`{self.text[self.at + 1 :]}"
         return self.take('"')
-
-    def _here_string(self) -> s.Node:
-        quote = self.text[self.at + 1]
-        begin = self.text.find("\n", self.at) + 1
-        end = self.text.find(f"\n{quote}@", begin - 1)
-        if end < 0 or not begin:
-            raise ScriptError(f"{quote}@", self.at)
-        inside, self.at = self.text[begin : max(end, begin)].removesuffix("\r"), end + 3
-        if quote == "'":
-            return s.Constant(inside, "")
-        reader = type(self)(inside)
-        return reader._expanded(lambda: reader.at >= len(inside), quoted=True)  # noqa: SLF001  # of its own class

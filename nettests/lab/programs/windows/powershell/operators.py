@@ -8,7 +8,6 @@ from typing import Any
 from nettests.lab.programs.windows.powershell.values import (
     Char,
     Hashtable,
-    Thing,
     equal,
     many,
     number,
@@ -21,7 +20,6 @@ from nettests.lab.programs.windows.powershell.values import (
 
 _MOST = 64 * 1024 * 1024
 """Characters that a text may have."""
-_FORMAT = re.compile(r"\{(\d+)(?:,(-?\d+))?(?::([^}]*))?\}|\{\{|\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,7 @@ def unary(operator: str, value: Any) -> Any:
             return number(value)
         case "-":
             return -number(value)
-        case "-bnot":
-            return ~whole(value)
-        case "-join":
-            return "".join(text(each) for each in many(value))
-    return text(value).split()  # -split
+    raise AssertionError(operator)
 
 
 def binary(operator: str, left: Any, right: Any) -> Any:
@@ -55,9 +49,7 @@ def binary(operator: str, left: Any, right: Any) -> Any:
         return _arithmetic(operator, left, right)
     name = operator.removeprefix("-")
     exact = name.startswith("c") and name not in {"contains"}
-    name = (
-        name[1:] if exact or (name.startswith("i") and name not in {"in", "is", "isnot"}) else name
-    )
+    name = name[1:] if exact or (name.startswith("i") and name != "in") else name
     if name in _COMPARISONS:
         comparison = _COMPARISONS[name]
         if isinstance(left, list):
@@ -155,88 +147,11 @@ def _contains(left: Any, right: Any) -> bool:
     return any(equal(each, right) for each in many(left))
 
 
-def _is(left: Any, right: Any) -> bool:
-    name = text(right).lower().rpartition(".")[2]
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "string": str,
-        "int32": int,
-        "int": int,
-        "bool": bool,
-        "boolean": bool,
-        "double": float,
-        "array": list,
-        "object[]": list,
-        "hashtable": Hashtable,
-        "pscustomobject": Thing,
-        "char": Char,
-    }
-    if name in {"int", "int32"} and isinstance(left, bool):
-        return False
-    return isinstance(left, kinds[name]) if name in kinds else False
-
-
-def _split(left: Any, right: Any) -> list[str]:
-    pattern, *more = many(right)
-    most = whole(more[0]) if more else 0
-    return [
-        part
-        for each in many(left)
-        for part in re.split(
-            f"(?:{text(pattern)})", text(each), maxsplit=max(most - 1, 0), flags=re.IGNORECASE
-        )
-    ]
-
-
-def _range(left: Any, right: Any) -> list[int]:
-    first, last = whole(left), whole(right)
-    step = 1 if last >= first else -1
-    if abs(last - first) > _MOST // 64:
-        raise runtime("The range is too large.", "RangeTooLarge")
-    return list(range(first, last + step, step))
-
-
-def _format(left: Any, right: Any) -> str:
-    arguments = many(right)
-
-    def fill(match: re.Match[str]) -> str:
-        if match[0] in {"{{", "}}"}:
-            return match[0][0]
-        value, layout = arguments[int(match[1])], match[3] or ""
-        written = text(value)
-        if layout and isinstance(value, int | float):
-            kind, digits = layout[0].lower(), int(layout[1:] or 0)
-            styles = {
-                "d": f"0{digits}d",
-                "x": f"0{digits}x",
-                "n": f",.{digits or 2}f",
-                "f": f".{digits or 2}f",
-            }
-            written = format(value, styles[kind]) if kind in styles else written
-            written = written.upper() if layout[0] == "X" else written
-        width = int(match[2] or 0)
-        return written.rjust(width) if width > 0 else written.ljust(-width)
-
-    return _FORMAT.sub(fill, text(left))
-
-
 _OTHERS: dict[str, Callable[[Any, Any], Any]] = {
     "contains": _contains,
     "notcontains": lambda left, right: not _contains(left, right),
     "in": lambda left, right: _contains(right, left),
     "notin": lambda left, right: not _contains(right, left),
-    "is": _is,
-    "isnot": lambda left, right: not _is(left, right),
-    "join": lambda left, right: text(right).join(text(each) for each in many(left)),
-    "split": _split,
-    "f": _format,
-    "..": _range,
-    "xor": lambda left, right: truth(left) != truth(right),
-    "band": lambda left, right: whole(left) & whole(right),
-    "bor": lambda left, right: whole(left) | whole(right),
-    "bxor": lambda left, right: whole(left) ^ whole(right),
-    "shl": lambda left, right: whole(left) << whole(right),
-    "shr": lambda left, right: whole(left) >> whole(right),
-    "as": lambda left, _right: left,
 }
 
 

@@ -48,8 +48,6 @@ class Session:
     success: bool = True
     last_exit: int | None = None
     encoding: str = ""
-    exit_code: int = 0
-    """``[Environment]::ExitCode``."""
     rows: list[Any] = field(default_factory=list)
     """Objects that were left to be shown as rows of one table."""
     stdin: Lines = field(init=False)

@@ -6,7 +6,7 @@ An error is a record of what went wrong, with its text on the console, and as CL
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from xml.sax.saxutils import escape
@@ -204,12 +204,6 @@ def order(left: Any, right: Any) -> int:
     else:
         first, second = text(left).lower(), text(right).lower()
     return int(first > second) - int(first < second)
-
-
-def flat(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield the items of lists among values."""
-    for value in values:
-        yield from value if isinstance(value, list) else (value,)
 
 
 RUNTIME = "System.Management.Automation.RuntimeException"
