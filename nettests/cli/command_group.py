@@ -104,7 +104,7 @@ class Commands(click.Group):
         except click.ClickException as error:
             raise _harmless(error)  # noqa: B904 - the same error
         except NettestsError as error:
-            _tell(str(error))
+            terminal.paragraph(f"Error: {error}", err=True)
             ctx.exit(of_error(error))
         except KeyboardInterrupt:
             terminal.line("Error: interrupted", err=True)
@@ -118,15 +118,8 @@ class Commands(click.Group):
         except Exception as error:
             if os.environ.get(DEBUG):
                 raise
-            _tell(str(unexpected(error)))
+            terminal.paragraph(f"Error: {unexpected(error)}", err=True)
             ctx.exit(ExitCode.INTERNAL_ERROR)
-
-
-def _tell(error: str) -> None:
-    """Print an error without secrets: it may repeat what a cluster answered."""
-    from nettests.redaction import Redactor  # noqa: PLC0415 - slow, and most commands need it only here
-
-    terminal.paragraph(f"Error: {Redactor().text(error)}", err=True)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:

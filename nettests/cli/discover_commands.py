@@ -28,7 +28,6 @@ from nettests.model.words import OS
 from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
-from nettests.redaction import Redactor
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
@@ -45,10 +44,10 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
     with common.cluster() as options:
         facts = read_facts(options, profile_of(options))
     if as_json:
-        terminal.document(Redactor().value(to_data(facts)))
+        terminal.document(to_data(facts))
         return
     for line in _described(facts):
-        terminal.line(Redactor().text(line))
+        terminal.line(line)
 
 
 @click.command(cls=Command, example="nettests plan --lab --flow=icmp-egress")

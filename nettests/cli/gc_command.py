@@ -4,6 +4,7 @@ No state file is needed: ``cluster.leftovers`` reads the cluster and decides whi
 """
 
 import sys
+from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shlex import quote
@@ -39,8 +40,8 @@ def gc(
     """List what killed runs left in a cluster; --yes removes it.
 
     A run is dead if its Lease is not renewed; gc watches it for up to its duration (30 s). The namespaces of a
-    run are removed together, and only if every kind of object in them could be listed and all of them belong
-    to the run. gc prints why it leaves the others. Exit code 1 with --yes: a dead run still has objects.
+    run are removed together, and only if every kind of object in them could be listed or counted and all of them
+    belong to the run. gc prints why it leaves the others. Exit code 1 with --yes: a dead run still has objects.
     """
     timing = read_profile(cluster_profile).timing
     connection = connect(kubeconfig, context, timing)
@@ -67,7 +68,7 @@ def gc(
     stays = [
         leftover
         for leftover in leftovers
-        if leftover.state in _GONE_BY and not leftover.removable and not leftover.forged
+        if leftover.state in _GONE_BY and not leftover.removable and not leftover.copied
     ]
     sys.exit(ExitCode.TESTS_FAILED if problems or (yes and stays) else ExitCode.OK)
 
@@ -81,8 +82,11 @@ def _removed(
 ) -> dict[str, str]:
     """Remove the chosen runs one by one; return what stays, with the reason."""
     problems: dict[str, str] = {}
-    for run in dict.fromkeys(leftover.ownership.run for leftover in chosen):
-        places = [leftover for leftover in chosen if leftover.ownership.run == run]
+    runs: defaultdict[tuple[str, str], list[Leftover]] = defaultdict(list)
+    for leftover in chosen:
+        shared = "" if leftover.own_namespace else leftover.namespace
+        runs[leftover.ownership.run, shared].append(leftover)
+    for places in runs.values():
         problems |= remove(connection, places, wait=wait, ignore=ignored)
     return problems
 
@@ -97,7 +101,7 @@ def _tell(
         if leftover.removable:
             terminal.line(f"  may go: {_why_it_goes(leftover)}")
         else:
-            terminal.line(f"  stays: {leftover.obstacle or leftover.spared}{_next_step(leftover)}")
+            terminal.line(f"  stays: {leftover.reason}{_next_step(leftover)}")
     for namespace, problem in problems.items():
         terminal.paragraph(f"{namespace}: {problem}", err=True)
     gone = [leftover for leftover in chosen if leftover.namespace not in problems]
@@ -119,13 +123,14 @@ def _why_it_goes(leftover: Leftover) -> str:
         if leftover.own_namespace
         else "only what carries the run's marks goes"
     )
-    return f"{why}; {whose}"
+    counted = f", if what may not be listed counts 0: {', '.join(leftover.uncounted)}"
+    return f"{why}; {whose}{counted if leftover.uncounted else ''}"
 
 
 def _next_step(leftover: Leftover) -> str:
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {quote(leftover.ownership.run)} --yes"
-    if leftover.forged:
+    if leftover.copied:
         return f"; it is no run's: remove the labels {DOMAIN}/… from it if they annoy"
     ignoring = " ".join(f"--ignore {quote(name)}" for name in leftover.strangers[:3])
     look = f"look at it, then: kubectl delete namespace {quote(leftover.namespace)}"
@@ -133,8 +138,6 @@ def _next_step(leftover: Leftover) -> str:
         look = f"if your cluster puts them into each namespace: nettests gc {ignoring}; else {look}"
     if leftover.state is State.ALIVE or not leftover.own_namespace or not leftover.obstacle:
         return ""
-    if leftover.unseen and not leftover.strangers:
-        return f"; run gc with the role of manifests/rbac/gc.yaml, or {look}"
     return f"; {look}"
 
 
@@ -192,7 +195,8 @@ def _data(
                 "strangers": list(leftover.strangers),
                 "unseen": list(leftover.unseen),
                 "removable": leftover.removable,
-                "reason": leftover.obstacle or leftover.spared or None,
+                "uncounted": list(leftover.uncounted),
+                "reason": leftover.reason or None,
                 "removed": (leftover.ownership.run, leftover.namespace) in gone,
                 "problem": problems.get(leftover.namespace),
             }

@@ -52,7 +52,7 @@ def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     with common.cluster() as options:
         result = look(options, flows)
     if as_json:
-        terminal.document(Redactor().value(_as_data(result, common)))
+        terminal.document(_as_data(result, common))
     else:
         _tell(result, common, quiet=quiet)
     sys.exit(ExitCode.TESTS_FAILED if _blocked(result.findings) else ExitCode.OK)

@@ -18,13 +18,10 @@ from nettests.model.words import FailOn
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import notifications_of
 from nettests.private import require_writable
-from nettests.redaction import Redactor
 from nettests.session.against_baseline import baseline_of
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
 from nettests.session.rejudge import Held, Rejudged, judge_again
-
-_BY_SHAPE = Redactor()
 
 
 @click.command(cls=Command, example="nettests rejudge reports/latest --limitations=site.yaml")
@@ -80,14 +77,11 @@ def _target(run: Path) -> Path:
 def _tell(again: Rejudged, report: Path) -> None:
     for judgement in again.changed:
         before = again.before.get(judgement.check)
-        # Somebody else's journal may hold anything.
-        message = _BY_SHAPE.text(judgement.message)
-        terminal.line(
-            f"{before.value if before else 'not judged'} → {judgement.verdict}  {message}"
-        )
+        was = before.value if before else "not judged"
+        terminal.line(f"{was} → {judgement.verdict}  {judgement.message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
     for line in again.beside.lines() if again.beside else ():
-        terminal.line(_BY_SHAPE.text(line))
+        terminal.line(line)
     terminal.line(f"report: {report}")
 
 
@@ -99,13 +93,13 @@ def _as_data(again: Rejudged, report: Path) -> dict[str, object]:
                 "check": judgement.check,
                 "before": before.value if before else None,
                 "after": judgement.verdict.value,
-                "message": _BY_SHAPE.text(judgement.message),
+                "message": judgement.message,
             }
             for judgement in again.changed
             for before in [again.before.get(judgement.check)]
         ],
         "judged": len(again.judgements),
-        "baseline": [_BY_SHAPE.text(line) for line in again.beside.lines()] if again.beside else [],
+        "baseline": list(again.beside.lines()) if again.beside else [],
         "report": str(report),
         "exit_code": int(again.exit_code),
     }

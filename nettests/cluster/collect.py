@@ -11,7 +11,7 @@ from typing import Any
 
 from nettests.cluster.apply import COLLECTIONS, delete_object, owned_namespaces, path_of, wait_gone
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.leftovers import Leftover, State, is_named_after, look_at, namespace_of
+from nettests.cluster.leftovers import Leftover, State, look_at, namespace_of
 from nettests.cluster.ownership import Ownership, collect_lease, holder_of
 from nettests.errors import ClusterError
 
@@ -23,14 +23,14 @@ def remove(
 ) -> dict[str, str]:
     """Remove everything that one run left, and wait until it is gone; return by namespace why something stays.
 
-    ``places`` are all that ``find`` returned for the run. If one of them has to stay, or has changed, all stay.
+    ``places`` are all that ``find`` returned for the run. If its first one has to stay, or has changed, all stay.
     """
     try:
-        versions = _unchanged(connection, places, ignore)
+        versions, problems = _unchanged(connection, places, ignore)
+        places = [place for place in places if place.namespace not in problems]
         leases = [_mark_collected(connection, place) for place in places]
     except ClusterError as error:
         return {place.namespace: error.message for place in places}
-    problems = {}
     for place, lease in zip(places, leases, strict=True):
         try:
             if not place.own_namespace:
@@ -54,29 +54,26 @@ def remove(
 
 def _unchanged(
     connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
-) -> dict[str, str]:
-    """Return the versions of the run's own namespaces; ``ClusterError`` if anything has changed."""
-    for place in places:
-        if not place.removable:
-            raise ClusterError(place.obstacle or place.spared)
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the versions of the run's own namespaces, and what has changed; ``ClusterError`` if all have to stay."""
+    if kept := [place for place in places if not place.removable]:
+        raise ClusterError(kept[0].reason)
     run = places[0].ownership.run
-    by_uid = {place.uid: place for place in places if place.own_namespace}
-    current = [
-        item
-        for item in owned_namespaces(connection, run)
-        if is_named_after(item["metadata"]["name"], run)
-    ]
-    for item in current:
-        seen = by_uid.get(item["metadata"]["uid"])
-        if seen is None or Ownership.of(item) != seen.ownership:
-            name = item["metadata"]["name"]
-            raise ClusterError(f"namespace {name} of run {run} is not the one that was looked at")
-    for place in look_at(
-        connection, [place for place in places if place.own_namespace], ignore=ignore
-    ):
-        if place.obstacle:
-            raise ClusterError(f"namespace {place.namespace} has changed: {place.obstacle}")
-    return {item["metadata"]["name"]: item["metadata"]["resourceVersion"] for item in current}
+    current = {item["metadata"]["name"]: item for item in owned_namespaces(connection, run)}
+    versions, problems = {}, {}
+    namespaces = [place for place in places if place.own_namespace]
+    for place in look_at(connection, namespaces, ignore=ignore, counts=True):
+        item, name = current.get(place.namespace), place.namespace
+        if item is None:
+            continue  # it is gone
+        versions[name] = item["metadata"]["resourceVersion"]
+        if item["metadata"]["uid"] != place.uid or Ownership.of(item) != place.ownership:
+            problems[name] = f"namespace {name} is not the one that was looked at"
+        elif place.obstacle:
+            problems[name] = f"namespace {name} has changed: {place.obstacle}"
+    if first := problems.get(namespace_of(run)):
+        raise ClusterError(first)
+    return versions, problems
 
 
 def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None:
@@ -84,6 +81,8 @@ def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None
     # Nothing can be created in a terminating namespace, but an existing Lease may still be renewed.
     leaving = leftover.state is State.TERMINATING
     first = leftover.own_namespace and leftover.namespace == namespace_of(leftover.ownership.run)
+    if leftover.own_namespace and not first:
+        return None  # the Lease is in the first one
     if not leftover.lease and (leaving or not first):
         return None
     try:

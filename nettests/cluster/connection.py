@@ -151,6 +151,11 @@ class Connection:
         """Read the metadata of all items of a list: contents of Secrets do not leave the server."""
         return self._items(path, {}, METADATA)
 
+    def metadata_of(self, path: str) -> Object:
+        """Read the metadata of one object."""
+        accept = METADATA.replace("MetadataList", "Metadata")
+        return self._object(self.request("GET", path, accept=accept))
+
     def _items(self, path: str, query: Query, accept: str) -> list[Object]:
         items: list[Object] = []
         page: dict[str, str | int | bool] = {"limit": 500, **query}

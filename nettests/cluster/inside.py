@@ -1,18 +1,22 @@
 """List the objects in a namespace: the run's, those that Kubernetes adds, and those of others.
 
 Every kind that the API serves is listed, CRDs and aggregated APIs included, by metadata only: no object is overlooked
-because its kind is unknown here. A kind that may not be listed, or did not answer, is reported. ``leftovers`` decides
-what that means for the namespace.
+because its kind is unknown here. A kind that may not be listed is counted before anything is removed; one that did not
+answer is reported. ``leftovers`` decides what that means for the namespace. Kinds that cannot be deleted, such as
+metrics, are left out: a namespace is removed without them (``deleteAllContent`` of Kubernetes' namespace controller).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.counting import count
 from nettests.cluster.ownership import Ownership
 from nettests.cluster.threads import threads
 from nettests.cluster.tries import UNAUTHORIZED
+from nettests.model.permission import PULL_SECRET
 from nettests.model.workload import Workload
 
 Object = dict[str, Any]
@@ -104,7 +108,8 @@ def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
     group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
     for resource in resources:
         is_resource = "/" not in resource["name"]  # not a subresource
-        if is_resource and resource.get("namespaced") and "list" in (resource.get("verbs") or ()):
+        verbs = {"list", "delete"} <= set(resource.get("verbs") or ())
+        if is_resource and resource.get("namespaced") and verbs:
             yield Served(prefix=prefix, group=group, plural=resource["name"], kind=resource["kind"])
 
 
@@ -115,6 +120,7 @@ MADE = frozenset(
         "pods",
         "services",
         "secrets",
+        "resourcequotas",
         *(kind.resource for kind in Workload),
         "endpointslices.discovery.k8s.io",
         "leases.coordination.k8s.io",
@@ -151,32 +157,76 @@ class Inside:
     objects: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
+    """Resources that may not be listed and were not counted."""
 
 
 def look_inside(
-    connection: Connection, catalogue: Catalogue, namespace: str, marks: Ownership
+    connection: Connection, catalogue: Catalogue, namespace: str, marks: Ownership, *, counts: bool
 ) -> Inside:
-    """List every kind in a namespace, and separate the run's objects, by its marks, from others."""
+    """List every kind in a namespace, and separate the run's objects, by its marks, from others.
+
+    Kinds that may not be listed are counted where ``counts`` says so, for which a ResourceQuota is created.
+    """
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
     with threads(connection, "inside") as pool:
         answers = list(pool.map(lambda kind: _list(connection, kind, namespace), kinds))
-    listed, unseen = [], list(catalogue.unread)
+    listed, unseen, refused = [], list(catalogue.unread), []
     for kind, answer in zip(kinds, answers, strict=True):
-        if isinstance(answer, str):
-            unseen.append(f"{kind.resource}: {answer}")
-        else:
+        if not isinstance(answer, ApiError):
             listed += [(kind, item) for item in answer]
+        elif answer.status == 403:
+            refused.append(kind)
+        else:
+            unseen.append(f"{kind.resource}: {answer.status} {answer.reason}".strip())
+    if refused and counts:
+        unseen += _beyond_count(connection, refused, namespace, marks)
     run_objects, strangers = sort_out(listed, marks)
-    return Inside(objects=run_objects, strangers=strangers, unseen=tuple(unseen))
+    uncounted = () if counts else tuple(kind.resource for kind in refused)
+    return Inside(
+        objects=run_objects, strangers=strangers, unseen=tuple(unseen), uncounted=uncounted
+    )
 
 
-def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | str:
+def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | ApiError:
     try:
         return connection.metadata(kind.path(namespace))
     except ApiError as error:
         if error.status == UNAUTHORIZED:
             raise
-        return f"{error.status} {error.reason}".strip()
+        return error
+
+
+def _beyond_count(
+    connection: Connection, kinds: Sequence[Served], namespace: str, marks: Ownership
+) -> Iterator[str]:
+    """Yield of which of these kinds there is more than what has a known name, and may be read by it."""
+    try:
+        counts = count(connection, namespace, marks, [kind.resource for kind in kinds])
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        names = ", ".join(kind.resource for kind in kinds)
+        why = f"{error.status} {error.reason}".strip()
+        yield f"{names}: 403 Forbidden, and not counted: {why} (the role of manifests/rbac/gc.yaml may)"
+        return
+    for kind in kinds:
+        counted = counts.get(kind.resource)
+        if counted is None:
+            yield f"{kind.resource}: 403 Forbidden, and not counted in time"
+        elif counted != "0" and counted != str(_known_by_name(connection, kind, namespace, marks)):
+            yield f"{kind.resource}: 403 Forbidden, and {counted} of them were counted"
+
+
+def _known_by_name(connection: Connection, kind: Served, namespace: str, marks: Ownership) -> int:
+    """Return how many objects of a kind have a known name, may be read by it, and are nobody else's."""
+    expected = 0
+    for resource, name in (*FURNITURE, ("secrets", PULL_SECRET)):
+        if resource == kind.resource:
+            with suppress(ApiError):
+                item = connection.metadata_of(f"{kind.path(namespace)}/{name}")
+                expected += name != PULL_SECRET or Ownership.of(item) == marks
+    return expected
 
 
 def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[str, ...]]:

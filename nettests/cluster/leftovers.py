@@ -47,8 +47,12 @@ class Leftover:
     """Objects of others in the run's own namespace."""
     unseen: tuple[str, ...] = ()
     """Resources that could not be listed, with the reason: others may have such objects in the namespace."""
+    uncounted: tuple[str, ...] = ()
+    """Resources that may not be listed, and are counted before the removal (``counting``)."""
     spared: str = ""
     """Why it stays although nothing in this namespace prevents its removal."""
+    copied: str = ""
+    """Why it is somebody's copy of the run's marks: it stays, and says nothing about the run."""
     named: bool = False
     """Whether its run was named, so that objects kept on purpose may be removed too."""
     uid: str = ""
@@ -61,7 +65,12 @@ class Leftover:
     @property
     def removable(self) -> bool:
         """Whether it may be removed: the run is dead, and all of it was listed and is the run's."""
-        return not (self.obstacle or self.spared)
+        return not (self.obstacle or self.spared or self.copied)
+
+    @property
+    def reason(self) -> str:
+        """Why it stays; empty if it may be removed."""
+        return self.copied or self.obstacle or self.spared
 
     @property
     def obstacle(self) -> str:
@@ -70,8 +79,6 @@ class Leftover:
             return "its run lives"
         if self.state is State.KEPT and not self.named:
             return "its run was told to keep it"
-        if self.forged:
-            return f"it carries the marks of run {self.ownership.run}, and not its name"
         if self.state is State.TERMINATING:  # it is terminating, and nothing would stop that
             return ""
         if self.strangers:
@@ -79,11 +86,6 @@ class Leftover:
         if self.unseen:
             return f"it could not be looked into: {_some(self.unseen)}"
         return ""
-
-    @property
-    def forged(self) -> bool:
-        """Whether a namespace carries a run's marks and not its name: anybody may have put them there."""
-        return self.own_namespace and not is_named_after(self.namespace, self.ownership.run)
 
 
 _LEVELS = frozenset({"privileged", "baseline", "restricted"})
@@ -144,9 +146,16 @@ def find(
 
 
 def look_at(
-    connection: Connection, leftovers: Sequence[Leftover], *, ignore: Collection[str] = ()
+    connection: Connection,
+    leftovers: Sequence[Leftover],
+    *,
+    ignore: Collection[str] = (),
+    counts: bool = False,
 ) -> list[Leftover]:
-    """Return the same leftovers with the current objects in the runs' own namespaces."""
+    """Return the same leftovers with the current objects in the runs' own namespaces.
+
+    What may not be listed there is counted only where ``counts`` says so, because that creates a ResourceQuota.
+    """
     if not any(leftover.own_namespace for leftover in leftovers):
         return list(leftovers)
     kinds = namespaced_kinds(connection)
@@ -155,53 +164,73 @@ def look_at(
         if not leftover.own_namespace:
             looked.append(leftover)
             continue
-        inside = look_inside(connection, kinds, leftover.namespace, leftover.ownership)
+        inside = look_inside(
+            connection,
+            kinds,
+            leftover.namespace,
+            leftover.ownership,
+            counts=counts and leftover.state is not State.TERMINATING,
+        )
         others = tuple(name for name in inside.strangers if name not in ignore)
         guests = tuple(name for name in leftover.strangers if name.startswith(_GUEST))
         looked.append(
             replace(
-                leftover, objects=inside.objects, strangers=(*guests, *others), unseen=inside.unseen
+                leftover,
+                objects=inside.objects,
+                strangers=(*guests, *others),
+                unseen=inside.unseen,
+                uncounted=inside.uncounted,
             )
         )
     return looked
 
 
 def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
-    """Yield the leftovers; a run is removed as a whole or not at all, and is alive where its Lease is renewed."""
-    yield from (leftover for leftover in leftovers if leftover.forged)
-    runs: defaultdict[str, list[Leftover]] = defaultdict(list)
-    for leftover in leftovers:
-        if (
-            not leftover.forged
-        ):  # it is no part of the run, and must not keep the run from being removed
-            runs[leftover.ownership.run].append(leftover)
-    for run, all_places in runs.items():
-        # A run with a namespace of its own creates nothing elsewhere: marks there are somebody's copies.
-        homes = [place for place in all_places if place.own_namespace]
-        for place in all_places:
-            if homes and not place.own_namespace:
-                yield replace(
-                    place, spared=f"run {run} has namespaces of its own: these are copies"
-                )
-        places = homes or all_places
-        living = {place.state for place in places} & {State.ALIVE, State.KEPT}
-        siblings = [
-            replace(place, state=min(living)) if living and place.state is State.DEAD else place
-            for place in places
-        ]
-        why = _disagreement(siblings)
-        for leftover in siblings:
-            held = [
-                other.namespace for other in siblings if other is not leftover and other.obstacle
-            ]
-            sibling = f"a run goes as a whole, and namespace {held[0]} stays" if held else ""
-            yield replace(leftover, spared=why or sibling)
+    """Yield the leftovers; what a run's first namespace is, those beside it are, and none of them decides over it.
+
+    Its name is taken for as long as it stands, and its Lease says whether the run lives. Others can create the
+    names of the namespaces beside it, in which nothing of a run stands.
+    """
+    firsts = {
+        place.ownership.run: place
+        for place in leftovers
+        if place.own_namespace and place.namespace == namespace_of(place.ownership.run)
+    }
+    leases = {place.ownership.run for place in leftovers if place.lease is not None}
+    for place in leftovers:
+        run = place.ownership.run
+        first = firsts.get(run)
+        if place is first:
+            yield place
+        elif why := _copied(place, first, leased=run in leases):
+            yield replace(place, copied=why)
+        elif first is None:
+            yield place
+        else:
+            leaving = State.TERMINATING in {place.state, first.state}
+            whole = f"a run goes as a whole, and namespace {first.namespace} stays"
+            yield replace(
+                place,
+                state=place.state if leaving else first.state,
+                spared="" if first.removable else whole,
+            )
 
 
-def _disagreement(places: Sequence[Leftover]) -> str:
-    run = places[0].ownership.run
-    if len({place.ownership for place in places}) > 1:
-        return f"not all that says it is run {run}'s carries the same marks"
+def _copied(place: Leftover, first: Leftover | None, *, leased: bool) -> str:
+    """Return why a place is no part of its run, although it carries the marks."""
+    run = place.ownership.run
+    if place.own_namespace and not is_named_after(place.namespace, run):
+        return f"it carries the marks of run {run}, and not its name"
+    if first is None:
+        if leased and place.lease is None and not place.own_namespace:
+            return f"the Lease of run {run} is in another namespace: these are copies"
+        return ""
+    if not place.own_namespace:
+        return f"run {run} has namespaces of its own: these are copies"
+    if place.ownership != first.ownership:
+        return f"its marks are not those of namespace {first.namespace}"
+    if place.strangers and place.state is not State.TERMINATING:
+        return f"it holds objects of others, and no run puts any there: {_some(place.strangers)}"
     return ""
 
 

@@ -22,6 +22,7 @@ from nettests.model.journal_records import (
 )
 from nettests.model.json_text import read_json
 from nettests.model.limits import BrokenJournalError
+from nettests.model.visible import escaped_json
 
 R = TypeVar("R", bound=Record)
 
@@ -62,10 +63,8 @@ def record_of(data: Mapping[str, Any]) -> Record:
 
 
 def encode(data: Mapping[str, Any]) -> bytes:
-    """Return the line of a record's data."""
-    line = json.dumps(data, ensure_ascii=False)
-    # Half a surrogate pair, as JSON may carry it, has no UTF-8 form but an escaped one.
-    return line.encode(errors="backslashreplace") + b"\n"
+    """Return the line of a record's data, in which what a terminal obeys, and half a surrogate pair, is escaped."""
+    return escaped_json(json.dumps(data, ensure_ascii=False)).encode() + b"\n"
 
 
 def decode(line: bytes, number: int | None = None) -> Record:

@@ -135,6 +135,10 @@ def config_map(name: str) -> Permission:
     return Permission(verb="get", resource="configmaps", namespace=namespace, name=short)
 
 
+PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
+"""The Secret in a run's own namespace by which its Pods pull images."""
+
+
 def copying(secret: str) -> tuple[Permission, ...]:
     """Return the permissions to copy the pull Secret ``namespace/name`` into a run's namespace; without a name to make one there."""
     namespace, _, name = secret.partition("/")

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
 
 from nettests.model.words import OS, Outcome
+from nettests.resources import lines_of
 
 
 class Stage(StrEnum):
@@ -41,16 +41,15 @@ class Row:
 
 def _rows() -> Iterator[Row]:
     """Yield the rows of ``taxonomy.txt``."""
-    for line in (files("nettests.parse") / "taxonomy.txt").read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            stage, system, outcome, fragment, sample = line.split(" | ")
-            yield Row(
-                stage=Stage(stage),
-                fragment=fragment,
-                outcome=Outcome(outcome),
-                sample=sample,
-                os=None if system == "any" else OS(system),
-            )
+    for line in lines_of("nettests.parse", "taxonomy.txt"):
+        stage, system, outcome, fragment, sample = line.split(" | ")
+        yield Row(
+            stage=Stage(stage),
+            fragment=fragment,
+            outcome=Outcome(outcome),
+            sample=sample,
+            os=None if system == "any" else OS(system),
+        )
 
 
 TABLE = tuple(_rows())

@@ -21,11 +21,12 @@ ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
 forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
-def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) -> Json:
+def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
     """Return a Pod's spec with no more privileges than it uses.
 
     On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it: other users cannot use it.
-    On Windows ``resident`` Pods, which run during the whole run, are no administrators either.
+    On Windows only a Pod that writes files stays an administrator of its container: the folders of volumes and of
+    termination messages let only administrators write (kubernetes/kubernetes 131341, kubernetes-sigs/windows-testing 35).
     """
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
     if any("securityContext" in holder for holder in (spec, *containers)):
@@ -34,7 +35,10 @@ def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) 
         return spec
     reduced, named = deepcopy(spec), (spec.get("os") or {}).get("name")
     if os is OS.WINDOWS:
-        if resident:
+        writes = any(
+            container.get("volumeMounts") or _writes(container) for container in containers
+        )
+        if not writes and named != OS.LINUX:
             reduced["securityContext"] = {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
         return reduced
     if named == OS.WINDOWS:
@@ -48,6 +52,11 @@ def limited(spec: Json, os: OS, *, pings: bool = False, resident: bool = False) 
             "capabilities": {"drop": list(dropped)},
         }
     return reduced
+
+
+def _writes(container: Json) -> bool:
+    """Whether agnhost's program for files creates one: ``mounttest --new_file_0644=…``."""
+    return any(str(word).startswith("--new_file") for word in container.get("args") or ())
 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:

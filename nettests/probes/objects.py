@@ -26,6 +26,7 @@ from nettests.model.labels import (
     PURPOSE_LABEL,
     RUN_LABEL,
 )
+from nettests.model.permission import PULL_SECRET
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.model.yaml_text import read_yaml
 from nettests.outside_files import read_bytes
@@ -39,7 +40,6 @@ from nettests.resources import manifests_path
 
 Object = dict[str, Any]
 
-PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
 SENTINEL = "sentinel"
 OF_MANY = "backend"
 """The purpose label of servers behind Services of many backends: a selector for all servers excludes them."""
@@ -157,7 +157,7 @@ def pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
     for pod in plan.pods:
         item = _pod(pod, facts, backing[pod.name], blank)
         node, pings = facts.node(pod.node), pod.name in pinging
-        item["spec"] = limited(item["spec"], node.os, pings=pings, resident=True)
+        item["spec"] = limited(item["spec"], node.os, pings=pings)
         manifests.append(outfitted(item, node, blank))
     return manifests
 
@@ -178,7 +178,6 @@ def server_beside(
     node = facts.node(standing.node)
     planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
     item = _pod(planned, facts, {}, blank)
-    item["spec"] = limited(item["spec"], node.os, resident=True)
     item = outfitted(item, node, blank)
     item["metadata"]["labels"] |= {POD_LABEL: group, PURPOSE_LABEL: "replaced"}
     if address:

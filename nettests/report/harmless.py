@@ -54,8 +54,8 @@ def as_utf8(page: str) -> str:
 
 
 def _finalize(value: object) -> object:
-    """Make every text that a template puts out visible; markup of our own passes."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Make everything that a template puts out visible, what has a text too; markup of our own passes."""
+    return value if isinstance(value, Markup) else visible(str(value))
 
 
 def _digest(source: str) -> str:

@@ -13,6 +13,7 @@ from nettests.model.codec import to_data
 from nettests.model.expectation import AppliedLimitation, Expected
 from nettests.model.observation import Observation
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
+from nettests.model.visible import escaped_json
 from nettests.report.members import latency_of
 from nettests.report.results import API_VERSION, CheckResult, Results
 
@@ -21,7 +22,7 @@ def render_json(results: Results) -> str:
     """Return the document with two-space indents, keys in the schema's order."""
     text = json.dumps(document(results), indent=2, ensure_ascii=False) + "\n"
     # A cluster's text may hold half a surrogate pair, which no UTF-8 file can.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return escaped_json(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def document(results: Results) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The only writer to the terminal: no text of a cluster controls it.
+"""The only writer to the terminal: no text of a cluster controls it, and none brings a secret to it.
 
 Commands, the plugin and their errors print through here only, which a test enforces. Escape sequences and reordering
 characters are replaced by their names, markup of rich is plain text, and a text passed as one line stays one line.
@@ -23,9 +23,10 @@ from nettests.model.visible import as_line, as_paragraph, escaped_json, visible
 
 
 def _clean(text: str) -> str:
-    from nettests.redaction import without_held  # noqa: PLC0415 - slow; ``--help`` prints nothing here
+    """Return a text without secrets: those of this process, and what looks like one of a cluster's."""
+    from nettests.redaction import Redactor  # noqa: PLC0415 - slow; ``--help`` prints nothing here
 
-    return without_held(text)
+    return Redactor().text(text)
 
 
 def line(text: str = "", *, err: bool = False) -> None:
@@ -45,7 +46,9 @@ def block(text: str, *, err: bool = False) -> None:
 
 def document(data: object) -> None:
     r"""Print one JSON value for programs; hidden characters are ``\u`` escapes, so nothing is lost."""
-    click.echo(escaped_json(_clean(json.dumps(data, indent=2, ensure_ascii=False))))
+    from nettests.redaction import Redactor  # noqa: PLC0415 - slow; ``--help`` prints nothing here
+
+    click.echo(escaped_json(json.dumps(Redactor().value(data), indent=2, ensure_ascii=False)))
 
 
 def uncaptured() -> tuple[TextIO, bool]:

@@ -8,6 +8,7 @@ import copy
 import itertools
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -40,6 +41,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "ServiceAccount": ("/api/v1", "serviceaccounts"),
     "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
     "Event": ("/api/v1", "events"),
+    "ResourceQuota": ("/api/v1", "resourcequotas"),
     "Deployment": ("/apis/apps/v1", "deployments"),
     "ReplicaSet": ("/apis/apps/v1", "replicasets"),
     "DaemonSet": ("/apis/apps/v1", "daemonsets"),
@@ -71,6 +73,12 @@ class Memory:
     hidden: dict[str, int] = field(default_factory=dict)
     down: set[str] = field(default_factory=set)
     """Group versions whose discovery fails."""
+    refused: set[str] = field(default_factory=set)
+    """Paths of collections in which nothing may be created."""
+    unread: set[str] = field(default_factory=set)
+    """Resources that may not be read by their names."""
+    uncounted: set[str] = field(default_factory=set)
+    """Resources that the quota controller does not count."""
     renewed: set[str] = field(default_factory=set)
     """Namespaces whose Lease is renewed before each look at it."""
     stuck: bool = False
@@ -131,6 +139,14 @@ class Memory:
             if item["metadata"].get("uid")
         }
 
+    def uids_in(self, namespace: str) -> set[str]:
+        """Return the UIDs of a namespace and of all that is in it."""
+        return {
+            item["metadata"].get("uid", "")
+            for place, item in self.objects.items()
+            if namespace in {place[1], place[2] if place[0].endswith("/namespaces") else place[1]}
+        }
+
     def renew(self, namespace: str) -> bool:
         """Renew a Lease as its run would; ``False`` where it reads that it is collected, and ends."""
         found = self.objects.get((_place("Lease")[1], namespace, "nettests"))
@@ -185,7 +201,7 @@ class Memory:
             return None
         if path.removeprefix("/apis/") in self.down:
             return status(503, "ServiceUnavailable", "the aggregated API is down")
-        verbs = ["get", "list"]
+        verbs = ["get", "list"] + ([] if "metrics" in path else ["create", "delete", "watch"])
         listed = [
             {"name": plural, "kind": kind, "namespaced": kind != "Namespace", "verbs": verbs}
             for kind, (prefix, plural) in KINDS.items()
@@ -212,10 +228,28 @@ class Memory:
 
     def _create(self, request: Request, resource: str, namespace: str) -> Reply:
         place = (resource, namespace, request.body["metadata"]["name"])
+        if request.path in self.refused:
+            return status(403, "Forbidden", "no")
         if place in self.objects:
             return status(409, "AlreadyExists", "it exists")
         self.written.append(f"POST {request.path}")
+        if resource.endswith("/resourcequotas"):
+            request.body["status"] = self._used(request.body["spec"]["hard"], namespace)
         return Reply(status=201, body=self._store(request.body))
+
+    def _used(self, hard: dict[str, str], namespace: str) -> Object:
+        """Return the status of a quota, as kube-controller-manager would write it."""
+        counts: Counter[str] = Counter()
+        for resource, place, _ in self.objects:
+            if place == namespace:
+                prefix, _, plural = resource.rpartition("/")
+                group = prefix.split("/")[2] if prefix.startswith("/apis/") else ""
+                counts[f"{plural}.{group}".rstrip(".")] += 1
+        used = {key: str(counts[key.removeprefix("count/")]) for key in hard}
+        return {
+            "hard": hard,
+            "used": {k: v for k, v in used.items() if k[6:] not in self.uncounted},
+        }
 
     def _one(self, request: Request, place: Place) -> Reply:
         if place[0].endswith("/leases") and place[1] in self.renewed and request.method == "GET":
@@ -224,6 +258,8 @@ class Memory:
         if found is None:
             return status(404, "NotFound", f"{place} not found")
         meta = found["metadata"]
+        if request.method == "GET" and place[0].rpartition("/")[2] in self.unread:
+            return status(403, "Forbidden", "no")
         if request.method == "GET":
             return Reply(body=found)
         if request.method == "PUT":

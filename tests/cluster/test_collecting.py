@@ -15,7 +15,7 @@ from nettests.model.labels import KEPT, RUN_LABEL
 from tests.cluster.api import Request
 from tests.cluster.memory import KINDS, SECONDS, Memory, connected, few_threads, marks
 
-OF_STRANGERS = sorted(set(KINDS) - {"Namespace", "Event"})
+OF_STRANGERS = sorted(set(KINDS) - {"Namespace", "Event", "PodMetrics"})
 LEAVING = {"deletionTimestamp": "2026-11-22T00:00:00Z"}
 
 
@@ -96,18 +96,26 @@ def build(world: World, number: int, case: Case) -> None:
         memory.put_service(own, f"service-{index}", home)
     mine = set(memory.uids()) - before
     others = _put_strangers(memory, case, own, names)
-    world.stay |= _forge(memory, case, own, number)
-    if case.fate in {"alive", "kept"} or others:
-        world.stay |= mine | others
+    world.stay |= _forge(memory, case, own, number) | {
+        uid for uids in others.values() for uid in uids
+    }
+    # A stranger in the first namespace holds all of them, one beside it that alone.
+    beside = {uid for name in others for uid in memory.uids_in(name)} & mine
+    if case.fate in {"alive", "kept"} or home in others:
+        world.stay |= mine
     elif case.fate == "waking":
-        world.waking[home] = mine
+        world.waking[home] = mine - beside
+        world.stay |= beside
     else:
-        world.go |= mine
+        world.go |= mine - beside
+        world.stay |= beside
 
 
-def _put_strangers(memory: Memory, case: Case, own: Ownership, names: list[str]) -> set[str]:
+def _put_strangers(
+    memory: Memory, case: Case, own: Ownership, names: list[str]
+) -> dict[str, set[str]]:
     """Put objects of others into a run's namespaces; those in a terminating one go whatever we do."""
-    found = set()
+    found: dict[str, set[str]] = {}
     leaving = (case.terminating, *case.siblings)
     for index, (kind, where, marked) in enumerate(case.strangers):
         place = where % len(names)
@@ -118,7 +126,7 @@ def _put_strangers(memory: Memory, case: Case, own: Ownership, names: list[str])
         else:
             item = memory.put(kind, name, names[place])
         if not leaving[place]:
-            found.add(item["metadata"]["uid"])
+            found.setdefault(names[place], set()).add(item["metadata"]["uid"])
     return found
 
 

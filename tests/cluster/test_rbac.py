@@ -7,6 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests.cluster.apply import COLLECTIONS
+from nettests.cluster.inside import FURNITURE, MADE
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.plugin_settings import FLANNEL_ON_WINDOWS
 from nettests.model.permission import (
@@ -16,6 +17,7 @@ from nettests.model.permission import (
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
     LIST_WEBHOOKS,
+    PULL_SECRET,
     RUN,
     Permission,
     copying,
@@ -148,15 +150,32 @@ def test_only_named_config_maps_are_read(role: str) -> None:
             assert set(rule["resourceNames"]) == {name.partition("/")[2] for name in MAPS}
 
 
-def test_the_role_of_gc_lists_everything_and_deletes_what_runs_create() -> None:
-    """A namespace that cannot be looked into stays; that this reads Secrets is said in the file."""
+def test_the_role_of_gc_lists_no_secret_and_deletes_what_runs_create() -> None:
+    """Secrets and ConfigMaps are read by the names of what is known; what may not be listed is counted."""
     rules = [rule for rule, _ in grants("gc", namespace="")]
-    everything = [rule for rule in rules if "*" in rule["resources"]]
-    assert everything == [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]}]
+    assert "*" not in str(rules)
+    named = {
+        (rule["resources"][0], name, *rule["verbs"])
+        for rule in rules
+        for name in rule.get("resourceNames", ())
+    }
+    names = {name for kind, name in FURNITURE if kind == "configmaps"}
+    assert named == {
+        *(("configmaps", name, "get") for name in names),
+        ("secrets", PULL_SECRET, "get"),
+    }
+    unnamed = [rule for rule in rules if "resourceNames" not in rule]
+    listed = {name for rule in unnamed if "list" in rule["verbs"] for name in rule["resources"]}
+    assert not listed & {"secrets", "configmaps", "events"}
+    assert listed >= {kind.partition(".")[0] for kind in MADE - {"secrets"}}
     deleted = {name for rule in rules if "delete" in rule["verbs"] for name in rule["resources"]}
-    assert deleted == {"namespaces", *(plural for _, plural in COLLECTIONS.values())}
-    text = (manifests_path() / "rbac" / "gc.yaml").read_text("utf-8")
-    assert "can read every" in text
+    assert deleted == {
+        "namespaces",
+        "resourcequotas",
+        *(plural for _, plural in COLLECTIONS.values()),
+    }
+    created = {name for rule in rules if "create" in rule["verbs"] for name in rule["resources"]}
+    assert created == {"leases", "resourcequotas"}
 
 
 def granted(role: str) -> set[tuple[str, str, str]]:

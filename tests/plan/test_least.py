@@ -45,12 +45,17 @@ def test_what_pings_stays_root_and_keeps_one_capability() -> None:
         assert not {"ALL", "NET_RAW"} & set(context["capabilities"]["drop"])
 
 
-def test_on_windows_only_what_stays_is_no_administrator() -> None:
-    """Resident Pods name their user; a check's own Pod is what its author wrote."""
-    resident = limited(PLAIN, OS.WINDOWS, resident=True)
-    assert resident["securityContext"] == {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
-    assert of_containers(resident) == [None, None]
-    assert limited(PLAIN, OS.WINDOWS) == PLAIN
+def test_on_windows_a_pod_is_no_administrator() -> None:
+    """Every Pod that writes no files names its user, residents and those of single checks."""
+    made = limited(PLAIN, OS.WINDOWS)
+    assert made["securityContext"] == {"windowsOptions": {"runAsUserName": WINDOWS_USER}}
+    assert of_containers(made) == [None, None]
+
+
+def test_a_pod_that_names_the_other_system_has_no_fields_of_its_node() -> None:
+    """An API server refuses fields of Windows in a Pod that names Linux, wherever it is sent."""
+    spec = PLAIN | {"os": {"name": "linux"}}
+    assert limited(spec, OS.WINDOWS) == spec
 
 
 @pytest.mark.parametrize(
@@ -67,7 +72,7 @@ def test_on_windows_only_what_stays_is_no_administrator() -> None:
 def test_what_says_something_of_rights_or_images_is_left_alone(own: dict[str, Any]) -> None:
     """It is what the check is about; fields of Linux are not for a Pod that names Windows."""
     spec = PLAIN | own
-    assert limited(spec, OS.LINUX, resident=True) == spec
+    assert limited(spec, OS.LINUX) == spec
 
 
 def test_the_spec_that_was_given_stays_as_it_was() -> None:

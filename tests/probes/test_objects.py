@@ -221,9 +221,23 @@ def test_what_a_check_needs_of_rights_is_left_alone() -> None:
     assert limited(own, OS.LINUX) == own
     assert limited(other, OS.LINUX) == other
     plain = {"containers": [{"name": "c"}]}
-    assert limited(plain, OS.WINDOWS) == plain
+    user = {"windowsOptions": {"runAsUserName": "ContainerUser"}}
+    assert limited(plain, OS.WINDOWS)["securityContext"] == user
     assert limited({**plain, "os": {"name": "windows"}}, OS.LINUX).keys() == {"containers", "os"}
     assert limited(plain, OS.LINUX)["securityContext"]["runAsNonRoot"] is True
+
+
+@pytest.mark.parametrize(
+    "writes",
+    [
+        {"volumeMounts": [{"name": "v", "mountPath": "/v"}]},
+        {"args": ["mounttest", "--new_file_0644=/dev/termination-log"]},
+    ],
+)
+def test_what_writes_files_on_windows_stays_an_administrator(writes: dict[str, Any]) -> None:
+    """Folders of volumes and of termination messages let no other account write."""
+    writing = {"containers": [{"name": "c", **writes}]}
+    assert limited(writing, OS.WINDOWS) == writing
 
 
 def test_servers_have_names_and_back_their_services(

@@ -10,9 +10,10 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import AGNHOST, Images, Timing
+from nettests.model.permission import PULL_SECRET
 from nettests.model.words import OS
 from nettests.probes import StoppedError
-from nettests.probes.objects import PULL_SECRET, Blank
+from nettests.probes.objects import Blank
 from nettests.probes.pulling import image_is_there, pull_images, pulling_pods
 from tests.probes.made import FACTS
 

@@ -8,7 +8,8 @@ import pytest
 from nettests.cluster import connect
 from nettests.errors import ClusterError, ManifestError
 from nettests.model.cluster_profile import ClusterProfile, Images
-from nettests.probes.objects import PULL_SECRET, Blank, pull_secret
+from nettests.model.permission import PULL_SECRET
+from nettests.probes.objects import Blank, pull_secret
 from nettests.redaction import without_held
 from nettests.session.chosen_profile import copied_secret, profile_of
 from nettests.session.run_options import RunOptions

@@ -1,0 +1,61 @@
+"""Count objects that may not be listed: the status of a ResourceQuota says how many a namespace has, and nothing of them.
+
+RBAC knows no right to metadata alone: whoever may list Secrets may read them. The quota controller counts every kind
+that can be created, listed, watched and deleted, those of CRDs too, as ``count/<resource>`` (Kubernetes documentation,
+"Resource Quotas", object count quota; ``GetQuotableResources`` of its controller). The limit is out of reach, so that
+the quota refuses nothing. It carries the run's marks: what a killed ``gc`` left of it is the run's.
+"""
+
+import time
+from collections.abc import Iterable
+from secrets import token_hex
+from typing import Any
+
+from nettests.cluster.connection import ApiError, Connection
+from nettests.cluster.ownership import Ownership
+
+COUNT_SECONDS = 15.0
+POLL_SECONDS = 0.2
+_LIMIT = "1000000000"
+
+
+def count(
+    connection: Connection, namespace: str, marks: Ownership, resources: Iterable[str]
+) -> dict[str, str]:
+    """Return how many objects of each resource (``secrets``, ``widgets.example.com``) a namespace has.
+
+    A resource that was not counted in time is missing. ``ApiError`` if no quota may be created.
+    """
+    name, folder = (
+        f"nettests-count-{token_hex(4)}",
+        f"/api/v1/namespaces/{namespace}/resourcequotas",
+    )
+    keys = {f"count/{resource}": resource for resource in resources}
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"hard": dict.fromkeys(keys, _LIMIT)},
+    }
+    try:
+        connection.create(folder, marks.marked(quota))
+    except ApiError as error:
+        if error.status != 409:  # an answer was lost, and the request repeated
+            raise
+    try:
+        used = _used(connection, f"{folder}/{name}", keys)
+    finally:
+        connection.delete(f"{folder}/{name}")
+    return {resource: str(used[key]) for key, resource in keys.items() if key in used}
+
+
+def _used(connection: Connection, path: str, keys: Iterable[str]) -> dict[str, Any]:
+    """Return what the quota controller counted: it writes all of it at once."""
+    deadline = time.monotonic() + COUNT_SECONDS
+    while True:
+        status = connection.get(path).get("status") or {}
+        if set(keys) <= (status.get("hard") or {}).keys():
+            return status.get("used") or {}
+        if time.monotonic() > deadline:
+            return {}
+        time.sleep(POLL_SECONDS)
