@@ -1,10 +1,9 @@
 """Checks that both runs have: the kind of change, the changed members, and why. Pure.
 
-A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation
-(or with the manifests), and the cluster now does what is expected, or does what it always did. A changed fact alone
-explains nothing: if documents expected the same before and after, a check that behaves differently is
-``unexplained``, whatever else changed. Each member has its own expectation, from the facts of its own nodes; the facts
-that its limitation depends on are read where that decides a whole check.
+A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation (or with
+the manifests), and the cluster now does what is expected, or what it always did. A changed fact alone explains nothing: if
+documents expected the same before and after, a check that behaves differently is ``unexplained``. Each member has its own
+expectation, from the facts of its own nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
