@@ -38,7 +38,7 @@ def write_archive(folder: Path, to: Path) -> None:
     files = read_folder(folder)
     if str(to) == PRINTED:
         packed = pack(folder.name, files, most=packable())
-        terminal.block(spelled_archive(packed))
+        terminal.encoded(spelled_archive(packed))
         return
     try:
         write_bytes(to, pack(folder.name, files).data)
