@@ -1,9 +1,11 @@
-"""The paths of the suites and manifests that ship with this package.
+"""What ships with this package: the paths of suites and manifests, and the tables of texts beside modules.
 
-In a checkout they are top-level folders beside the package; in an installed wheel they are in ``nettests/_bundled``.
-Nothing is read here.
+In a checkout suites and manifests are top-level folders beside the package; in an installed wheel they are in
+``nettests/_bundled``.
 """
 
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
 from pathlib import Path
 
 from nettests.errors import NettestsError
@@ -31,3 +33,18 @@ def _shipped(name: str) -> Path:
         f"the shipped {name} were not found; looked in {places[0]} and {places[1]}",
         hint="reinstall nettests: its files are incomplete",
     )
+
+
+def lines_of(package: str, name: str) -> Iterator[str]:
+    """Yield the lines of a text of a package, without its comments."""
+    for line in (files(package) / name).read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            yield line
+
+
+def rows_of(package: str, name: str) -> Iterator[Mapping[str, str]]:
+    """Yield the rows of a text of a package: blocks of ``key: value`` between empty lines."""
+    for block in (files(package) / name).read_text("utf-8").split("\n\n"):
+        pairs = [line.partition(": ") for line in block.splitlines() if line[:1] not in {"", "#"}]
+        if pairs:
+            yield {key: value for key, _, value in pairs}

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nettests.cli.job_options import published_roles
-from nettests.job import Role, Wanted, checked, identity, workload
+from nettests.job.identity import identity
+from nettests.job.wanted import Role, Wanted, checked
+from nettests.job.workload import workload
 from nettests.model.yaml_text import write_yaml
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -203,5 +203,5 @@ def _difference(entry: Entry, check: RecordedCheck) -> str | None:
             return f"{key}: {before or 'none'} → {now or 'none'}"
     for member, verdict in check.deviating_members.items():
         if entry.members.get(member) is not verdict:
-            return f"member {member}: {verdict.value}"
+            return f"{member}: {verdict.value}"
     return None

@@ -41,7 +41,7 @@ def refusal(check: Check) -> str:
     """Return why no flow of a check can be marked and captured, or nothing."""
     action = check.action
     if check.members:
-        return "it has members: name one of them (nettests plan --json)"
+        return "it is run at several places: name one of them (nettests plan --json)"
     if not action.source.kind.has_pod:
         return f"its packets begin at {action.source.kind.value}, where nothing can be captured"
     if Trait.ONE_FLOW not in action.question.traits:

@@ -11,8 +11,7 @@ from nettests import terminal
 from nettests.cli.help import Command
 from nettests.cli.options import own_options, report_dir_option
 from nettests.errors import NettestsError, PathError
-from nettests.job import pack, spelled_archive
-from nettests.job.archive import packable
+from nettests.job.archive import pack, packable, spelled_archive
 from nettests.private import write_bytes
 from nettests.session.recorded_runs import results_of
 from nettests.session.run_archive import newest, read_folder
@@ -39,7 +38,7 @@ def write_archive(folder: Path, to: Path) -> None:
     files = read_folder(folder)
     if str(to) == PRINTED:
         packed = pack(folder.name, files, most=packable())
-        terminal.block(spelled_archive(packed))
+        terminal.encoded(spelled_archive(packed))
         return
     try:
         write_bytes(to, pack(folder.name, files).data)

@@ -19,7 +19,7 @@ from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
 from nettests.cluster.ownership import lease_object
-from nettests.model.check import Plan
+from nettests.model.check import Plan, counted
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
@@ -99,7 +99,7 @@ def read_blueprint(common: CommonOptions) -> Blueprint:
 def planned_lines(blueprint: Blueprint) -> Iterator[str]:
     """Yield the lines of a plan: each check with its expectation, each skip with its reason, and the totals."""
     for check in blueprint.plan.checks:
-        swept = f", {len(check.members)} members" if check.members else ""
+        swept = f", {counted([of.label for of in check.members])}" if check.members else ""
         yield f"{check.id}  {_expected(blueprint.expectations[check.id])}{swept}"
     for skip in blueprint.plan.skips:
         yield f"{skip.id}  skipped: {skip.reason}"
@@ -160,7 +160,7 @@ def _described(facts: ClusterFacts) -> Iterator[str]:
 def _node(node: NodeFacts) -> Iterator[str]:
     state = "Ready" if node.ready else "not Ready"
     cordoned = "" if node.schedulable else ", cordoned"
-    yield f"{node.name}: {node.pool}, member {node.member}, {state}{cordoned}"
+    yield f"{node.name}: {node.pool}, no. {node.member}, {state}{cordoned}"
     facts: dict[str, Fact[Any]] = {
         "kubelet": node.kubelet,
         "runtime": node.runtime,

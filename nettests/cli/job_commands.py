@@ -26,9 +26,9 @@ from nettests.cluster.job_objects import (
 )
 from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, look
 from nettests.errors import ClusterError
-from nettests.job import JobState, Phase, Wanted, read_archive, unpack
-from nettests.job.archive import without_archive
-from nettests.job.state import claim_of
+from nettests.job.archive import read_archive, unpack, without_archive
+from nettests.job.state import JobState, Phase, claim_of
+from nettests.job.wanted import Wanted
 from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import LATEST

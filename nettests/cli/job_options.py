@@ -16,7 +16,9 @@ from nettests.cli.options import declared
 from nettests.cli.run_command import run
 from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
-from nettests.job import Role, Wanted, checked, identity, workload
+from nettests.job.identity import identity
+from nettests.job.wanted import Role, Wanted, checked
+from nettests.job.workload import workload
 from nettests.model.limits import KIB
 from nettests.outside_files import read_text
 from nettests.resources import manifests_path

@@ -1,14 +1,10 @@
 """The credentials of a kubeconfig's user: read, trimmed, validated and registered as secrets in one place.
 
-``kubeconfig`` calls this before the client library sees the user, which then has a plain token, a password or paths
-of certificates only. What client-go honours is honoured or refused here: ``tokenFile`` before ``token``, both trimmed
-(client-go, ``transport/token_source.go``), exec plugins, impersonation (``transport/round_trippers.go``). Errors
-never hold the credential.
-
-Run a kubeconfig's exec plugin (kubelogin, aws, gke-gcloud-auth-plugin …) and return the credentials that it gives. A
-plugin that is missing or fails ends the command with its name, exit code and message: the most frequent first mistake
-on AKS, EKS and GKE. Protocol: Kubernetes documentation, Authenticating, "client-go credential plugins"
-(``client.authentication.k8s.io``). Tokens are not cached here.
+``kubeconfig`` calls this before the client library sees the user. What client-go honours is honoured or refused:
+``tokenFile`` before ``token``, both trimmed (client-go, ``transport/token_source.go``), impersonation
+(``transport/round_trippers.go``), exec plugins (``client.authentication.k8s.io``). A plugin that is missing or fails, the
+most frequent first mistake on AKS, EKS and GKE, ends the command with its name, exit code and message. No error holds a
+credential, and no token is cached.
 """
 
 import base64

@@ -1,11 +1,8 @@
 """Run a process in a container, attach to one, or talk to one: stdout, stderr and exit code kept apart, everything bounded.
 
-The control channel that does not depend on the pod network, and the only one that starts processes.
-An exec without an exit code is a channel error: nothing is known of what it ran.
-
-What an attached container wrote before is in its log, and does not come; so nobody can say of silence more than how long it
-was listened to. Where somebody talks to a process, a stream that breaks is a channel error: the state of the process is
-unknown from then on.
+The only control channel that starts processes, and that does not depend on the pod network. An exec without an exit code,
+and a stream that breaks while somebody talks to a process, are channel errors: nothing is known of what was run. What an
+attached container wrote before is in its log and does not come.
 """
 
 import time

@@ -1,18 +1,12 @@
-"""Find out beforehand which requests the API server would deny to this identity.
+"""Find out beforehand what the API server would deny to this identity, and what it admits. Nothing is stored.
 
-First a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it allows too little. These
-rules may be incomplete (an authorizer of nodes, or a webhook, lists none), so whatever they do not allow is checked
-with a SelfSubjectAccessReview. Denials are facts (``ClusterFacts.denied``); ``plan.permits`` decides which checks are
-left out.
+Rules come from a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it allows too little. They
+may be incomplete (an authorizer of nodes, or a webhook, lists none), so whatever they do not allow is checked by a
+SelfSubjectAccessReview. Denials are facts (``ClusterFacts.denied``); ``plan.permits`` leaves checks out.
 
-Find the Pod Security level that a namespace enforces, with a dry run of a Pod that the stricter levels forbid.
-Nothing is stored, and no permission to read the namespace is needed. The level may come from the namespace's label or
-from the API server's configuration; the refusal names it in both cases. If something else refuses the dry run first,
-the label is read.
-
-Find out with a dry run whether the API server admits privileged containers at all. Nothing is stored. An API server
-without ``--allow-privileged`` refuses privileged and HostProcess containers while it validates a Pod, before Pod
-Security, quotas and admission policies are evaluated: a Pod that those refuse has passed
+The Pod Security level of a namespace is named by the refusal of a dry run of a Pod that the stricter levels forbid; if
+something else refuses first, the label is read. An API server without ``--allow-privileged`` refuses privileged containers
+while it validates a Pod, before Pod Security and quotas: a dry run that only those refuse has passed
 (k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and ``validateWindowsHostProcessPod``).
 """
 

@@ -1,14 +1,8 @@
-"""Retries of API requests: pauses, limits, and reading the token again when it is refused.
+"""Retries of API requests, and what is under way over a connection.
 
-Used for requests, watches and handshakes alike. What a response means is up to the caller.
-
-What is under way over one connection, so that closing the connection ends it; and when anything was answered last. An
-answer that is waited for, or a stream that is read, would hold its thread, and with it the process, until its time is
-over; cut, it is an error of who reads it.
-
-Count API requests by verb and resource: what a run costs the cluster. ``connection`` counts where requests and
-handshakes leave, retries and watches included; the totals are written at the end of a run. Paths are read, responses
-are not.
+Used for requests, watches and handshakes alike: pauses, limits, and reading the token again when it is refused. Closing a
+connection cuts what is under way, so that no thread holds the process until a time-out. Requests are counted by verb and
+resource, retries included: what a run costs the cluster. What a response means is up to the caller.
 """
 
 import math

@@ -1,10 +1,9 @@
 """Checks that both runs have: the kind of change, the changed members, and why. Pure.
 
-A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation
-(or with the manifests), and the cluster now does what is expected, or does what it always did. A changed fact alone
-explains nothing: if documents expected the same before and after, a check that behaves differently is
-``unexplained``, whatever else changed. Each member has its own expectation, from the facts of its own nodes; the facts
-that its limitation depends on are read where that decides a whole check.
+A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation (or with
+the manifests), and the cluster now does what is expected, or what it always did. A changed fact alone explains nothing: if
+documents expected the same before and after, a check that behaves differently is ``unexplained``. Each member has its own
+expectation, from the facts of its own nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +13,10 @@ from enum import StrEnum
 from nettests.compare.fact_changes import PAIR, JoinedNodes, manifest_changes
 from nettests.compare.known_facts import Cause, Ends, causes, dependencies, of_limitation
 from nettests.compare.recorded import End, Member, Members, RecordedCheck, RecordedRun, Seen
+from nettests.model.check import counted
 from nettests.model.check_id import EXTERNAL, parts_of
 from nettests.model.verdict import ACCEPTED, DEVIATING
 from nettests.model.words import Placement, Verdict
-from nettests.report.text import plural
 
 Runs = tuple[RecordedRun, RecordedRun]
 Checks = tuple[RecordedCheck, RecordedCheck]
@@ -303,21 +302,21 @@ def _why_of_members(runs: Runs, checks: Checks, changes: Sequence[MemberChange])
         change for change in changes if change.before is None and change.after in DEVIATING
     ]
     if deviating:
-        text = f"{plural(len(deviating), 'member')} that the other run does not have deviate"
+        text = f"what deviates at {counted([change.label for change in deviating])} is not in the other run"
         return Why(Explained.UNEXPLAINED, text)
     shared = [change for change in changes if change.in_both]
     if not shared:
         sizes = [str(len(check.members)) for check in checks]
-        cause = Cause(fact="members", before=sizes[0], after=sizes[1])
-        return Why(Explained.EXPLAINED, "members came or went with their nodes", (cause,))
+        cause = Cause(fact="nodes or pairs of nodes", before=sizes[0], after=sizes[1])
+        return Why(Explained.EXPLAINED, "nodes came or went", (cause,))
     all_causes: list[Cause] = []
     for change in shared:
         reasons = _of_member(runs, checks, change)
         if not reasons:
-            text = f"the expectation of {change.label} did not change, or not by a fact"
+            text = f"what is expected at {change.label} did not change, or not by a fact"
             return Why(Explained.UNEXPLAINED, text)
         all_causes += reasons
-    text = "the expectation of these members changed, and it is met"
+    text = "what is expected there changed, and it was observed"
     return Why(Explained.EXPLAINED, text, tuple(dict.fromkeys(all_causes)))
 
 

@@ -161,12 +161,12 @@ def because(change: CheckChange) -> str:
 def _members(members: Iterable[MemberChange]) -> Iterator[str]:
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for member in members:
-        was = member.before.value if member.before else "not a member"
-        now = member.after.value if member.after else "no member"
+        was = member.before.value if member.before else "not planned"
+        now = member.after.value if member.after else "not planned"
         moved = f" by {member.limitation_after or 'no limitation'}" if was == now else ""
         alike[f"{was} → {now}{moved}"].append(member.label)
     for what, labels in alike.items():
-        yield f"members {what}: {named(labels, 'member')}"
+        yield f"{what}: {named(labels, 'place')}"
 
 
 def _only(check: OnlyCheck) -> Item:

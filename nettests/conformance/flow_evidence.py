@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 
 from nettests.conformance.anonymous import Anonymous
 from nettests.conformance.conformance_report import Failed, Gap, Missing, Statistics
-from nettests.model.check import Check, Plan, Skip
+from nettests.model.check import Check, Plan, Skip, counted
 from nettests.model.check_id import LEFT_OUT
 from nettests.model.verdict import DEVIATING, MERGE_ORDER
 from nettests.model.words import Verdict
@@ -163,7 +163,10 @@ def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
         (Verdict.UNKNOWN, Gap.UNKNOWN, "not judged"),
     ):
         if verdict in seen and result.verdict is not verdict:
-            yield gap, f"{seen.count(verdict)} of {len(seen)} members were {word}"
+            yield (
+                gap,
+                f"{seen.count(verdict)} of {counted([member.label for member in result.members])} were {word}",
+            )
 
 
 def _alike(recorded: Check, planned: Check) -> bool:

@@ -1,13 +1,10 @@
 """Pseudonyms: always the same one for the same name, address or identifier, and a count per kind. Pure.
 
-Names are numbered in the order of their appearance (``node-1``); identifiers keep their form, derived from a key
-(``mac``, ``guid`` …). The mapping exists only in this object; only the counts are written.
-
-Addresses of one subnet stay in one subnet. Crypto-PAn (Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed
-function of the bits before it, so two addresses share exactly as many leading bits as before, and no two become one. Two
-properties are kept: the kind of address (private, link-local, documentation, multicast …), because rules depend on it,
-and the last bits, because the first or second address of a subnet is its gateway. Addresses next to those of
-documentation get no special treatment, which would reveal them.
+Names are numbered in the order of their appearance (``node-1``); identifiers keep their form (``mac``, ``guid`` …). The
+mapping exists only in this object; only the counts are written. Addresses of one subnet stay in one subnet by Crypto-PAn
+(Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed function of the bits before it. Two properties are kept:
+the kind of address (private, link-local, documentation …), because rules depend on it, and the last bits, because the
+first or second address of a subnet is its gateway.
 """
 
 import hmac

@@ -1,10 +1,9 @@
 """Anonymise the records of a run: addresses, identifiers, names and unknown words of every text are replaced. Pure.
 
-Nodes, zones and the cluster's domain are read from a run's facts first, and the run's own names from its plan, so that
-each gets a pseudonym of its kind wherever it appears. JSON is processed as data, any other text word by word. A token that
-is neither a known word, nor a number, nor of a known form is replaced, by the same pseudonym in every text, so that equal
-tokens stay equal. It does not matter which tool printed the text. ``names`` handles names of several parts. Diagnostics
-are left out: no verdict depends on them, and their texts are the least predictable.
+Nodes, zones and the cluster's domain are read from a run's facts first, and the run's own names from its plan, so that each
+gets a pseudonym of its kind wherever it appears. JSON is processed as data, any other text word by word, whichever tool
+printed it. A token that is neither a known word, nor a number, nor of a known form is replaced by the same pseudonym in
+every text. ``names`` handles names of several parts. Diagnostics are left out: no verdict depends on them.
 """
 
 import json

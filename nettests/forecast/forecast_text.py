@@ -129,7 +129,7 @@ def _change(change: ExpectedChange, entries: Mapping[str, Entry]) -> Item:
     lines = []
     if change.kind is Coming.MEMBERS:
         labels = (member.label for member in change.members)
-        lines.append(f"members: {named(labels, 'member')}")
+        lines.append(f"at {named(labels, 'place')}")
     for word, names in (("ends", change.ends), ("applies", change.applies)):
         for name in names[:SHOWN_ENTRIES]:
             lines += _entry(word, name, entries, settled=change.kind is Coming.OPENS)

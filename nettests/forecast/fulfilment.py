@@ -147,7 +147,7 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
         if member.label in seen.members
         and seen.members[member.label].limitation != member.limitation_after
     ]
-    return f"something else decides {named(otherwise, 'member')}" if otherwise else ""
+    return f"something else decides at {named(otherwise, 'place')}" if otherwise else ""
 
 
 def _seen(seen: RecordedCheck | None) -> str:

@@ -16,9 +16,9 @@ from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report.heat_map import GLYPHS
 
-WIDE = 800
+WIDE = 840
 """Pixels that all columns take together, where they are not too narrow then."""
-WIDEST, NARROWEST = 24.0, 3.0
+WIDEST, NARROWEST = 60.0, 3.0
 """Pixels of a column."""
 STRIP, HEIGHT = 20, 120
 """Pixels of a strip, and of a chart's plane."""
@@ -26,6 +26,8 @@ COUNTED = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
 """What bars are made of, from the bottom up; they are few beside what passed, which would hide them."""
 _GLYPH = 14
 """Pixels that a shape takes; in narrower cells there is none."""
+_LEAST = 3.0
+"""Pixels of a bar at least: one red check beside a night of hundreds is to be seen."""
 _TICKS, _DATE_WIDTH = 9, 44
 """Dates below a chart, at most, and how many pixels each takes."""
 _NOTHING = 1e-6
@@ -44,8 +46,9 @@ class Columns:
 
     @property
     def pitch(self) -> float:
-        """From one column to the next."""
-        return round(min(WIDEST, max(NARROWEST, WIDE / self.number)), 2)
+        """From one column to the next; a whole number without its point, as all figures follow from it."""
+        pitch = round(min(WIDEST, max(NARROWEST, WIDE / self.number)), 2)
+        return int(pitch) if pitch.is_integer() else pitch
 
     @property
     def width(self) -> float:
@@ -150,6 +153,12 @@ def worst(strips: Iterable[Sequence[Verdict | None]]) -> list[Verdict | None]:
     ]
 
 
+def is_steady(verdicts: Iterable[Verdict | None]) -> bool:
+    """Whether a check was good wherever it was judged, or skipped in every run: its strip would show nothing."""
+    seen = {_NAMES[verdict] for verdict in verdicts if verdict is not None}
+    return len(seen) < 2 and seen <= {GOOD, Verdict.SKIPPED.value}
+
+
 def _layer(name: str, places: Sequence[int], columns: Columns) -> Layer:
     glyph = "" if name == GOOD or columns.pitch < _GLYPH else GLYPHS.get(Verdict(name), "")
     inset, top = round((columns.pitch - _GLYPH) / 2, 2), (STRIP - _GLYPH) // 2
@@ -174,7 +183,7 @@ def counts_chart(history: ClusterHistory, columns: Columns) -> Chart:
     for at, stack in enumerate(stacks):
         below = 0.0
         for verdict, number in zip(COUNTED, stack, strict=True):
-            high = round(HEIGHT * number / top, 2)
+            high = round(max(HEIGHT * number / top, _LEAST if number else 0), 2)
             if number:
                 x, y = round(columns.left(at) + inset, 2), round(HEIGHT - below - high, 2)
                 paths.setdefault(verdict, []).append(f"M{x} {y}h{wide}v{high}h-{wide}z")

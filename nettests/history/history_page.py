@@ -3,10 +3,9 @@
 The template lays out what is prepared here. How much is shown at once is bounded; everything is on the page.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -18,6 +17,7 @@ from nettests.history.drawing import (
     Strip,
     counts_chart,
     durations_chart,
+    is_steady,
     strip,
     ticks,
     worst,
@@ -38,21 +38,12 @@ from nettests.report.summary import duration
 from nettests.report.text import plural
 
 SHOWN = 6
-"""Checks of a turn that are open at first sight."""
+"""Strips of a turn that are open at first sight."""
 MARKED = 3000
 """Cells of a cluster that say what they are when pointed at: a year of a broken cluster has a hundred times as many."""
-APART = 22
-"""Pixels from one pin of the timeline to the next, at least."""
+LANES = 8
+"""Turns that have a lane below the chart."""
 _SEEN = {Colour.RED: Verdict.FAIL, Colour.GOOD: Verdict.PASS, Colour.BLIND: None}
-
-
-class Pin(NamedTuple):
-    """A turn above the column in which it began; ``more`` began there too, or too near for a pin of their own."""
-
-    x: float
-    number: int
-    turn: Turn
-    more: int
 
 
 class Part:
@@ -80,8 +71,23 @@ class Part:
         label = f"{trend.cause}: {self.line(trend)}"
         return strip(verdicts, self.columns, first_bad=trend.course.first_bad, label=label)
 
-    def check(self, trend: CheckTrend, *, marked: bool = False) -> Strip:
-        """Return the strip of a check; if ``marked``, its red cells lead to their reports, as long as there are marks left."""
+    def lanes(self) -> Iterator[tuple[int, Turn, Strip]]:
+        """Yield the most urgent turns, each with the worst of its checks in each run."""
+        for number, turn in self.turns[:LANES]:
+            verdicts = worst(check.verdicts for check in turn.checks)
+            yield number, turn, strip(verdicts, self.columns, first_bad=turn.first_bad, label=history_text.turn_name(turn))  # fmt: skip
+
+    def strips(
+        self, trends: Iterable[CheckTrend], *, marked: bool = False
+    ) -> list[tuple[list[CheckTrend], Strip]]:
+        """Return one strip for all checks that went the same way; if ``marked``, its red cells lead to their reports."""
+        alike: dict[tuple[Verdict | None, ...], list[CheckTrend]] = {}
+        for trend in trends:
+            alike.setdefault(tuple(trend.verdicts), []).append(trend)
+        return [(checks, self._check(checks[0], marked=marked)) for checks in alike.values()]
+
+    def _check(self, trend: CheckTrend, *, marked: bool) -> Strip:
+        """Return the strip of a check; as long as there are marks left, its red cells have them."""
         marks = [*self._marks(trend)] if marked else []
         marks = marks if len(marks) <= self._marks_left else []
         self._marks_left -= len(marks)
@@ -101,27 +107,29 @@ class Part:
                 text = f"{history_text.when(run)}: {verdict.value} ({run.name})"
                 yield Mark(self.columns.left(at), text, address)
 
-    def flows(self) -> Iterator[tuple[str, Strip, list[CheckTrend]]]:
-        """Yield each flow with the worst of its checks in each run, and the checks."""
+    def flows(self) -> Iterator[tuple[str, Strip, list[CheckTrend], list[CheckTrend]]]:
+        """Yield each flow that changed with the worst of its checks in each run, the checks that changed, and the others."""
+        for name, checks in self._by_flow().items():
+            changed = [check for check in checks if not is_steady(check.verdicts)]
+            if changed:
+                label = f"{name}: the worst of {len(checks)} in each run"
+                verdicts = worst(check.verdicts for check in checks)
+                steady = [check for check in checks if check not in changed]
+                yield name, strip(verdicts, self.columns, label=label), changed, steady
+
+    def steady_flows(self) -> dict[str, list[CheckTrend]]:
+        """Return the flows of which every check was good, or skipped, in all runs."""
+        return {
+            name: checks
+            for name, checks in self._by_flow().items()
+            if all(is_steady(check.verdicts) for check in checks)
+        }
+
+    def _by_flow(self) -> dict[str, list[CheckTrend]]:
         by_flow: dict[str, list[CheckTrend]] = {}
         for check in self.history.checks:
             by_flow.setdefault(check.flow, []).append(check)
-        for name, checks in by_flow.items():
-            label = f"{name}: the worst of {len(checks)} in each run"
-            verdicts = worst(check.verdicts for check in checks)
-            yield name, strip(verdicts, self.columns, label=label), checks
-
-    def pins(self) -> Iterator[Pin]:
-        """Yield a pin for each turn that has room beside the one before it; the others are counted there."""
-        groups: list[tuple[float, list[tuple[int, Turn]]]] = []
-        for number, turn in sorted(self.turns, key=lambda turn: (turn[1].first_bad, turn[0])):
-            x = self.columns.middle(turn.first_bad)
-            if not groups or x - groups[-1][0] >= APART:
-                groups.append((x, []))
-            groups[-1][1].append((number, turn))
-        for x, together in groups:
-            number, urgent = min(together, key=lambda turn: turn[0])
-            yield Pin(x, number, urgent, len(together) - 1)
+        return by_flow
 
 
 def render_page(history: History) -> str:

@@ -121,6 +121,18 @@ def turn_head(turn: Turn, runs: Sequence[ReadRun]) -> str:
     return f"red now and then, first {began}"
 
 
+def turn_name(turn: Turn) -> str:
+    """Return what a turn is about: its first incident, its check, or its checks by flow."""
+    if turn.incidents:
+        more = len(turn.incidents) - 1
+        return turn.incidents[0].cause + (f" · {more} more" if more else "")
+    flows = dict.fromkeys(check.flow for check in turn.checks)
+    checks = plural(len(turn.checks), "check")
+    if len(turn.checks) == 1:
+        return turn.checks[0].id
+    return f"{checks} of {next(iter(flows)) if len(flows) == 1 else plural(len(flows), 'flow')}"
+
+
 def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
     """Yield what is known of one turn: its causes, the two runs, changed facts, and whether they explain it."""
     for incident in turn.incidents:

@@ -1,10 +1,9 @@
 """The runs of each cluster → the trend of each check and incident, and the facts that changed with it. Pure.
 
-Clusters are told apart by ``compare.recorded.cluster_of``. A run that cannot be placed is left out with the reason, and
-no run is counted twice. A run is red for a check if the check or one of its members deviates, and good if its verdict is
-accepted. A run is red for an incident if it has it, and good if at least one of the incident's checks was judged. A
-missing check means something only if the run selected the same flows, classes and nodes as the last run that planned
-it. Nothing here chooses words.
+``compare.recorded.cluster_of`` tells clusters apart. A run that cannot be placed is left out with the reason, and no run is
+counted twice. A run is red for a check if the check or a member deviates, and for an incident if it has it; it is good if
+the verdict is accepted, or at least one of the incident's checks was judged. A missing check counts only if the run
+selected the same flows, classes and nodes as the last run that planned it.
 """
 
 from collections import defaultdict

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
 from typing import TypeVar
 
 from nettests.judge.distrust import (
@@ -36,16 +35,13 @@ from nettests.model.words import (
     Question,
 )
 from nettests.model.workload import WORDS
+from nettests.resources import lines_of
 from nettests.rules import RULES
 
 W = TypeVar("W", bound=Enum)
 
 
-_STEPS = dict(
-    line.split(": ", 1)
-    for line in (files("nettests.judge") / "advice.txt").read_text("utf-8").splitlines()
-    if not line.startswith("#")
-)
+_STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice.txt"))
 
 
 def _of_words(start: str, words: Iterable[W]) -> dict[W, str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.model.check import Check
+from nettests.model.check import Check, counted
 from nettests.model.check_id import member_id
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
 from nettests.model.words import Verdict
@@ -67,7 +67,7 @@ def _message(
     """Return one line: how many members deviate of how many, which, and what the first one showed."""
     worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
     head = f"{check.title} - {check.flow}"
-    many = f"{len(worst_members)} of {len(check.members)} members"
+    many = f"{len(worst_members)} of {counted([label for label, _ in each])}"
     if worst is Verdict.PASS:
         return f"{head} - expected {expected}, observed {observed}{_left_out(each)}"
     if worst is Verdict.SKIPPED:
@@ -84,7 +84,9 @@ def _message(
 def _left_out(each: Sequence[tuple[str, Judgement]]) -> str:
     """Return how many members were skipped beside those that passed, and why the first one was."""
     reasons = [judgement.message for _, judgement in each if judgement.verdict is Verdict.SKIPPED]
-    return f"; skipped for {len(reasons)} of {len(each)} members: {reasons[0]}" if reasons else ""
+    if not reasons:
+        return ""
+    return f"; skipped for {len(reasons)} of {counted([label for label, _ in each])}: {reasons[0]}"
 
 
 def _observed(each: Iterable[tuple[str, Judgement]]) -> str:
@@ -107,7 +109,7 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
     most = texts.most_common(2)
     if not most:
         return ""
-    return f"{most[0][0]}, of some members something else" if len(most) > 1 else most[0][0]
+    return f"{most[0][0]}, elsewhere something else" if len(most) > 1 else most[0][0]
 
 
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:

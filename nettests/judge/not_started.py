@@ -7,7 +7,8 @@ Used by ``advice`` and by the report's incidents. The first words are those of `
 import re
 from dataclasses import dataclass
 
-from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, rows_of, shown
+from nettests.judge.refusals import AFTER_REFUSAL, Refusal, bare, refusal_of, shown
+from nettests.resources import rows_of
 
 _NOT_STARTED = re.compile(
     # sample: pod server-windows-1-1 is not Ready: container hostname: ImagePullBackOff: failed to pull and unpack image "…": no match …
@@ -24,7 +25,7 @@ _NOT_CREATED = re.compile(
     r"(?:\S+ \S+: \d{3} \w*: |Error creating: )?(?P<message>.+)",
     re.DOTALL,
 )
-_STEPS = tuple((row["reason"], row["step"]) for row in rows_of("not_started.txt"))
+_STEPS = tuple((row["reason"], row["step"]) for row in rows_of("nettests.judge", "not_started.txt"))
 # sample: init container istio-init: ImagePullBackOff: …
 _INIT = re.compile(r"init container (?P<name>\S+): ")
 

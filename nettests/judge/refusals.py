@@ -7,11 +7,10 @@ Gatekeeper, pkg/webhook/policy.go; Kyverno, pkg/webhooks/utils/block.go; OpenShi
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 
 from nettests.model.visible import cut
+from nettests.resources import rows_of
 
 LENGTH = 300
 """Characters of a refusal in the title of an incident."""
@@ -38,17 +37,9 @@ class _Kind:
     by: str = ""
 
 
-def rows_of(name: str) -> Iterator[Mapping[str, str]]:
-    """Yield the rows of a text of this package: blocks of ``key: value``."""
-    for block in (files("nettests.judge") / name).read_text("utf-8").split("\n\n"):
-        pairs = [line.partition(": ") for line in block.splitlines() if not line.startswith("#")]
-        if pairs:
-            yield {key: value for key, _, value in pairs}
-
-
 _KINDS = tuple(
     _Kind(re.compile(row["message"]), row["step"], row.get("by", ""))
-    for row in rows_of("refusals.txt")
+    for row in rows_of("nettests.judge", "refusals.txt")
 )
 _OF_RBAC = re.compile(
     # sample: pods is forbidden: User "a" cannot create resource "pods" in API group "" in the namespace "b"

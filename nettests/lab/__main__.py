@@ -5,7 +5,11 @@ imported only by the lab's own process, which would fail with a less useful mess
 """
 
 import sys
+from collections.abc import Sequence
+from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
 
 from nettests.lab.errors import LabError
 
@@ -23,6 +27,16 @@ NOT_INSTALLED = 4
 """The exit code, as pytest's for wrong usage; ``nettests run --lab`` ends with it too."""
 
 
+INSTALL = "pip install 'nettests[lab]'"
+ELSEWHERE = "on Windows start it in WSL 2, on macOS in a Linux virtual machine"
+_HELP = """Usage: nettests lab COMMAND [OPTIONS]
+
+  Emulated mixed clusters: Linux and Windows nodes with real packets, in network namespaces.
+
+  up, down, status, kubeconfig, profiles, fault; each has its own --help once the lab's libraries are installed.
+"""
+
+
 def missing() -> list[str]:
     """Return the names of the libraries that are not installed."""
     return [name for name, module in LIBRARIES.items() if not _is_there(module)]
@@ -36,18 +50,38 @@ def _is_there(module: str) -> bool:
 
 
 def main() -> None:
-    """Run the command line, or say what to install."""
+    """Run the command line, or say what to install; help and names of profiles need nothing."""
     absent = missing()
+    elsewhere = sys.platform != "linux"
+    if (absent or elsewhere) and _answered_without(sys.argv[1:]):
+        return
+    if elsewhere:
+        _end(LabError("the lab is made of Linux network namespaces", hint=ELSEWHERE))
     if absent:
-        error = LabError(
-            f"the lab needs libraries that are not installed: {', '.join(absent)}",
-            hint="pip install 'nettests[lab]'",
-        )
-        sys.stderr.write(f"Error: {error}\n")
-        sys.exit(NOT_INSTALLED)
+        libraries = ", ".join(absent)
+        _end(LabError(f"the lab needs libraries that are not installed: {libraries}", hint=INSTALL))
     from nettests.lab import cli  # noqa: PLC0415 - needs the libraries
 
     cli.main()
+
+
+def _end(error: LabError) -> NoReturn:
+    sys.stderr.write(f"Error: {error}\n")
+    sys.exit(NOT_INSTALLED)
+
+
+def _answered_without(words: Sequence[str]) -> bool:
+    """Answer what needs no library, with a word about those that are missing."""
+    if words == ["profiles"]:
+        package = Path(str(files("nettests")))
+        folders = (root / "manifests" / "lab" for root in (package.parent, package / "_bundled"))
+        lines = sorted(file.stem for folder in folders for file in folder.glob("*.yaml"))
+    elif not words or {"-h", "--help"} & {*words}:
+        lines = [_HELP]
+    else:
+        return False
+    sys.stdout.write("\n".join([*lines, f"To start a lab: {INSTALL}"]) + "\n")
+    return True
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ by node pool, never by node, address or build, so that an id means the same chec
 Addresses are looked up once the probes are deployed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -250,6 +250,15 @@ class Member:
     action: Action
     placement: Placement
     controls: tuple[Control, ...] = ()
+
+
+def counted(labels: Collection[str]) -> str:
+    """Return how many nodes, or pairs of nodes, there are by the labels of members: ``1 pair of nodes``."""
+    ends = (label.partition(" → ") for label in labels)
+    pairs = any(arrow and source != target for source, arrow, target in ends)
+    word = "pair" if pairs else "node"
+    many = f"{len(labels)} {word}" if len(labels) == 1 else f"{len(labels)} {word}s"
+    return f"{many} of nodes" if pairs else many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,12 @@
-"""Why a Pod does not start, in one line: what tells most of its status and its events. Pure.
+"""Why a Pod does not start, in one line: the most telling part of its status and its events. Pure.
 
-A kubelet says it in several places, and the one that kubectl shows first seldom has the cause: ``ImagePullBackOff`` without
-the registry's answer, ``CrashLoopBackOff`` without the exit code, a sandbox name that is reserved since the attempt that
-failed. Read while a run waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's own Pod
-(``parse.start``) and follows its Job (``job.state``); ``judge.not_started`` has the next step.
+The text that kubectl shows first seldom has the cause: ``ImagePullBackOff`` without the registry's answer,
+``CrashLoopBackOff`` without the exit code, a sandbox name that is reserved since the attempt that failed. Used while a run
+waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's own Pod (``parse.start``) and follows
+its Job (``job.state``); ``judge.not_started`` has the next step.
 
-Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (reasons and texts of events; the
-cause is in the back-off's message since 1.32); containerd, internal/cri/server/sandbox_run.go; microsoft/hcsshim.
+Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (the cause is in the back-off's
+message since 1.32); containerd, internal/cri/server/sandbox_run.go; microsoft/hcsshim.
 """
 
 import re

@@ -17,6 +17,7 @@ from typing import NewType
 from nettests.errors import NettestsError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.versions import KubernetesVersion
+from nettests.resources import lines_of
 
 NodeArgv = NewType("NodeArgv", tuple[str, ...])
 """A command that a process on a node may be started with; made by ``node_argv``."""
@@ -97,21 +98,10 @@ def host_start(output: str) -> HostStart | None:
 
 
 _NTSTATUS = {
-    0x40010004: "DBG_TERMINATE_PROCESS: ended by the system, as when its node is shut down",
-    0xC0000005: "STATUS_ACCESS_VIOLATION: it accessed memory that is not its own",
-    0xC0000017: "STATUS_NO_MEMORY: the node lacks memory",
-    0xC000001D: "STATUS_ILLEGAL_INSTRUCTION: it is built for another processor",
-    0xC0000022: "STATUS_ACCESS_DENIED: its account may not do that",
-    0xC0000034: "STATUS_OBJECT_NAME_NOT_FOUND: a file or an object that it needs is missing",
-    0xC000007B: "STATUS_INVALID_IMAGE_FORMAT: it, or a DLL of it, is no program for this system",
-    0xC00000FD: "STATUS_STACK_OVERFLOW: its stack is full",
-    0xC000012D: "STATUS_COMMITMENT_LIMIT: the node's memory and paging file are used up",
-    0xC0000135: "STATUS_DLL_NOT_FOUND: a DLL that it needs is missing, as in an image of another Windows build",
-    0xC0000139: "STATUS_ENTRYPOINT_NOT_FOUND: a DLL that it needs is of another version",
-    0xC000013A: "STATUS_CONTROL_C_EXIT: it was told to end",
-    0xC0000142: "STATUS_DLL_INIT_FAILED: a DLL that it needs does not start",
-    0xC0000374: "STATUS_HEAP_CORRUPTION: it destroyed its own memory",
-    0xC0000409: "STATUS_STACK_BUFFER_OVERRUN: it ended itself after an error",
+    int(code, 16): meaning
+    for code, _, meaning in (
+        line.partition(" ") for line in lines_of("nettests.model", "ntstatus.txt")
+    )
 }
 
 

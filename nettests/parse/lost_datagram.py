@@ -1,10 +1,9 @@
 """A single lost datagram: the retries that follow, and when it becomes a finding. Pure.
 
-UDP promises no delivery, and a healthy cluster loses one of some hundred thousand datagrams. If one datagram of a
-check is silent and the others were answered, ``probes`` sends more (``wants_more``); a second loss makes the check
-flaky. So does the first, unless it is the only one of the run so far, which ``session.watch`` knows: a defect that
-loses the first packet of every path loses one on each. Checks that count losses themselves (``LOSS``) are not
-affected.
+UDP promises no delivery, and a healthy cluster loses one of some hundred thousand datagrams. If one datagram of a check is
+silent and the others were answered, ``probes`` sends more (``wants_more``); a second loss makes the check flaky. So does the
+first, unless ``session.watch`` knows it as the only one of the run: a defect that loses the first packet of every path loses
+one on each. Checks that count losses themselves (``LOSS``) are not affected.
 """
 
 from collections.abc import Sequence

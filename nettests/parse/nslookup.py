@@ -8,16 +8,15 @@ the last colon are not (posted outputs), so that an address is known by its plac
 import ipaddress
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, not_understood, one_line
+from nettests.resources import lines_of
 
 _FAILURES = tuple(
     (re.compile(pattern), Outcome(outcome))
-    for line in (files("nettests.parse") / "nslookup.txt").read_text("utf-8").splitlines()
-    if not line.startswith("#")
+    for line in lines_of("nettests.parse", "nslookup.txt")
     for outcome, _, pattern in [line.partition(" ")]
 )
 

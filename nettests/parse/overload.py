@@ -1,12 +1,10 @@
 """Tell a lost packet from silence that says nothing: an overloaded probe, or a kernel that limits its errors. Pure.
 
-``resent`` and ``slow`` need other answers that came at once; ``session`` ignores a time-out that an overloaded probe
-explains if another attempt was answered. If a probe, its node or the machine that runs nettests is short of CPU time,
-all answers over its channel are late. Lost packets instead delay some answers and not the others, each by a
-retransmission time-out. Only requests that normally take milliseconds can show that: those of other checks, to
-addresses. Silence may also be explained by a kernel's rate limit: the ICMP error for a datagram may have been suppressed.
-``probes.pace`` counts the refusals that a probe received; if the kernel's budget was used up (``icmp_ratelimit``), the
-record of a UDP request says so, and such a silence beside refusals shows nothing. Nothing is judged here.
+If a probe, its node or the machine that runs nettests is short of CPU time, all answers over its channel are late. Lost
+packets delay some answers and not the others, each by a retransmission time-out. Only requests that normally take
+milliseconds can show the difference: those of other checks, to addresses. A kernel's rate limit for ICMP errors also
+explains silence: ``probes.pace`` counts the refusals that a probe received, and if the budget (``icmp_ratelimit``) was used
+up, the record of a UDP request says so. Used by ``resent``, ``slow`` and ``session``. Nothing is judged here.
 """
 
 from collections.abc import Iterable, Sequence

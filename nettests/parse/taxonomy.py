@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
 
 from nettests.model.words import OS, Outcome
+from nettests.resources import lines_of
 
 
 class Stage(StrEnum):
@@ -41,39 +41,22 @@ class Row:
 
 def _rows() -> Iterator[Row]:
     """Yield the rows of ``taxonomy.txt``."""
-    for line in (files("nettests.parse") / "taxonomy.txt").read_text("utf-8").splitlines():
-        if not line.startswith("#"):
-            stage, system, outcome, fragment, sample = line.split(" | ")
-            yield Row(
-                stage=Stage(stage),
-                fragment=fragment,
-                outcome=Outcome(outcome),
-                sample=sample,
-                os=None if system == "any" else OS(system),
-            )
+    for line in lines_of("nettests.parse", "taxonomy.txt"):
+        stage, system, outcome, fragment, sample = line.split(" | ")
+        yield Row(
+            stage=Stage(stage),
+            fragment=fragment,
+            outcome=Outcome(outcome),
+            sample=sample,
+            os=None if system == "any" else OS(system),
+        )
 
 
 TABLE = tuple(_rows())
 
-_WINDOWS_ERRORS = {
-    64: "The specified network name is no longer available.",
-    1460: "This operation returned because the timeout period expired.",
-    9002: "DNS server failure.",
-    9003: "DNS name does not exist: no such host.",
-    10013: "An attempt was made to access a socket in a way forbidden by its access permissions.",
-    10040: "A message sent on a datagram socket was larger than the internal message buffer or some other network limit.",
-    10048: "Only one usage of each socket address is normally permitted.",
-    10051: "A socket operation was attempted to an unreachable network.",
-    10053: "An established connection was aborted by the software in your host machine.",
-    10054: "An existing connection was forcibly closed by the remote host.",
-    10055: "The system lacked sufficient buffer space or because a queue was full.",
-    10060: "The connected party did not properly respond after a period of time.",
-    10061: "The target machine actively refused it.",
-    10065: "A socket operation was attempted to an unreachable host.",
-    11001: "No such host is known.",
-    11002: "The local server did not receive a response from an authoritative server.",
-    11004: "The requested name is valid, but no data of the requested type was found.",
-}
+_WINDOWS_ERRORS = dict(
+    line.split(" ", 1) for line in lines_of("nettests.parse", "windows_errors.txt")
+)
 """The texts of numbers (Winsock, winerror.h). Where FormatMessage has no text at all, Go prints the number
 (``syscall.Errno.Error``); it prefers English, and where that is missing takes the system's own language."""
 # sample: "dial tcp 10.244.2.5:9999: connectex: winapi error #10061"
@@ -94,7 +77,7 @@ def classify(text: str, client_os: str, stage: Stage | None = None) -> Outcome |
     """
     stage = stage or stage_of(text)
     if client_os == OS.WINDOWS:
-        text = _NUMBER.sub(lambda match: _WINDOWS_ERRORS.get(int(match[1]), match[0]), text)
+        text = _NUMBER.sub(lambda match: _WINDOWS_ERRORS.get(match[1], match[0]), text)
     lowered = text.lower()
     for row in TABLE:
         if row.stage is stage and row.os in {None, client_os} and row.fragment.lower() in lowered:

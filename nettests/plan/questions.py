@@ -58,16 +58,19 @@ class Candidate:
 
     @property
     def title(self) -> str:
-        """The check in words: ``windows-1 pod → linux-1 pod-ip on another node, TCP``."""
+        """The check in words, by systems, as names of pools look like those of nodes: ``Windows pod → Linux pod-ip on another node, TCP``."""
         if self.case is not None:
-            return f"{self.cell.path} {self.question.value} {self.case.label}"
+            place = self.cell.source.os.words if self.cell.source else "API server"
+            return f"{place}: {self.question.value} {self.case.label}"
         source = (
-            f"{self.cell.source.pool} {self.flow.source.value}" if self.cell.source else "outside"
+            f"{self.cell.source.os.words} {self.flow.source.value}"
+            if self.cell.source
+            else "outside"
         )
         owner = self.cell.backends or self.cell.many_backends or self.cell.target
         target = ""
         if owner is not None and self.cell.placement is not Placement.NOWHERE:
-            target = f"{self.cell.target_name} "
+            target = f"{owner.os.words} "
         elif self.flow.service is not None:
             target = f"{self.flow.service.label} "
         words = (

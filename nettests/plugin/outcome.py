@@ -1,10 +1,9 @@
 """The verdict of a check as a fixture, as a pytest outcome, and read back from the reports of xdist workers.
 
-The fixture ``verdict`` waits until the journal says that the check is done, in whatever process the test runs, and takes
-the verdict of the process that observed. pass → passed · limited → xfailed with the limitation's id · fail, lifted,
-flaky → failed · unknown → error in set-up: the test, which would assert something of an observation, cannot begin ·
-recorded → passed, tagged · known-bug → xfailed likewise · skipped → skipped. pytest's ``--runxfail`` does not change
-this: the translation happens on the finished report.
+The fixture ``verdict`` waits until the journal says that the check is done, and takes the verdict of the process that
+observed it. pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown → error in
+set-up, because a test that would assert something of an observation cannot begin · recorded → passed, tagged · known-bug →
+xfailed · skipped → skipped. The finished report is translated, so that ``--runxfail`` changes nothing.
 """
 
 import json

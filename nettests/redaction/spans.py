@@ -1,13 +1,10 @@
 """Find the secrets in a text, and replace them by a mark. Pure.
 
-A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes
-search the original text; their matches are hidden together. Others need one pass over the lines of a text each, which
-yields the places to hide.
-
-Of the plugins of detect-secrets only those whose expressions begin with a token's own letters are used. Left out: entropy,
-which takes uids, hashes and HNS' ids for secrets; keywords, which ``shapes`` knows by what Kubernetes writes; addresses of
-the internet, which are what a run is about; Artifactory, whose expression takes words for passwords; Discord, Telegram,
-npm, OpenAI and JSON Web Tokens, whose expressions try every letter of a text or are quadratic.
+A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes search
+the original text, and their matches are hidden together. Of the plugins of detect-secrets only those are used whose
+expressions begin with a token's own letters. Left out are entropy, which takes uids, hashes and HNS' ids for secrets;
+keywords, which ``shapes`` knows by what Kubernetes writes; addresses, which are what a run is about; Artifactory, which
+takes words for passwords; Discord, Telegram, npm, OpenAI and JSON Web Tokens, whose expressions are slow.
 """
 
 import re

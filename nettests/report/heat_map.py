@@ -20,8 +20,8 @@ CELL = 14
 """Units of a cell's side."""
 LETTER = 6.2
 """Units that a letter of a label takes, at most."""
-MARKED = 400
-"""So many cells say on hovering what was seen; all are named in the documents."""
+MARKED = 120
+"""So many cells of the first picture are links; all are named in the documents."""
 IN_TEXT = 20
 """So many nodes fit into a terminal's lines."""
 GLYPHS = {

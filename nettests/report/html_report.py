@@ -49,10 +49,10 @@ _PURPOSES = {
 
 NOTHING = Markup("")
 EXAMPLES = 10
-"""So many checks of an incident are written out in its list; the others are counted by flow."""
+"""So many checks of an incident are written out in its list, of later incidents three; the others are counted by flow."""
 
 
-PICTURES = 24
+PICTURES = 12
 """So many pictures of members name their nodes; more are small, and all have the order of the one below the headline."""
 ROWS = 30
 """So many rows of a table of the run are shown, those first that took longest."""

@@ -138,11 +138,11 @@ def _detail(result: CheckResult) -> str:
     if result.next_step:
         lines.append(f"next step: {result.next_step}")
     lines += [
-        f"member {check.label}: {check.verdict.value}: {one_line(check.message)}"
+        f"{check.label}: {check.verdict.value}: {one_line(check.message)}"
         for check in result.deviating[:MEMBERS]
     ]
     if len(result.deviating) > MEMBERS:
-        lines.append(f"… and {len(result.deviating) - MEMBERS} more members: {_REST}")
+        lines.append(f"… and {len(result.deviating) - MEMBERS} more: {_REST}")
     return "\n".join(lines)
 
 

@@ -8,14 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from nettests.model.check import Check
+from nettests.model.check import Check, counted
 from nettests.model.expectation import Expectation
 from nettests.model.observation import Observation, Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
 from nettests.model.words import Verdict
 from nettests.report.latencies import latency
 from nettests.report.results import CheckResult, Latency
-from nettests.report.text import plural
 
 _PASSED = MembersJudged(verdict=Verdict.PASS, labels=())
 
@@ -64,7 +63,7 @@ def member_line(result: CheckResult) -> str:
         if times
         else ""
     )
-    return f"{plural(len(result.members), 'member')}: {verdicts}{took}"
+    return f"{counted([member.label for member in result.members])}: {verdicts}{took}"
 
 
 def latency_of(result: CheckResult) -> Latency | None:

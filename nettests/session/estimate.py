@@ -49,11 +49,11 @@ class Estimate:
     def lines(self) -> tuple[str, ...]:
         """What a person reads of it."""
         checks, flows = plural(self.checks, "check"), plural(self.flows, "flow")
-        members, nodes = plural(self.members, "member"), plural(self.nodes, "node")
+        nodes = plural(self.nodes, "node")
         execs = REQUESTS_A_PROCESS * self.processes
         requests = f"about {self.requests:,} API requests, of which {execs:,} execs"
         return (
-            f"{checks} of {flows} with {members} on {nodes}; {self.skips} skipped",
+            f"{checks} of {flows}, run {self.members:,} times on {nodes}; {self.skips} skipped",
             f"{plural(self.probes, 'probe Pod')}, {plural(self.pods, 'Pod')} in all, {plural(self.services, 'Service')}",
             f"{requests}; about {self.seconds} s on a lab, and the time in which nodes pull images",
         )

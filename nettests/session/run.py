@@ -4,9 +4,10 @@
 or the only one). Tests, in any process, take their verdicts from the journal with ``Follower``.
 """
 
-import resource
+import sys
 import threading
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
 
 from nettests.errors import NettestsError
@@ -248,5 +249,11 @@ def make_room() -> None:
 
     A fleet has hundreds of probes; shells usually start programs with a soft limit of 1,024, whatever the system allows.
     """
+    if sys.platform == "win32":
+        hint = "on Windows start nettests in WSL 2, or in the cluster: nettests job"
+        raise NettestsError("a run needs Linux or macOS", hint=hint)
+    import resource  # noqa: PLC0415 - Windows has none, and calibrates with this package
+
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with suppress(ValueError):  # macOS names no limit, and keeps one
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -44,6 +44,11 @@ def block(text: str, *, err: bool = False) -> None:
     click.echo(visible(_clean(text)).rstrip("\n"), err=err)
 
 
+def encoded(text: str) -> None:
+    """Print files in base64 as they are: what they hold was redacted when they were written."""
+    click.echo(text.rstrip("\n"))
+
+
 def document(data: object) -> None:
     r"""Print one JSON value for programs; hidden characters are ``\u`` escapes, so nothing is lost."""
     from nettests.redaction import Redactor  # noqa: PLC0415 - slow; ``--help`` prints nothing here

@@ -6,8 +6,8 @@ Sources of the steps: Kubernetes, "Windows debugging tips" and "Networking on Wi
 
 from dataclasses import dataclass
 from enum import Enum
-from importlib.resources import files
 
+from nettests.resources import lines_of
 from nettests.tracing.hops import Hop
 from nettests.tracing.mark import Marked
 from nettests.tracing.packet import End, Scene
@@ -57,8 +57,7 @@ class Finding(Enum):
 
 _ROWS = {
     Finding(name): texts
-    for line in (files("nettests.tracing") / "findings.txt").read_text("utf-8").splitlines()
-    if not line.startswith("#")
+    for line in lines_of("nettests.tracing", "findings.txt")
     for name, *texts in [line.split(" | ")]
 }
 _WORDS = {finding: texts[0] for finding, texts in _ROWS.items()}

@@ -1,12 +1,9 @@
 """The hops of a flow, and which of its frames show that it passed each. Pure.
 
-A hop is a stage at a node. Hops are in the order of the expected path; which hops there are depends on the scene and
-on the chosen backend.
-
-A packet is known again by its sequence number and size, a datagram by its client's port, an echo by its way alone.
-Only what was sent again, or never answered, was lost: a capture that missed a frame is told from a network that lost
-it by that. Pure acknowledgements are sent as often as one likes, and large segments are split by network cards:
-neither is counted.
+A hop is a stage at a node. Hops are in the order of the expected path, and depend on the scene and on the chosen backend.
+A packet is recognised by its sequence number and size, a datagram by its client's port, an echo by its way alone. Only
+what was sent again, or never answered, was lost: this tells a capture that missed a frame from a network that lost it.
+Pure acknowledgements and large segments, which network cards split, are not counted.
 """
 
 from collections import Counter

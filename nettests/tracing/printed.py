@@ -1,14 +1,13 @@
 """What ``tcpdump`` and ``pktmon`` print → frames. Pure.
 
-Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with what its components are.
-Lines that are neither are kept and shown. Text is taken rather than capture files: an exec carries it unharmed, and
-pktmon's own pcapng says neither at which component a packet was nor that it was dropped.
+Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with a list of its components.
+Other lines are kept and shown. Text is read instead of capture files because an exec carries it unharmed, and pktmon's
+own pcapng says neither at which component a packet was nor that it was dropped.
 
-Sources: tcpdump(1); Microsoft, ``pktmon etl2txt`` and "Packet Monitor" (learn.microsoft.com), "Use Packet Monitor to
-diagnose packet loss" (MicrosoftDocs, for ``Drop:``), "PacketMonitorCreateRealtimeStream" (the reasons and locations of drops);
-captures that people have published (issues and notes on GitHub, where ``Drop:`` is translated on systems in other languages);
-the event texts of the provider Microsoft-Windows-PktMon (ids 20 to
-75 for components). What an interface leads to is inferred there from type and MAC address of its component.
+Sources: tcpdump(1); Microsoft, ``pktmon etl2txt``, "Packet Monitor", "Use Packet Monitor to diagnose packet loss" (``Drop:``)
+and "PacketMonitorCreateRealtimeStream" (reasons and locations of drops); captures published on GitHub, some in other
+languages; the event texts of the provider Microsoft-Windows-PktMon (20 to 75 for components). What an interface leads to
+is inferred from type and MAC address of its component.
 """
 
 import re

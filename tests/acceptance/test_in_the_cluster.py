@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nettests.job import read_archive, unpack
+from nettests.job.archive import read_archive, unpack
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
 

@@ -71,7 +71,7 @@ def test_plan_lists_checks_with_what_is_expected() -> None:
     """Each check is one line with its expected outcome; the totals come last."""
     shown = nettests("plan", "--flow=pod-to-pod-ip")
     lines = shown.output.splitlines()
-    assert f"{CHECK}  connected, source = client-pod, 4 members" in lines
+    assert f"{CHECK}  connected, source = client-pod, 4 pairs of nodes" in lines
     assert lines[-1] == "12 checks of 1 flows, 0 skipped; 8 pods, 0 Services"
 
 

@@ -91,9 +91,9 @@ def test_a_cluster_is_described_node_by_node() -> None:
     lines = nettests("discover").output.splitlines()
     assert "denied           get pods/log" in lines
     assert "external target  198.51.100.10, server.outside.test; vantage: proxy" in lines
-    windows = lines.index("node-windows-1-1-x7: windows-1, member 1, not Ready")
+    windows = lines.index("node-windows-1-1-x7: windows-1, no. 1, not Ready")
     assert "  DSR              yes  (log)" in lines[windows:]
-    linux = lines.index(f"{CORDONED}: linux-1, member 2, Ready, cordoned")
+    linux = lines.index(f"{CORDONED}: linux-1, no. 2, Ready, cordoned")
     below = lines[linux + 1 : lines.index("", linux)]
     assert not any(line.startswith(("  build", "  DSR", "  HostProcess")) for line in below)
     assert "  runtime          containerd://1.7.20  (test)" in below

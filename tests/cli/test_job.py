@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from nettests.cli import main
-from nettests.job import pack, read_archive, spelled_archive, unpack
+from nettests.job.archive import pack, read_archive, spelled_archive, unpack
 from tests.cluster.batch import Held, holding
 from tests.job.made import pod
 

@@ -72,7 +72,7 @@ def test_a_plan_has_the_vendors_checks_and_limitations(profile: Path) -> None:
     """Their ids, and the entry that decides."""
     done = called("plan", f"--vendor-profile={profile}", "--flow=acme-own")
     assert done.exit_code == 0, done.output
-    assert "acme-own/linux-1/linux-1/same-node/tcp  connected, 2 members\n" in done.output
+    assert "acme-own/linux-1/linux-1/same-node/tcp  connected, 2 nodes\n" in done.output
     assert "acme-own/windows-1/windows-1/same-node/tcp  timed_out (acme-limited)" in done.output
 
 

@@ -10,7 +10,8 @@ import pytest
 from nettests.cluster import Connection, job_pods
 from nettests.cluster.job_pods import FoundJob, find_job, follow, log_from_claim, log_of, look
 from nettests.errors import ClusterError
-from nettests.job import Phase, pack, spelled_archive
+from nettests.job.archive import pack, spelled_archive
+from nettests.job.state import Phase
 from tests.cluster.api import status
 from tests.cluster.batch import Held, holding
 from tests.job.made import event, objects, pod

@@ -289,8 +289,8 @@ def test_a_member_is_told_with_what_became_of_it() -> None:
     before = replace(check("fail"), members=of_members("pass", *"abc"))
     after = replace(check("fail"), members=of_members("fail", *"ab") | of_members("pass", "d"))
     (told,) = lines_of(difference(run_of(before), run_of(after)), "New failures")
-    assert told.startswith("fail | f/a | members pass → fail: a, b | members pass → no member: c")
-    assert "members not a member → pass: d" in told
+    assert told.startswith("fail | f/a | pass → fail: a, b | pass → not planned: c")
+    assert "not planned → pass: d" in told
 
 
 def of_members(verdict: str, *labels: str) -> dict[str, Member]:

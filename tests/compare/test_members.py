@@ -87,7 +87,7 @@ def test_a_failure_that_went_with_its_node_is_repaired_by_that() -> None:
     ).why
     assert why is not None
     assert why.explained is Explained.EXPLAINED
-    assert [str(one) for one in why.causes] == ["members: 2 → 1"]
+    assert [str(one) for one in why.causes] == ["nodes or pairs of nodes: 2 → 1"]
 
 
 def test_members_are_joined_by_the_new_names_of_their_nodes() -> None:

@@ -202,7 +202,7 @@ def test_members_that_were_skipped_or_not_judged_do_not_hide_behind_a_pass() -> 
 
     skipped = shown(spoilt(Verdict.SKIPPED), FLEET)
     assert {one.gap for one in skipped.missing} == {Gap.SKIPPED}
-    assert "members were skipped" in skipped.missing[0].reason
+    assert "nodes were skipped" in skipped.missing[0].reason
     assert {one.gap for one in shown(spoilt(Verdict.UNKNOWN), FLEET).missing} == {Gap.UNKNOWN}
     assert all(one.verdict is Verdict.FLAKY for one in shown(spoilt(Verdict.FLAKY), FLEET).failed)
     assert shown(judged(flows_run=[FLEET]), FLEET).missing == ()

@@ -7,7 +7,8 @@ from functools import cache
 from lxml import html
 
 from nettests.compare.reading import read_results
-from nettests.history.history_page import SHOWN, render_page
+from nettests.history.drawing import is_steady
+from nettests.history.history_page import LANES, SHOWN, render_page
 from nettests.history.levels import State
 from nettests.history.trends import History, LeftOutRun, ReadRun, history_of
 from nettests.model.verdict import SUMMARY_ORDER
@@ -60,38 +61,55 @@ def test_the_first_sight_answers_what_is_red_since_when() -> None:
         assert said in told
 
 
-def test_each_turn_has_its_number_above_its_column() -> None:
-    """The pin on the timeline leads to the card."""
-    pins = page().xpath("//a[contains(@class,'pin')]")
-    assert [pin.get("href") for pin in pins] == ["#turn-1-2", "#turn-1-1", "#turn-1-3"]
-    assert all(page().xpath(f"//*[@id='{pin.get('href')[1:]}']") for pin in pins)
+def test_each_turn_has_a_lane_below_the_chart() -> None:
+    """Its number and what it is about lead to the card; its strip shows the nights on which it was red."""
+    lanes = page().xpath("//div[@class='row lane']")
+    links = [lane.xpath("./a/@href")[0] for lane in lanes]
+    assert links == ["#turn-1-1", "#turn-1-2", "#turn-1-3"]
+    assert all(page().xpath(f"//*[@id='{link[1:]}']") for link in links)
+    assert "Checks of pod-to-pod-ip (linux → windows) get no answer" in words(lanes[0])
+    assert all(lane.xpath("./svg//g[@class='c-fail']") for lane in lanes)
 
 
-def test_pins_that_would_cover_each_other_are_one() -> None:
-    """It is the most urgent one's, and says how many more there are."""
+def test_only_the_most_urgent_turns_have_lanes() -> None:
+    """More would push the cards out of sight; each has its card."""
     runs = []
-    for at in range(120):
+    for at in range(40):
         one = night(0)
         checks = tuple(
-            replace(check, verdict=Verdict.FAIL if at >= 60 + number else Verdict.PASS)
-            for number, check in enumerate(one.run.checks[:3])
+            replace(check, verdict=Verdict.FAIL if at >= 20 + number else Verdict.PASS)
+            for number, check in enumerate(one.run.checks[: LANES + 3])
         )
         started = f"2026-{1 + at // 28:02d}-{1 + at % 28:02d}"
         run = replace(one.run, checks=checks)
         runs.append(altered(replace(one, run=run), f"r{at}", run_id=f"r{at}", started=started))
     made = html.document_fromstring(render_page(history_of(runs)))
-    (pin,) = made.xpath("//a[contains(@class,'pin')]")
-    assert pin.get("href") == "#turn-1-1"
-    assert words(pin).endswith("and 2 more")
-    assert len(made.xpath("//article")) == 3
+    assert len(made.xpath("//div[@class='row lane']")) == LANES
+    assert len(made.xpath("//article")) > LANES
 
 
-def test_every_check_has_a_strip_and_every_red_one_a_card() -> None:
-    """Nobody has to look into another document for a check."""
-    flows = {words(one) for one in page().xpath("//div[@class='flows']//div//code")}
-    assert flows == {one.id for one in whole().checks}
-    cards = {words(one) for one in page().xpath("//article//code")}
-    assert cards == {one.id for one in whole().checks if one.course.red}
+def test_every_check_is_named_and_every_red_one_has_a_card() -> None:
+    """Nobody has to look into another document for a check; those that never changed take no strip."""
+    flows = words(page().xpath("//div[@class='flows']")[0])
+    assert not [one.id for one in whole().checks if one.id not in flows]
+    cards = " ".join(words(one) for one in page().xpath("//article"))
+    assert not [one.id for one in whole().checks if one.course.red and one.id not in cards]
+    steady = [one for one in whole().checks if is_steady(one.verdicts)]
+    assert 0 < len(steady) < len(whole().checks)
+    assert not {one.id for one in steady} & {*page().xpath("//div[@class='row']//code//text()")}
+
+
+def test_thirty_nights_of_a_thousand_checks_stay_small() -> None:
+    """What went the same way has one strip: a page of 300 kB at most."""
+    runs = []
+    for at, one in enumerate(nights()):
+        checks = tuple(
+            replace(check, id=f"{check.id}#{copy}", verdict=Verdict.FAIL if copy < 6 and copy == at % 6 else check.verdict)
+            for copy in range(1000 // len(one.run.checks))
+            for check in one.run.checks
+        )  # fmt: skip
+        runs.append(replace(one, run=replace(one.run, checks=checks)))
+    assert len(render_page(history_of(runs)).encode()) < 300_000
 
 
 def test_red_cells_lead_to_the_check_in_the_report_of_their_run() -> None:
@@ -126,16 +144,19 @@ def test_what_is_left_out_is_named() -> None:
     assert "cut: it is cut off" in words(section)
 
 
-def test_many_checks_of_one_turn_are_folded() -> None:
-    """The first few are open, and the others one click away."""
+def test_checks_of_one_turn_that_went_alike_share_a_strip() -> None:
+    """The first is named, the others one click away."""
     one = night(0)
     checks = tuple(replace(each, verdict=Verdict.FAIL) for each in one.run.checks)
     bad = replace(night(1), run=replace(night(1).run, checks=checks))
     found = html.document_fromstring(render_page(history_of([one, bad])))
     (turn,) = found.xpath("//article")
-    assert len(turn.xpath("./div[@class='row']")) - len(turn.xpath("./div//b")) == SHOWN
-    (more,) = turn.xpath("./details/summary")
-    assert words(more) == f"{len(checks) - SHOWN} more checks"
+    rows = [row for row in turn.xpath("./div[@class='row']") if not row.xpath(".//b")]
+    assert len(rows) < SHOWN
+    shared = max(rows, key=lambda row: len(words(row)))
+    (names,) = shared.xpath(".//p[@class='names']")
+    others = len(words(names).split(" · "))
+    assert words(shared.xpath(".//summary")[0]).endswith(f"and {others} alike")
 
 
 def test_clusters_have_parts_of_their_own() -> None:

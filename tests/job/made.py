@@ -3,7 +3,9 @@
 from typing import Any
 
 from nettests.cli.job_options import published_roles
-from nettests.job import Wanted, checked, identity, workload
+from nettests.job.identity import identity
+from nettests.job.wanted import Wanted, checked
+from nettests.job.workload import workload
 
 Object = dict[str, Any]
 IMAGE = "registry.example/nettests:0.1.0"

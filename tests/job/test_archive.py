@@ -11,8 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.errors import PathError
-from nettests.job import Archive, archive, pack, read_archive, spelled_archive, unpack
-from nettests.job.archive import BEGIN, packable, without_archive
+from nettests.job import archive
+from nettests.job.archive import (
+    BEGIN,
+    Archive,
+    pack,
+    packable,
+    read_archive,
+    spelled_archive,
+    unpack,
+    without_archive,
+)
 
 RUN = "20261125-021700-ab12"
 FILES = {

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.job import JobState, Phase, state_of
-from nettests.job.state import claim_of
+from nettests.job.state import JobState, Phase, claim_of, state_of
 from tests.job.made import event, pod
 
 JOB = {"metadata": {"name": "nettests", "uid": "j"}, "spec": {}}

@@ -77,7 +77,7 @@ def test_the_message_counts_and_names_the_members_that_deviate() -> None:
     """How many of how many, which, and what the first of them showed."""
     judgement = of(win3=Verdict.FAIL, win7=Verdict.FAIL)
     assert judgement.message == (
-        f"{CHECK.title} - fleet - fail for 2 of 9 members: win-3 → linux-2, win-7 → linux-2 - "
+        f"{CHECK.title} - fleet - fail for 2 of 9 pairs of nodes: win-3 → linux-2, win-7 → linux-2 - "
         "expected connected, observed timed_out: i/o timeout"
     )
     assert judgement.observed == "connected ×7, timed_out ×2"

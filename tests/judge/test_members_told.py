@@ -32,11 +32,11 @@ def test_all_that_is_said_of_a_member_is_said_of_its_check() -> None:
         message=f"{CHECK.title}: {LABELS[2]} - fleet - {why}",
         limitation="an-entry",
     )
-    expected = "connected, of some members something else"
+    expected = "connected, elsewhere something else"
     assert judged(bad) == Judgement(
         check=CHECK.id,
         verdict=Verdict.FAIL,
-        message=f"{HEAD} - fail for 1 of 9 members: {LABELS[2]} - {why}",
+        message=f"{HEAD} - fail for 1 of 9 pairs of nodes: {LABELS[2]} - {why}",
         expected=expected,
         observed="connected ×8, timed_out ×1",
         next_step="look there",
@@ -68,14 +68,14 @@ def test_no_more_are_counted_than_are_not_named(many: int, more: str) -> None:
     """Where all that deviate are named, nothing is said of others."""
     judgement = judged(*(told(Verdict.FAIL, label) for label in LABELS[:many]))
     named = ", ".join(LABELS[:NAMED])
-    assert f" - fail for {many} of 9 members: {named}{more} - expected" in judgement.message
+    assert f" - fail for {many} of 9 pairs of nodes: {named}{more} - expected" in judgement.message
 
 
 def test_a_member_without_a_judgement_says_that_it_was_never_run() -> None:
     """What was expected of it is the check's claim."""
     judgement = judge_members(whole(LABELS[:1]), {})
     assert judgement.message == (
-        f"{HEAD} - unknown for 1 of 1 members: {LABELS[0]} - {CHECK.title}: {LABELS[0]}: it was never run"
+        f"{HEAD} - unknown for 1 of 1 pair of nodes: {LABELS[0]} - {CHECK.title}: {LABELS[0]}: it was never run"
     )
     assert judgement.expected == str(CHECK.claim)
     assert judgement.observed == "nothing that was judged"

@@ -299,12 +299,9 @@ def test_builds_without_patch_level_are_undecided_not_guessed() -> None:
 
 def test_known_bugs_never_show_as_what_a_flow_claims() -> None:
     """Where a bug leaves an outcome open, each of its outcomes is another than the claim's: it cannot be met by a healthy cluster."""
-    shapes = [
-        Shape(kubernetes="1.24.9", backend="host-gw", build=build, dsr=True)
-        for build in ("20348.500", "20348.2600")
-    ]
-    found = [one for shape in shapes for one in expectations(cluster_facts(shape)).values()]
-    open_ones = [one for one in found if one.expected is None]
+    shape = Shape(kubernetes="1.24.9", backend="host-gw", build="20348.500", dsr=True)
+    facts = [cluster_facts(shape), cluster_facts(replace(shape, build="20348.2600"))]
+    open_ones = [one for each in facts for one in expectations(each).values() if not one.expected]
     known_bugs = [(one, bug) for one in open_ones for bug in one.known_bugs]
     assert {bug.id for _, bug in known_bugs} >= {
         "cni-kb5040437",

@@ -50,7 +50,7 @@ def cause(of: dict[Kind, str]) -> str:
         ({K.SIZE: "1400"}, "Large packets"),
         ({K.POD_ROUTE: "a → b"}, "Packets from a to Pods of b"),
         ({K.FLOW: "f", K.SOURCE_OS: "windows", K.SYSTEMS: "x"}, "Checks of f from Windows nodes (x)"),
-        ({K.BACKEND: "p", K.LEFT: "n"}, "Connections to Pod p from n elsewhere"),
+        ({K.BACKEND: "p", K.LEFT: "n"}, "Connections to Pod p from n"),
     ],
 )  # fmt: skip
 def test_whose_checks_these_are(of: dict[Kind, str], subject: str) -> None:
@@ -61,7 +61,7 @@ def test_whose_checks_these_are(of: dict[Kind, str], subject: str) -> None:
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        ({K.UNDECIDED: "the driver"}, "A fact that expectations depend on is not known: the driver"),
+        ({K.UNDECIDED: "the driver"}, "A fact that decides what to expect is not known: the driver"),
         ({K.UNREADY: "n1"}, "Node n1 was not Ready while it was probed"),
         ({K.NOT_STARTED: "n1"}, "Pods of the run do not start on n1"),
         ({K.WRONG_ANSWER: "a"}, "Cluster DNS answers wrongly: names resolve to a, which is none of their targets"),

@@ -214,7 +214,7 @@ TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
     ),
     "one direction": (
         lambda c: on_path(c) and (WIN, LINUX) in crossed(c),
-        f"Packets from node {WIN} → {LINUX} get no answer",
+        f"Packets from {WIN} to {LINUX} get no answer",
         {"direction": f"{WIN} → {LINUX}"},
     ),
     "a node cut off from all others": (

@@ -204,9 +204,7 @@ def test_a_rewritten_source_is_named_with_its_node(quiet: Results) -> None:
 
     (found,) = broken(quiet, struck, outcome=Outcome.CONNECTED).incidents
     assert found.traits == {"seen-as": "client-pod", "left": WIN}
-    assert found.cause == (
-        f"Servers see another source address than the client Pod's from {WIN} elsewhere"
-    )
+    assert found.cause == (f"Servers see another source address than the client Pod's from {WIN}")
 
 
 def test_loss_of_one_protocol_alone_is_named_with_its_node(quiet: Results) -> None:
@@ -268,5 +266,5 @@ def test_pods_that_a_nodeport_does_not_answer_are_told_from_nodes(quiet: Results
     (incident,) = broken(quiet, struck).incidents
     assert incident.traits == {"target": "NodePort", "entered": OTHER_WIN, "vantage": "pod"}
     assert incident.cause == (
-        f"Connections from Pods elsewhere to a NodePort at {OTHER_WIN} get no answer"
+        f"Connections from Pods of other nodes to a NodePort at {OTHER_WIN} get no answer"
     )

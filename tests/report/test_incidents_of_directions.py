@@ -71,7 +71,7 @@ def from_second(check: Check) -> bool:
 def test_the_direction_that_is_cut_is_named(pair: Results) -> None:
     """The first node's datagrams do not arrive; the second's do, and their answers are lost."""
     found = logged(pair, from_second)
-    assert found.cause == "Packets from node win-3 → linux-2 do not arrive, and those back do"
+    assert found.cause == "Packets from win-3 to linux-2 do not arrive, and those back do"
     assert found.traits == {"direction": "win-3 → linux-2"}
     assert len(found.members) == 8
 
@@ -79,7 +79,7 @@ def test_the_direction_that_is_cut_is_named(pair: Results) -> None:
 def test_the_other_direction_is_named_as_well(pair: Results) -> None:
     """It is the logs that decide, not which node is named first."""
     found = logged(pair, lambda check: not from_second(check))
-    assert found.cause == "Packets from node linux-2 → win-3 do not arrive, and those back do"
+    assert found.cause == "Packets from linux-2 to win-3 do not arrive, and those back do"
 
 
 def test_nothing_arrives_in_either_direction(pair: Results) -> None:

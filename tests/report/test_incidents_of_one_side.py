@@ -22,7 +22,7 @@ CASES: dict[str, Callable[[Action], bool]] = {
     f"UDP packets from {NODE} to other nodes get no answer": (
         lambda action: begins(action) and action.protocol is Protocol.UDP
     ),
-    f"Large TCP packets from {NODE} to elsewhere get no answer, and small ones arrive": (
+    f"Large TCP packets from {NODE} to other nodes or outside get no answer, and small ones arrive": (
         lambda action: (
             begins(action) and action.size is not None and action.protocol is Protocol.TCP
         )

@@ -37,7 +37,7 @@ def test_rules_of_one_node_are_one_cause(quiet: Results) -> None:
     (incident,) = deviating(quiet, rules, Outcome.DEVIATES).incidents
     assert incident.traits == {"settings": WIN}
     assert incident.cause == (
-        f"Settings of {WIN} deviate from the rules hostname-override and windows-build-label"
+        f"Settings of {WIN} are not as documented (hostname-override and windows-build-label)"
     )
     assert len(incident.checks) == 2
 

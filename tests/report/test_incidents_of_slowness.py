@@ -8,6 +8,7 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
 from nettests.report import Results
+from nettests.report.incidents.traits import is_named_outside, queries_cluster_dns
 from nettests.report.results import CheckResult
 from tests.report.test_incidents import LINUX, OTHER_WIN, WIN, holding
 
@@ -55,6 +56,16 @@ def test_what_is_late_at_one_node_is_named_with_it(quiet: Results) -> None:
     found = delayed(quiet, struck).incidents[0]
     assert WIN in found.cause
     assert found.cause.endswith("are answered only after 2.4 s and more")
+
+
+def test_names_that_wait_are_of_the_dns_and_not_of_the_way(quiet: Results) -> None:
+    """Where few checks that look a name up waited for it, and all of them go outside, packets out of the cluster are not late."""
+
+    def struck(check: Check) -> bool:
+        return queries_cluster_dns(check) and is_named_outside(check)
+
+    (found,) = delayed(quiet, struck).incidents
+    assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s and more"
 
 
 def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:

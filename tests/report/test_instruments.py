@@ -118,5 +118,8 @@ def test_a_text_that_no_parser_knows_is_named_with_its_tool(quiet: Results) -> N
     )
     checks = [unread(each) if each.verdict is Verdict.UNKNOWN else each for each in results.checks]
     (incident,) = holding(results, checks).incidents
-    assert incident.cause == f"port-read on {WIN} is not understood: {text}"
+    assert (
+        incident.cause
+        == f"port-read on {WIN} is not understood: {text.removeprefix('port-read: ')}"
+    )
     assert incident.next_step == AFTER_INSTRUMENT

@@ -110,13 +110,13 @@ def test_a_whole_fleet_is_exercised() -> None:
         ),
         (
             no_node_ports_either_way,
-            "Connections from and at win-7 to a NodePort get no answer",
+            "Connections to a NodePort from or at win-7 get no answer",
         ),
         (
             lambda action: None not in ends(action) and len(set(ends(action))) == 2,
             "Packets between nodes get no answer",
         ),
-        (one_way, "Packets from node win-3 → linux-2 get no answer"),
+        (one_way, "Packets from win-3 to linux-2 get no answer"),
         (both_ways, "Packets between nodes linux-2 ↔ win-3 get no answer"),
         (
             pods_of_each_other,
@@ -185,10 +185,10 @@ def test_junit_names_the_member(broken: Results) -> None:
         if one.get("name") == "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
     )
     (failure,) = case.iter("failure")
-    assert "fail for 1 of 32 members: win-3 → linux-2" in str(failure.get("message"))
-    assert "member win-3 → linux-2: fail" in str(failure.text)
+    assert "fail for 1 of 32 pairs of nodes: win-3 → linux-2" in str(failure.get("message"))
+    assert "win-3 → linux-2: fail" in str(failure.text)
     properties = {one.get("name"): one.get("value") for one in case.iter("property")}
-    assert str(properties["members"]).startswith("32 members: 1 fail, 31 pass")
+    assert str(properties["members"]).startswith("32 pairs of nodes: 1 fail, 31 pass")
 
 
 def test_the_summary_names_the_member(broken: Results) -> None:
@@ -233,7 +233,7 @@ def test_the_page_has_evidence_of_what_deviates_and_one_line_of_what_does_not(
         [one for check in broken.checks for one in check.deviating]
     )
     assert (
-        "32 members: 1 fail, 31 pass; answers took 0.020 s (median), at most 0.020 s"
+        "32 pairs of nodes: 1 fail, 31 pass; answers took 0.020 s (median), at most 0.020 s"
         in page.text_content()
     )
     assert page.xpath("//figure[@class='heat']")

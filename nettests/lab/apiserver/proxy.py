@@ -119,22 +119,11 @@ async def _next(connection: h11.Connection, stream: Duplex) -> h11.Event:
 _DIAL_SECONDS = 30
 _TLS_SECONDS = 10
 _HOP = frozenset(
-    [
-        "connection",
-        "keep-alive",
-        "proxy-authenticate",
-        "proxy-authorization",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "host",
-        "content-length",
-        "authorization",
-        "impersonate-user",
-        "impersonate-group",
-        "x-forwarded-for",
-    ]
+    {
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
+        *("transfer-encoding", "upgrade", "host", "content-length", "authorization"),
+        *("impersonate-user", "impersonate-group", "x-forwarded-for"),
+    }
 )
 _KINDS = {"pods": "pod-proxy", "services": "service-proxy", "nodes": "node-proxy"}
 _KUBELET_PORT = 10250

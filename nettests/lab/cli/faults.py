@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from nettests.lab.cli.group import JSON, NAME, lab, running
+from nettests.lab.cli.group import JSON, NAME, descriptions, lab, running
 from nettests.lab.faults.kinds import KINDS, Kind
 from nettests.lab.folders import control
 
@@ -95,7 +95,11 @@ def clear(kind: str | None, *, name: str) -> None:
 @NAME
 @JSON
 def list_faults(*, name: str, as_json: bool) -> None:
-    """List the faults in force."""
+    """List the faults in force; without a lab that runs, the kinds that there are."""
+    if not as_json and not any(row["running"] for row in descriptions()):
+        click.echo("No lab is running. Kinds of faults:\n")
+        click.echo(fault.get_help(click.Context(fault, info_name="nettests lab fault")))
+        return
     answer = control.request(running(name).path, {"do": "fault-list"})
     if as_json:
         click.echo(json.dumps(answer))

@@ -1,15 +1,11 @@
 """Flows that connection tracking remembers and a change of the Service table must end.
 
 Three kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
-(``pkg/proxy/conntrack``; kube-proxy on Windows has nothing of the kind). And flows that began before
-their Service had rules: they are remembered as untranslated, and a client that draws the same source
-port from its 28 232 within two minutes would follow that memory past the new rules. kube-proxy forgets
-the latter for UDP on Linux; here it is done for TCP and on Windows too, since no document promises
-the accident, and checks would be ``flaky`` by it about once in 20 000 dials. And connections whose SYN no backend
-answered, because it went: who draws their source port within two minutes would be sent to it again.
-
-The table is read once for each change of a node's rules, and only the two tuples and the state of an entry. Sources:
-Linux, ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
+(``pkg/proxy/conntrack``; kube-proxy on Windows does nothing of the kind). Flows that began before their Service had
+rules: they are remembered as untranslated, and a client that draws the same source port within two minutes would follow
+that memory past the new rules, which would make about one of 20,000 dials ``flaky``. And connections whose SYN no backend
+answered, because it went. The table is read once for each change of a node's rules, and only the parts that are needed.
+Sources: Linux, ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
 """
 
 import errno

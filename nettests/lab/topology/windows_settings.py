@@ -1,13 +1,10 @@
-"""The block ``windows`` of a lab profile: how its Windows nodes behave where build and runtime leave it open.
+"""The block ``windows`` of a lab profile: how its Windows nodes behave where build and runtime leave it open. Pure.
 
-One row for each key: its type, its values, and the value that nothing has to state. ``profile_schema`` validates the
-block by these rows, and ``settings`` makes one setting of each (``--set windows.hcsshim=0.12``). What a key does is the
-matter of the module that reads it. Pure.
-
-``Shim`` is what the runtime of a Windows node does when it starts a HostProcess container. containerd ships hcsshim, and
-the shim decides where an image is seen on its host and whether ``cmd /c`` stands before each command (microsoft/hcsshim,
-``internal/jobcontainers``). Both are executables of their own: what a node reports is containerd's version, and the
-block ``windows`` of a profile may state another shim.
+One row for each key: its type, its values and its default. ``profile_schema`` validates the block by these rows, and
+``settings`` makes one setting of each (``--set windows.hcsshim=0.12``). What a key does is up to the module that reads it.
+``Shim`` is what the runtime of a Windows node does when it starts a HostProcess container: hcsshim, which containerd ships,
+decides where an image is seen on its host and whether ``cmd /c`` precedes each command (microsoft/hcsshim,
+``internal/jobcontainers``). A node reports containerd's version only, so a profile may state another shim.
 """
 
 import re

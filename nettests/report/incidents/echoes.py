@@ -6,6 +6,7 @@ the loss, and only what that loss brings about more often than once in a thousan
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 
 from nettests.judge.distrust import lost_channel
 from nettests.model.words import Outcome
@@ -15,6 +16,8 @@ from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult, Incident
 
 FEW = 2
+"""Checks of an incident that may each be an echo by itself; so many show that Services which seemed late were lost."""
+MOST = 4
 """Checks of an incident that may be an echo."""
 RARE = 0.001
 
@@ -36,7 +39,7 @@ def echoes(
     struck = [
         checks
         for checks in (*held, *single)
-        if len(checks) <= FEW and all(_struck(red[each], place, loss, nodes) for each in checks)
+        if _is_likely([_likely(red[each], place, loss, nodes) for each in checks])
     ]
     return frozenset(check for checks in (*waited, *struck) for check in checks)
 
@@ -59,24 +62,31 @@ def _place(loss: Loss, nodes: Mapping[str, str]) -> Iterator[str]:
             yield nodes[trait.value]
 
 
-def _struck(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str, str]) -> bool:
+def _is_likely(shares: Sequence[float]) -> bool:
+    """Whether a loss does all of this to so few checks; of more than ``FEW``, at the same time."""
+    together = len(shares) <= FEW or prod(shares) > RARE
+    return len(shares) <= MOST and min(shares) > RARE and together
+
+
+def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str, str]) -> float:
+    """Return how often the loss does to a check what was seen of it; 0 for what is elsewhere, or is none of its kind."""
     check, seen = result.check, result.observation
     if check is None or not place <= set(_ends(result, nodes)):
-        return False
+        return 0
     if lost_channel(result.distrust):
         return check.source.node in place
     if seen is None:
-        return False
+        return 0
     rate = loss.lost / max(loss.attempts, 1)
     if any(lost_later(attempt.detail) for attempt in seen.attempts):
-        return True
+        return 1
     late = [each.seconds for attempt in seen.attempts if (each := lateness(attempt.detail))]
     if late:
-        return bool(rate ** max(late) > RARE)  # a try a second
+        return float(rate ** max(late))  # a try a second
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     if silent < len(seen.attempts):
         return silent > 0
-    return silent > 0 and rate**silent > RARE
+    return float(rate**silent) if silent else 0
 
 
 def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:

@@ -281,8 +281,11 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed it
+    if result.verdict is Verdict.LIMITED and targets_service(result.check):
+        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # it is documented to be missing there
     if is_named_outside(result.check) and was_told_no(result):
-        not_shown |= {*PLACES}  # the way to the DNS server is up
+        # The way to the DNS server is up, and nothing was sent to what has the name.
+        not_shown |= {*PLACES, Kind.OUTSIDE, Kind.PLACEMENT, Kind.PROTOCOL}
     return frozenset(trait for trait in traits if trait.kind not in not_shown)
 
 

@@ -93,10 +93,10 @@ def find_loss(
     """Return the loss that red checks show together, ``None`` where too few do.
 
     ``queries`` are the ways of checks to the cluster's DNS: where they are not all that is struck, names are lost on the way.
-    Of those that share no other cause, one that lost all that it sent counts beside two that lost some of it.
+    Of those that share no other cause, those that lost all that they sent count beside one that lost some of it.
     """
     struck = [result for result in red if lossy(result)]
-    if unexplained and len(struck) > 1:
+    if unexplained and struck:
         struck = [result for result in red if result in struck or _silent(result)]
     if len(struck) < FEWEST and not any(map(_counted, struck)):
         return None

@@ -1,12 +1,15 @@
-"""Incidents about large numbers: many connections, many Services, and what is beside them or left of them. Pure.
+"""Incidents about large numbers: many connections, many Services, and what is beside them; large packets. Pure.
 
-Used by ``traits``, for what checks share, and by ``phrases``.
+Used by ``traits``, for what checks share, by ``phrases`` and by ``steps``.
 """
 
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.service import Crowd
+from nettests.report.results import CheckResult
 
 CONNECTIONS = "Many connections of Pods"
 SERVICES = "Many Services"
@@ -42,3 +45,20 @@ def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: 
         return f"{what} are still there{where}"
     verbs = {CONNECTIONS: f"{happens} from a number on", SERVICES: "are not all served"}
     return f"{what}{where} {verbs.get(what, happens)}"
+
+
+_LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
+"""Results of a path MTU search that a smaller MTU would repair."""
+
+
+def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
+    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
+    searched = (size for size in sizes_of(results) if size.finding in _LIMITED)
+    return tuple(size.passes for size in searched)
+
+
+def sizes_of(results: Sequence[CheckResult]) -> Iterator[PathSize]:
+    """Yield what searches for the largest packet found."""
+    for result in results:
+        if result.observation is not None and result.observation.path_size is not None:
+            yield result.observation.path_size

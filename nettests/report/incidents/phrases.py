@@ -4,18 +4,18 @@ Last step towards incidents, beside ``steps``, which says what to do about it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nettests.judge.message import last_detail
 from nettests.model.check import Check
-from nettests.model.measured import PathSize, SizeFinding
+from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
 from nettests.report.incidents.happened import UNJUDGED, happened
 from nettests.report.incidents.hops import lost_directions
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import amount_sentence
+from nettests.report.incidents.much import amount_sentence, limits_of, sizes_of
 from nettests.report.incidents.rules_missed import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
@@ -23,7 +23,7 @@ from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
 
 _OF_ONE = {
-    Kind.UNDECIDED: "A fact that expectations depend on is not known: {}",
+    Kind.UNDECIDED: "A fact that decides what to expect is not known: {}",
     Kind.OVERLOADED: "{} were overloaded: what was lost or late there cannot be judged",
     Kind.UNREADY: "Node {} was not Ready while it was probed",
     Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
@@ -38,11 +38,10 @@ _OF_ONE = {
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
 """Sentences for causes that a single trait names."""
-_LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
-"""Results of a path MTU search that a smaller MTU would repair."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
+_ELSEWHERE = {"node": "other {} themselves", "external": "outside", "pod": "Pods of other {}"}
 _SOME = 5
 """With more than one good answer in so many checks, a failure is intermittent."""
 _WHOSE = {
@@ -90,7 +89,7 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
 
 def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
     """Return whose settings deviate from which rules; of one rule, what was found."""
-    cause = f"Settings of {whose} deviate from the rules {listed(rules_of(results))}"
+    cause = f"Settings of {whose} are not as documented ({listed(rules_of(results))})"
     seen = results[0].observation
     if len(results) > 1 or seen is None:
         return cause
@@ -143,7 +142,7 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
     if 2 * len(stale) <= len(results):
         return ""
     if not names:
-        return "are answered by nobody after a change"
+        return "get no answer after a change"
     return (
         f"are still answered by {listed([name for name, _ in names.most_common()])} after a change"
     )
@@ -160,21 +159,9 @@ def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(limits):,} bytes")
-    clamped = any(size.finding is SizeFinding.CLAMP for size in _sizes(results))
+    clamped = any(size.finding is SizeFinding.CLAMP for size in sizes_of(results))
     verb = "arrive only once senders are told" if clamped else "vanish, and small ones arrive"
     return f"{subject} {verb}: an MTU of {min(limits):,} bytes for Pods would fit"
-
-
-def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
-    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
-    searched = (size for size in _sizes(results) if size.finding in _LIMITED)
-    return tuple(size.passes for size in searched)
-
-
-def _sizes(results: Sequence[CheckResult]) -> Iterator[PathSize]:
-    for result in results:
-        if result.observation is not None and result.observation.path_size is not None:
-            yield result.observation.path_size
 
 
 def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
@@ -237,7 +224,7 @@ def _where(of: Mapping[Kind, str]) -> str:
     parts = [
         f" at its Service address from {of[Kind.DNS_SERVICE]}" if Kind.DNS_SERVICE in of else "",
         f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else "",
-        f" from {of[Kind.LEFT]} elsewhere" if Kind.LEFT in of else "",
+        f" from {of[Kind.LEFT]}" if Kind.LEFT in of else "",
         f" from {of[Kind.DIRECTION]}" if Kind.DIRECTION in of else "",
         f" from {of[Kind.SOURCE_OS].capitalize()} nodes" if Kind.SOURCE_OS in of else "",
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
@@ -255,7 +242,7 @@ def _property_cause(of: Mapping[Kind, str]) -> str:
     if seen := rest.pop(Kind.SEEN_AS, ""):
         return f"Servers see another source address than {_WHOSE.get(seen, seen)}{_where(rest)}"
     sentences = {
-        WITNESSED: "Captures show other packets than servers and configurations tell of",
+        WITNESSED: "Captured packets differ from what servers report and settings imply",
         "source address": "Servers see another source address than documented",
         "session affinity": "Session affinity is not kept",
         "distribution": "Connections are not distributed over backends as documented",
@@ -273,7 +260,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         return _path_subject(rest, carried)
     for kind, text in (
         (Kind.LINK, "{carried} between nodes {value}"),
-        (Kind.DIRECTION, "{carried} from node {value}"),
+        (Kind.DIRECTION, "{carried} from {value}"),
         (Kind.POD_PAIR, "{carried} between Pods of {value}, in both directions,"),
         (Kind.POD_ROUTE, "{carried} from {value}"),
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
@@ -295,9 +282,9 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         if kind in rest:
             value = rest.pop(kind)
             if kind is Kind.LEFT:
-                value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to elsewhere")
-            if kind is Kind.POD_ROUTE:
-                value = value.replace(" → ", " to Pods of ")
+                value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to other nodes or outside")
+            if kind in {Kind.POD_ROUTE, Kind.DIRECTION}:
+                value = value.replace(" → ", " to Pods of " if kind is Kind.POD_ROUTE else " to ")
             if "{carried}" in text:
                 rest.pop(Kind.PROTOCOL, None)
             return text.format(carried=carried, value=value) + _where(rest)
@@ -311,9 +298,11 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
         start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
         article = "an" if kind[0] in "aeiou" else "a"
         if Kind.NODE in of:
-            return f"Connections from and at {of[Kind.NODE]} to {article} {kind}{_where(of)}"
+            return f"Connections to {article} {kind} from or at {of[Kind.NODE]}{_where(of)}"
         if Kind.ENTERED in of:
-            whose = f"{_STARTS[vantage]} elsewhere" if vantage in _STARTS else "elsewhere"
+            system = of.pop(Kind.SOURCE_OS, "") if vantage in {"node", "pod"} else ""
+            others = f"{system.capitalize()} nodes".lstrip()
+            whose = _ELSEWHERE.get(vantage, "elsewhere").format(others)
             return f"Connections from {whose} to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
         start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
@@ -397,4 +386,5 @@ def cause_of_loss(loss: Loss) -> str:
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
     if loss.whole and not of.keys() & _SEVERAL:
         figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
-    return f"{packets} are lost now and then {where}: {', '.join(figures)}"
+    often = "most of the time" if 2 * loss.lost > loss.attempts else "now and then"
+    return f"{packets} are lost {often} {where}: {', '.join(figures)}"

@@ -11,7 +11,7 @@ older than the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nettests.judge.advice import Late, late_service
 from nettests.judge.message import last_detail
@@ -21,11 +21,16 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
-from nettests.parse.slow import RETRANSMITTED
+from nettests.parse.slow import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
-from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer, scope_of
+from nettests.report.incidents.loss import FEWEST, SCOPES, lossy, lost_after_answer, scope_of
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
+from nettests.report.incidents.traits import (
+    Kind,
+    Trait,
+    queries_cluster_dns,
+    speaks_of_first_packets,
+)
 from nettests.report.results import CheckResult
 
 
@@ -50,7 +55,6 @@ def find_slowness(
     if len(slow) < FEWEST and not _alone(slow, red):
         return None
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
-    scope = scope_of({result.id for result in struck}, evidence)
     answered = [
         attempt.elapsed
         for result in slow
@@ -59,16 +63,36 @@ def find_slowness(
         if attempt.outcome.positive
     ]
     least = min(answered, default=0.0)
+    ids = {result.id for result in struck}
+    scope = scope_of(ids, evidence)
+    if _asked_again(slow, least):
+        scope = scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),)
     new_pods = {result.id for result in _new_pods_without_names(red, scope)}
     new_pods |= {way.check for way in ways if least >= CONNECT_SECONDS and _is_late(way, scope)}
     overdue = {clue.check for clue in evidence if clue.red and scope and {*scope} <= clue.traits}
     overdue &= {result.id for result in red if _gave_up(result, least)}
-    ids = {result.id for result in struck} | new_pods | overdue
+    ids |= new_pods | overdue
     return Slowness(
         scope=scope,
         checks=tuple(result.id for result in red if result.id in ids),
         least=least,
     )
+
+
+def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:
+    """Whether each answer waited for a name as long as a resolver does before it sends its query again."""
+    checks = [result.check for result in slow]
+    return least >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks)
+
+
+def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
+    """Yield evidence with what it says of the cluster's DNS alone: packets that wait for a name are not late themselves."""
+    for clue in evidence:
+        kept = (trait for trait in clue.traits if trait.kind in _NAMES or trait.kind not in SCOPES)
+        yield replace(clue, traits=frozenset(kept))
+
+
+_NAMES = {Kind.DNS, Kind.DNS_SERVICE}
 
 
 def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:

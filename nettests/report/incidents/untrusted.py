@@ -51,7 +51,8 @@ def _not_understood(results: Sequence[CheckResult]) -> str:
     """Return which instrument is not understood on which nodes, and what was read on the first of them."""
     lacking = [each for each in map(distrusted, results) if each is not None]
     first, nodes = lacking[0], sorted({each.node for each in lacking})
-    return f"{first.name} on {listed(nodes)} {first.how}"
+    how = first.how.replace(f": {first.name}: ", ": ", 1)
+    return f"{first.name} on {listed(nodes)} {how}"
 
 
 def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:

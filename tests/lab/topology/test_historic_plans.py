@@ -22,41 +22,41 @@ STICKY = "session-affinity/windows-1/linux-1/other-node/tcp"
 MODE = "kube-proxy-mode/windows-1/proxy-mode"
 FIELD = "windows-pod-fields/api/hostPID"
 PING = "icmp-egress/windows-1/external/outside/icmp"
-IGNORED = "connected, several-backends (aff-clientip-hns), 2 members"
+IGNORED = "connected, several-backends (aff-clientip-hns), 2 nodes"
 LINES: dict[str, dict[str, str]] = {
     "k8s-19-1709-l2bridge": {
-        SEEN: "connected, source = client-node (dsr-source-ip-non-dsr), 2 members",
+        SEEN: "connected, source = client-node (dsr-source-ip-non-dsr), 2 pairs of nodes",
         STICKY: IGNORED,
         FIELD: "accepted (plat-pod-os-field-api)",
         OF_NODE: f"skipped: {DOCKER.format('17.6.2')}",
-        PING: "timed_out or unreachable (icmp-pod-external), 2 members",
+        PING: "timed_out or unreachable (icmp-pod-external), 2 nodes",
     },
     "k8s-114-1803-overlay": {
-        SEEN: "connected, source = source-vip (dsr-source-vip-non-dsr), 2 members",
+        SEEN: "connected, source = source-vip (dsr-source-vip-non-dsr), 2 pairs of nodes",
         STICKY: IGNORED,
         OF_NODE: f"skipped: {DOCKER.format('18.9.9')}",
     },
     "k8s-114-1809-userspace": {
-        SEEN: "connected, source = client-node (svc-userspace-source), 2 members",
-        STICKY: "open (svc-userspace-default), 2 members",
-        MODE: "deviates (svc-userspace-default-mode), 2 members",
+        SEEN: "connected, source = client-node (svc-userspace-source), 2 pairs of nodes",
+        STICKY: "open (svc-userspace-default), 2 nodes",
+        MODE: "deviates (svc-userspace-default-mode), 2 nodes",
         OF_NODE: f"skipped: {DOCKER.format('18.9.9')}",
     },
     "k8s-118-1903-userspace": {
-        SEEN: "connected, source = client-node (svc-userspace-source), 2 members",
-        MODE: "deviates (svc-userspace-default-mode), 2 members",
+        SEEN: "connected, source = client-node (svc-userspace-source), 2 pairs of nodes",
+        MODE: "deviates (svc-userspace-default-mode), 2 nodes",
         OF_NODE: f"skipped: {DOCKER.format('19.3.14')}",
     },
     "k8s-119-1909-overlay": {
-        SEEN: "connected, source = source-vip (dsr-source-vip-non-dsr), 2 members",
+        SEEN: "connected, source = source-vip (dsr-source-vip-non-dsr), 2 pairs of nodes",
         STICKY: IGNORED,
-        MODE: "conforms, 2 members",
+        MODE: "conforms, 2 nodes",
         OF_NODE: f"skipped: {DOCKER.format('19.3.14')}",
     },
     "k8s-123-20h2-overlay-dsr": {
-        SEEN: "connected, source = client-pod, 2 members",
+        SEEN: "connected, source = client-pod, 2 pairs of nodes",
         STICKY: IGNORED,
-        OF_NODE: "open (node-svc-vip-dsr-host-rules), 2 members",
+        OF_NODE: "open (node-svc-vip-dsr-host-rules), 2 pairs of nodes",
         FIELD: "open (fields-behind-gates)",
     },
 }
