@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nettests.private import make_folder, write_text
+from nettests.errors import PathError
+from nettests.private import make_folder, require_writable, write_text
 from nettests.session.journal import Journal
 from tests.full_disk import room
 
@@ -48,3 +49,15 @@ def test_a_file_that_does_not_fit_is_not_left_in_part(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_text(kept, "x")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_folder_of_another_user_takes_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner could replace what is written there."""
+    if os.geteuid() == 0:
+        os.chown(tmp_path, 65534, 65534)
+    neighbour = tmp_path.stat().st_uid + 1
+    monkeypatch.setattr(os, "geteuid", lambda: neighbour)
+    with pytest.raises(PathError, match="belongs to another user"):
+        require_writable(tmp_path)

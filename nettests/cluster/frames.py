@@ -1,11 +1,8 @@
 """A WebSocket with limits: on bytes received, on the time for each frame, and no waiting at close.
 
 Under every exec and port-forward: ``streams`` opens and uses it. The library limits one message and the handshake; this
-module adds what a hostile peer requires. It does not know what frames mean.
-
-``TlsSocket`` lets one thread read while another writes, without both being inside OpenSSL at once. OpenSSL allows one
-thread at a time per connection, Python 3.11 does not enforce it, and a server's session tickets arrive just when the
-client sends its first request: about one stream in a thousand got no answer.
+module adds what a hostile peer requires. ``TlsSocket`` lets one thread read while another writes: OpenSSL allows one thread
+at a time per connection, Python 3.11 does not enforce it, and about one stream in a thousand got no answer.
 """
 
 import logging

@@ -20,19 +20,12 @@ REPLACED_SECONDS = 60.0
 """How long the removal of a replaced Job may take."""
 POLL_SECONDS = 0.5
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
-_COLLECTIONS = {
-    "Namespace": ("/api/v1", "namespaces"),
-    "ServiceAccount": ("/api/v1", "serviceaccounts"),
-    "ConfigMap": ("/api/v1", "configmaps"),
-    "PersistentVolumeClaim": ("/api/v1", "persistentvolumeclaims"),
-    "Pod": ("/api/v1", "pods"),
-    "ClusterRole": (_RBAC, "clusterroles"),
-    "ClusterRoleBinding": (_RBAC, "clusterrolebindings"),
-    "Role": (_RBAC, "roles"),
-    "RoleBinding": (_RBAC, "rolebindings"),
-    "Job": ("/apis/batch/v1", "jobs"),
-    "CronJob": ("/apis/batch/v1", "cronjobs"),
+_KINDS = {
+    "/api/v1": ("Namespace", "ServiceAccount", "ConfigMap", "PersistentVolumeClaim", "Pod"),
+    _RBAC: ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
+    "/apis/batch/v1": ("Job", "CronJob"),
 }
+_COLLECTIONS = {kind: (api, f"{kind.lower()}s") for api, kinds in _KINDS.items() for kind in kinds}
 _CONTENT = {
     "ClusterRole": "rules",
     "Role": "rules",

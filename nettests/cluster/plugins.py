@@ -11,25 +11,12 @@ from typing import Any
 
 from nettests.cluster.shapes import containers_of, pod_spec_of, variables_of
 from nettests.model.facts import Fact, known, unknown
+from nettests.resources import lines_of
 
 Object = dict[str, Any]
 
-DAEMON_SETS = {
-    "kube-flannel": "flannel",
-    "calico-node": "calico",
-    "antrea-agent": "antrea",
-    "ovnkube-node": "ovn-kubernetes",
-    "cilium": "cilium",
-    "anetd": "cilium",
-    "weave-net": "weave",
-    "kube-router": "kube-router",
-    "aws-node": "aws-vpc-cni",
-    "azure-cns": "azure-cni",
-    "canal": "flannel",
-    "rke2-canal": "flannel",
-}
-"""Beginnings of the names of DaemonSets and of their containers, and the plugin. ``anetd`` is GKE's build of Cilium; Canal
-is Flannel with Calico's policies."""
+DAEMON_SETS = dict(line.split(" ") for line in lines_of("nettests.cluster", "daemon_sets.txt"))
+"""Beginnings of the names of DaemonSets and of their containers, and the plugin."""
 OTHERS = ("aws-node-termination-handler", "cilium-envoy", "cilium-operator")
 """DaemonSets with a plugin's prefix that do not belong to it."""
 POWERED_BY_CILIUM = {"azure-cni", "cilium"}

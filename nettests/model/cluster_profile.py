@@ -12,6 +12,7 @@ from pathlib import Path
 from nettests.model.facts import ALL, Address, ExternalTarget, Network, Scale
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
+from nettests.resources import lines_of
 
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 """The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
@@ -179,22 +180,12 @@ WINDOWS_RESOURCES: Amounts = {
 """Far above what a probe uses: limits exist for namespaces that demand some, or else impose their own."""
 
 
+_MESHES = [line.split(" ") for line in lines_of("nettests.model", "outside_meshes.txt")]
 OUTSIDE_MESHES = {
-    "labels": {
-        "sidecar.istio.io/inject": "false",
-        "istio.io/dataplane-mode": "none",
-        "kuma.io/sidecar-injection": "disabled",
-        "admission.datadoghq.com/enabled": "false",
-    },
-    "annotations": {
-        "linkerd.io/inject": "disabled",
-        "consul.hashicorp.com/connect-inject": "false",
-        "dynatrace.com/inject": "false",
-    },
+    kind: {name: value for of, name, value in _MESHES if of == kind}
+    for kind in ("labels", "annotations")
 }
-"""By these Pods opt out of sidecars, which would answer in their place. Sources: Istio, "Resource Labels"; Kuma, "Data plane
-on Kubernetes"; Datadog, "Admission Controller"; Linkerd, "Automatic Proxy Injection"; Consul, "Annotations and labels";
-Dynatrace, "Configure monitoring for namespaces and Pods"."""
+"""By these Pods opt out of sidecars, which would answer in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,10 @@
-r"""Whether a program ran at all: what runtimes say of one that they cannot start, and ``cmd`` of one that it cannot. Pure.
+r"""Whether a program ran at all: the texts of runtimes and of ``cmd`` about one that they cannot start. Pure.
 
-Between an exec's answer and the parser of the program's output. A missing program is a start error where the runtime
-starts programs itself, and exit code 1 with a text of ``cmd`` on a Windows node (``model.windows_programs``). English texts
-are known; translated ones are known by their shape: the sentence of ``CreateProcess``, the quoted name of the program.
-
-Sources: runc; containerd ``internal/cri/server/container_execsync.go``; microsoft/hcsshim ``internal/hcs``,
-``internal/jobcontainers``; texts that people posted (containerd/containerd#6300, kubernetes/website#29924,
-kubernetes/kubernetes#90802, #120113, microsoft/hcsshim#1128).
+A missing program is a start error where the runtime starts programs itself, and exit code 1 with a text of ``cmd`` on a
+Windows node (``model.windows_programs``). English texts are known; translated ones by their shape: the sentence of
+``CreateProcess``, the quoted name of the program. Sources: runc; containerd ``internal/cri/server/container_execsync.go``;
+microsoft/hcsshim ``internal/hcs``, ``internal/jobcontainers``; posted texts (containerd/containerd#6300,
+kubernetes/website#29924, kubernetes/kubernetes#90802, #120113, microsoft/hcsshim#1128).
 """
 
 import re

@@ -1,14 +1,11 @@
 """Error texts of clients and their outcomes: one table, ``taxonomy.txt``, per operating system of the client.
 
-Used by every tool module whose tool prints the system's or Go's own texts. Windows texts differ from Linux texts for
-the same event, and agnhost's ``connect`` recognises refusals on Linux only (it compares with an errno that Windows
-never returns). A text that is not in the table is ``None``: nothing is guessed.
-
-Four decisions: a connection that the other side resets, or closes without an answer, is ``refused`` (it was turned
-away, not lost). Go prints ``server misbehaving`` for SERVFAIL and REFUSED alike: ``servfail``, the usual one. A name
-without addresses (NODATA) is ``nxdomain``, as for Go's resolver. A datagram that a node's own netfilter rejects while
-it is sent fails with EPERM (kube-proxy's reject rules sit on its output hook too): ``refused``, because the node
-itself answered. A blackhole or prohibit route is ``unreachable``, like a missing one.
+Used by every tool module whose tool prints the system's or Go's own texts, which differ between Windows and Linux for the
+same event. A text that is not in the table is ``None``: nothing is guessed. Four decisions: a connection that the other side
+resets, or closes without an answer, is ``refused``: it was turned away, not lost. Go prints ``server misbehaving`` for
+SERVFAIL and REFUSED alike: ``servfail``. A name without addresses (NODATA) is ``nxdomain``, as for Go's resolver. A datagram
+that a node's own netfilter rejects while it is sent (EPERM) is ``refused``, because the node itself answered, and a
+blackhole or prohibit route is ``unreachable``, like a missing one.
 """
 
 import re

@@ -14,6 +14,7 @@ from functools import cache
 
 from nettests.redaction.names import NAMES
 from nettests.redaction.shapes import LONGEST, SHAPES, Shape
+from nettests.resources import lines_of
 
 Span = tuple[int, int]
 KEY_LINES = 60
@@ -204,20 +205,8 @@ def _hidden(shape: Shape, match: re.Match[str]) -> Iterator[Span]:
 
 
 _HINTS = {
-    "aws": ("aws", "akia", "asia", "abia", "acca", "a3t"),
-    "azure_storage_key": ("accountkey=",),
-    "github_token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
-    "gitlab_token": (
-        *("glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "gr1348941"),
-        *("glcbt-", "glimt-", "glptt-", "glagent-", "gloas-"),
-    ),
-    "mailchimp": ("-us",),
-    "pypi_token": ("pypi-",),
-    "sendgrid": ("sg.",),
-    "slack": ("xox", "hooks.slack.com"),
-    "square_oauth": ("sq0csp-",),
-    "stripe": ("k_live_",),
-    "twilio": ("ac", "sk"),
+    plugin: tuple(hints)
+    for plugin, *hints in map(str.split, lines_of("nettests.redaction", "scanner_hints.txt"))
 }
 """What a text holds, in small letters, in which a plugin can find anything."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, Version
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 _READY_CHECKS = ("ping", "log", "informer-sync", "poststarthook/storage-readiness", "shutdown")
@@ -88,21 +89,7 @@ def _entries(resource: Resource) -> list[Json]:
     return [entry, *(_subentry(resource, name) for name in resource.subresources)]
 
 
-_READ_WRITE, _CONNECT = ("get", "patch", "update"), ("create", "get")
-# subresource → verbs, kind, group and version of what it takes
-_SUBRESOURCES: dict[str, tuple[tuple[str, ...], str, str, str]] = {
-    "status": (_READ_WRITE, "", "", ""),
-    "finalize": (("update",), "", "", ""),
-    "log": (("get",), "", "", ""),
-    "exec": (_CONNECT, "PodExecOptions", "", ""),
-    "attach": (_CONNECT, "PodAttachOptions", "", ""),
-    "portforward": (_CONNECT, "PodPortForwardOptions", "", ""),
-    "proxy": (("create", "delete", "get", "patch", "update"), "", "", ""),
-    "binding": (("create",), "Binding", "", ""),
-    "eviction": (("create",), "Eviction", "policy", "v1"),
-    "scale": (_READ_WRITE, "Scale", "autoscaling", "v1"),
-    "token": (("create",), "TokenRequest", "authentication.k8s.io", "v1"),
-}
+_SUBRESOURCES = read_yaml(__package__, "kinds.yaml")["subresources"]
 
 
 def _subentry(resource: Resource, name: str) -> Json:

@@ -1,12 +1,10 @@
 """How a Deployment moves from the ReplicaSet of one template to the next, and what statuses say of refused Pods. Pure.
 
-Beside ``workloads``, which has the sets' Pods. As the Deployment controller does for ``RollingUpdate``: the new
-set grows as far as ``maxSurge`` lets it, old ones shrink as far as ``maxUnavailable`` lets them, Pods that are not
-Ready first (``pkg/controller/deployment/rolling.go``). What a set says of its Pods may be old: one of the new set
-that is not known to be Ready holds an old one. No pauses, deadlines, revisions or roll-backs, and a set that is
-empty stays. As ``pkg/controller/replicaset`` and ``pkg/controller/deployment`` do, a ReplicaSet has the condition
-``ReplicaFailure`` with the first refusal of the API server for as long as its Pods are refused, and its Deployment has
-the same one; ``workloads`` takes it for granted that what is to be made is made.
+As the Deployment controller for ``RollingUpdate``: the new set grows as far as ``maxSurge`` allows, old ones shrink as far
+as ``maxUnavailable`` allows, Pods that are not Ready first (``pkg/controller/deployment/rolling.go``). No pauses, deadlines,
+revisions or roll-backs, and an empty set stays. As in ``pkg/controller/replicaset`` and ``pkg/controller/deployment``, a
+ReplicaSet and its Deployment have the condition ``ReplicaFailure`` with the first refusal of the API server for as long as
+Pods are refused. ``workloads`` has the sets' Pods.
 """
 
 import copy

@@ -1,12 +1,10 @@
-"""What network plugins leave in a cluster: DaemonSets, ConfigMaps, node annotations and labels.
+"""What network plugins leave in a cluster: DaemonSets, ConfigMaps, node annotations and labels. Pure.
 
-Pure: profile in, values out; ``system_objects`` makes objects of them. Names and contents are those that the projects
-ship, because tools read settings there; the DaemonSets are listed in ``daemons.yaml``. Labels are those that AKS writes
-on nodes of its overlay (Azure/azure-container-networking, test/integration/manifests and ``podnetwork-type``), and EKS
-on nodes of a managed node group. OVN-Kubernetes is that of a hybrid overlay: Windows nodes have no Pod of it, because
-hybrid-overlay-node is a service of its hosts, as kube-proxy is (openshift/windows-machine-config-operator,
-pkg/services); ``ovnkube.conf`` is what OpenShift's cluster-network-operator writes, the annotations those of
-go-controller/hybrid-overlay/pkg/types.
+``system_objects`` makes objects of these values. Names and contents are those that the projects ship, because tools read
+settings there; ``daemons.yaml`` lists the DaemonSets. Node labels are those of AKS' overlay
+(Azure/azure-container-networking, test/integration/manifests and ``podnetwork-type``) and of EKS' managed node groups.
+OVN-Kubernetes is a hybrid overlay: hybrid-overlay-node is a service of Windows hosts, as kube-proxy is
+(openshift/windows-machine-config-operator, pkg/services), ``ovnkube.conf`` that of OpenShift's cluster-network-operator.
 """
 
 import json

@@ -1,15 +1,12 @@
 """Which addresses and MACs the parts of a node carry: pure functions of node and CNI.
 
-Flannel's plan, unless the plugin says otherwise: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP
-``.0`` (``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on
-overlay ``.1`` is the gateway and ``.2`` is reserved for kube-proxy's ``--source-vip``
-(sig-windows-tools, flannel ``kube-proxy`` start script).
+Flannel's plan, unless the plugin says otherwise: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP ``.0``
+(``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on overlay ``.1`` is the gateway and
+``.2`` is reserved for kube-proxy's ``--source-vip`` (sig-windows-tools, flannel ``kube-proxy`` start script).
 
-Of the exceptions of OutBoundNAT, those that a plugin configures, and those that the switch always makes. Plugins differ
-in what they write. Flannel's, Calico's and Microsoft's own except Pods and Services, and nodes where the network below
-knows Pods. OpenShift's windows-machine-config-operator excepts Services alone (cni-conf-template.json), AKS Pods alone on
-its overlay (AgentBaker, azurecnifunc.ps1), Amazon's plugin the VPC and Services (vpc-bridge, bridge_windows.go). Pods
-reach each other with all of them, so the switch spares Pods and Services whatever is written.
+Plugins write different exceptions of OutBoundNAT: Flannel's, Calico's and Microsoft's own except Pods and Services;
+OpenShift's operator Services alone (cni-conf-template.json), AKS Pods alone on its overlay (AgentBaker, azurecnifunc.ps1),
+Amazon's plugin the VPC and Services (vpc-bridge, bridge_windows.go). The switch spares Pods and Services in any case.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address

@@ -5,6 +5,7 @@ standard output. Everything it makes vanishes when it ends.
 """
 
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 from pyroute2 import IPRoute
@@ -13,25 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from nettests.lab.network import kernel, nft
 from nettests.lab.network.isolation import IsolationError, enter_isolated_namespaces, explain
 
-_SAMPLE = """
-table ip probe {
- set clients { type ipv4_addr; flags dynamic,timeout; timeout 1s; }
- chain remember {
-  type nat hook prerouting priority -100;
-  update @clients { ip saddr }
-  tcp dport 1 dnat ip to jhash ip saddr mod 1 seed 0x1 map { 0 : 192.0.2.1 . 1 }
- }
- chain choose {
-  type nat hook postrouting priority 100;
-  numgen random mod 1 vmap { 0 : accept }
-  masquerade fully-random
- }
- chain refuse {
-  type filter hook forward priority 0;
-  ct state new reject
- }
-}
-"""
+_SAMPLE = (files(__package__) / "isolation_probe.nft").read_text("utf-8")
 """One of each expression that the lab's rules use."""
 
 

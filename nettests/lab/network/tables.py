@@ -1,11 +1,9 @@
 """An nft table as a value, and the transactions that turn one state of it into another. Pure.
 
-Only what differs is sent: a change of one Service touches the chains of that Service and its elements of
-the maps that dispatch to it; everything else stays, with the sets that remember clients and with what a
-person changed by hand. ``nft`` may not raise its socket buffer in a user namespace, so one
-transaction is limited to what fits into ``net.core.wmem_max``; a larger change is split such that new
-chains come first, the elements and base chains that dispatch to them next, and what nothing refers to any
-more goes last.
+Only what differs is sent: a change of one Service touches its chains and its elements of the maps that dispatch to it;
+everything else stays, with the sets that remember clients. ``nft`` may not raise its socket buffer in a user namespace, so
+one transaction is limited to ``net.core.wmem_max``; a larger change is split: new chains come first, the elements and base
+chains that dispatch to them next, and what nothing refers to any more goes last.
 """
 
 from collections.abc import Iterable, Mapping

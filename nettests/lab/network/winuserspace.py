@@ -1,11 +1,9 @@
 """kube-proxy's userspace mode: it listens on every Service address itself and carries bytes to backends.
 
-After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the
-ClusterIP, which is an address of the host, and each NodePort on all addresses. Backends are dialled from the
-host, so they see the node's address; they are used round-robin (``LoadBalancerRR``), and a client of a Service with
-ClientIP affinity keeps its own, if it is still there and the client was not away for longer than the Service's
-time-out. Traffic policies are not looked at. Runs on the event loop; which addresses the host has is
-``windows_node``'s business.
+After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the ClusterIP,
+which is an address of the host, and each NodePort on all addresses. Backends are dialled from the host, so they see the
+node's address, and are used round-robin (``LoadBalancerRR``), with ClientIP affinity up to its time-out. Traffic policies
+are not looked at. Runs on the event loop; ``windows_node`` has the host's addresses.
 """
 
 import asyncio

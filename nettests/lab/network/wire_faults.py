@@ -1,11 +1,9 @@
 """Network faults between nodes: packets lost, late, or of another VXLAN network.
 
 Each method injects one fault on the wire and returns what clears it. Packets of each direction pass here once; on an
-overlay those of pods are inside VXLAN packets. ``node_faults`` has the faults of one node.
-
-The kernel's own queue for delays (netem) is not everywhere, so the lab holds frames back itself: nft hands them to a
-tap device on the bridge, the event loop reads them and writes each back when its time has come. The bridge learns
-nothing at the tap and floods nothing to it, so only frames that were handed over pass there.
+overlay those of pods are inside VXLAN packets. ``node_faults`` has the faults of one node. The kernel's own queue for delays
+(netem) is not everywhere, so nft hands frames to a tap device on the bridge, and the event loop writes each back when its
+time has come. The bridge learns nothing at the tap and floods nothing to it.
 """
 
 import asyncio

@@ -1,10 +1,9 @@
-"""The emulated outside: an external host, and an HTTP forward proxy on the machine's loopback by which users become external clients.
+"""The emulated outside: an external host, and an HTTP forward proxy on the machine's loopback for external clients.
 
-The host is netexec on TCP and UDP, reachable from the cluster through its gateway only. The proxy's listening socket belongs to the
-machine, its connections are made from the outside client's namespace, so they reach what an external client would reach. It speaks as
-squid does: GET with an absolute address and CONNECT, ``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when
-the target cannot be reached (``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names: outside
-the cluster, targets are addresses.
+The host is netexec on TCP and UDP, reachable from the cluster through its gateway only. The proxy's connections are made
+from the outside client's namespace. It speaks as squid does: GET with an absolute address and CONNECT,
+``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when the target cannot be reached
+(``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names.
 """
 
 import asyncio

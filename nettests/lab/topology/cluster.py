@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.topology.windows_settings import WindowsSettings
 
 Address = IPv4Address | IPv6Address
@@ -21,19 +22,7 @@ class OS(StrEnum):
     WINDOWS = "windows"
 
 
-PRODUCTS = {
-    14393: "Windows Server 2016 Datacenter",
-    16299: "Windows Server Standard",
-    17134: "Windows Server Standard",
-    17763: "Windows Server 2019 Datacenter",
-    18362: "Windows Server Standard",
-    18363: "Windows Server Standard",
-    19041: "Windows Server Standard",
-    19042: "Windows Server Standard",
-    20348: "Windows Server 2022 Datacenter",
-    25398: "Windows Server Datacenter",
-    26100: "Windows Server 2025 Datacenter",
-}
+PRODUCTS: dict[int, str] = read_yaml(__package__, "products.yaml")
 """Builds of Windows that a node may have, with their product names."""
 
 

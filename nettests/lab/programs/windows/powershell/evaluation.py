@@ -1,10 +1,9 @@
 """Carries a script out: the command line of PowerShell, the statements of its script in a ``Session``, and the exit code.
 
-Nothing of this machine is executed: commands are cmdlets of this package or programs of the lab's container. A command that
-is neither is not recognized, as in PowerShell; a type or a member that the lab does not have is missing likewise. After
-Microsoft, "Windows PowerShell Language Specification", chapters 7 and 8. ``-Command`` ends with 0 or 1 by the last command's ``$?``,
-or with the code of ``exit``; a script that cannot be read, and one that an error ended, with 1 (Microsoft, "about_PowerShell_exe",
-"about_pwsh"). A bare argument is a command in 5.1 and a file in 6.
+Nothing of this machine is executed: commands are cmdlets of this package or programs of the lab's container; others, and
+types and members that the lab does not have, are missing as in PowerShell (Microsoft, "Windows PowerShell Language
+Specification", chapters 7 and 8). ``-Command`` ends with 0 or 1 by the last command's ``$?``, or with the code of ``exit``; a
+script that cannot be read, or that an error ended, with 1 (Microsoft, "about_PowerShell_exe", "about_pwsh").
 """
 
 import asyncio
