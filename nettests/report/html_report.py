@@ -174,12 +174,19 @@ _OF_OUR_PYTEST = (
 
 
 def typed(argv: Sequence[str]) -> str:
-    """Return the command as somebody typed it."""
+    """Return the command as somebody typed it, or may type it again: what goes on to pytest stands after ``--``."""
     if not any(word.startswith("--nettests-output=") for word in argv):
-        return shlex.join(("nettests" if argv[:1] == ("watch",) else "pytest", *argv))
+        program = {"nettests": (), "watch": ("nettests",)}.get(argv[0] if argv else "", ("pytest",))
+        return shlex.join((*program, *argv))
     shipped = {word.removeprefix("--rootdir=") for word in argv if word.startswith("--rootdir=")}
-    words = [w for w in argv if not w.startswith(_OF_OUR_PYTEST) and w not in shipped]
-    return shlex.join(("nettests", "run", *words))
+    at = next((at for at, word in enumerate(argv) if word in shipped), len(argv))
+    options = [
+        "--trace" if word == "--trace-incidents" else word
+        for word in argv[:at]
+        if not word.startswith(_OF_OUR_PYTEST)
+    ]
+    passed_on = argv[at + 1 :]
+    return shlex.join(("nettests", "run", *options, *(("--", *passed_on) if passed_on else ())))
 
 
 def inside(folder: str, file: str = "") -> str | None:

@@ -1,5 +1,6 @@
 """``nettests run`` and ``nettests diagnose``: which words reach pytest, and what is printed of what was collected."""
 
+import shlex
 from importlib import import_module
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from nettests.cli import main
 from nettests.diagnose import Collected
 from nettests.diagnose.collect import Written
 from nettests.diagnose.subjects import DNS, NODE, Subject
+from nettests.report.html_report import typed
 from nettests.resources import suites_path
 from nettests.session.diagnose_now import Answered, Demand
 from tests.expect.entries import text
@@ -40,6 +42,31 @@ def test_without_options_the_shipped_suites_run(monkeypatch: pytest.MonkeyPatch)
         word.startswith(("--lab", "--kubeconfig", "--keep", "-n", "--metrics", "--webhook"))
         for word in words[:-1]
     )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--lab=win2019-l2bridge", "--flow=dns-*", "--flow=!dns-pod-name", "--nodes=win-1,win-3"],
+        ["--kubeconfig=~/k c.yaml", "--check=pod-to-*/windows-1/*", "--exclude-node=win-2", "-n2"],
+        ["--trace", "--enable=costly", "--keep", "--", "-k", "not dns", "-x", "my-suites/"],
+    ],
+)
+def test_the_command_on_the_page_runs_the_same_again(
+    monkeypatch: pytest.MonkeyPatch, given: list[str]
+) -> None:
+    """Typed as it is printed, in a shell, the same words reach pytest."""
+    words = passed_on(monkeypatch, *given)
+    printed = shlex.split(typed(words))
+    assert printed[:2] == ["nettests", "run"]
+    assert passed_on(monkeypatch, *printed[2:]) == words
+
+
+def test_other_commands_on_the_page_are_as_they_were_typed() -> None:
+    """Those of a watch, of a sample, and of pytest itself."""
+    assert typed(["watch", "--every", "1m"]) == "nettests watch --every 1m"
+    assert typed(["nettests", "run", "--lab"]) == "nettests run --lab"
+    assert typed(["suites", "--lab"]) == "pytest suites --lab"
 
 
 def test_an_empty_webhook_reaches_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
