@@ -123,7 +123,8 @@ IN_MEMORY = (
             pods.container(volumeMounts=[{"name": "memory", "mountPath": "/memory"}]),
             volumes=[{"name": "memory", "emptyDir": {"medium": "Memory"}}],
         ),
-        *("exec", "/agnhost", "mounttest", "--fs_type=/memory"),
+        # The type is told on Linux alone; the written file shows that the program ran and its output arrived.
+        *("exec", "/agnhost", "mounttest", "--fs_type=/memory", "--new_file_0644=/memory/written"),
         says="tmpfs",
     ),
 )

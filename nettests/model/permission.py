@@ -118,15 +118,6 @@ WATCH_SLICES = _run("watch", "endpointslices", _DISCOVERY)
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
 """ConfigMaps that facts of every cluster are read from."""
 FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
-DISTRIBUTIONS_CONFIG_MAPS = (
-    "kube-system/kube-proxy-config",
-    "kube-system/rke2-coredns-rke2-coredns",
-    "kube-system/rke2-canal-config",
-    "kube-system/calico-config",
-    "openshift-dns/dns-default",
-)
-"""ConfigMaps as EKS, RKE2, Calico's manifests and OpenShift name them. Discovery finds any name by the Pod that refers to it;
-the role for discovery grants these, and a ConfigMap of another name is read by who may."""
 
 
 def config_map(name: str) -> Permission:

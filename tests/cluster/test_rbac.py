@@ -12,7 +12,6 @@ from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.plugin_settings import FLANNEL_ON_WINDOWS
 from nettests.model.permission import (
     CONFIG_MAPS,
-    DISTRIBUTIONS_CONFIG_MAPS,
     EVERYWHERE,
     FLANNEL_CONFIG_MAPS,
     LIST_IP_POOLS,
@@ -28,6 +27,15 @@ from nettests.model.workload import Workload
 from nettests.resources import manifests_path
 
 V135 = KubernetesVersion(1, 35)
+DISTRIBUTIONS_CONFIG_MAPS = (
+    "kube-system/kube-proxy-config",
+    "kube-system/rke2-coredns-rke2-coredns",
+    "kube-system/rke2-canal-config",
+    "kube-system/calico-config",
+    "openshift-dns/dns-default",
+)
+"""ConfigMaps as EKS, RKE2, Calico's manifests and OpenShift name them. Discovery finds any name by the Pod that refers to it;
+the role for discovery grants these, and a ConfigMap of another name is read by who may."""
 MAPS = (
     *CONFIG_MAPS,
     *FLANNEL_CONFIG_MAPS,

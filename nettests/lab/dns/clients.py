@@ -1,11 +1,9 @@
-"""Name resolution by clients: Go's own resolver and glibc on Linux, and the Windows DNS client (``getaddrinfo``, ``Resolve-DnsName``).
+"""Name resolution by clients: Go's own resolver and glibc on Linux, the DNS client on Windows (``getaddrinfo``, ``Resolve-DnsName``).
 
-On Linux: hosts file, search list, ``ndots``; used by every program but ``nslookup``, which walks the list itself. Timing follows Go's
-defaults (``net/dnsconfig_unix.go``): five seconds a question, two attempts, A and AAAA side by side.
-
-The documented difference on Windows: a name that contains a dot is taken as fully qualified and never gets a suffix; only a dot-less
-name walks the suffix list (Kubernetes documentation, "DNS for Services and Pods", section "DNS resolution on Windows nodes"). A silent
-server is queried again at 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
+On Linux: hosts file, search list, ``ndots``; ``nslookup`` walks the list itself. Timing follows Go's defaults
+(``net/dnsconfig_unix.go``): five seconds a question, two attempts, A and AAAA side by side. On Windows a name that contains
+a dot is fully qualified and never gets a suffix (Kubernetes documentation, "DNS for Services and Pods"); a silent server is
+queried again at 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
 """
 
 import asyncio

@@ -1,14 +1,9 @@
 """Which folder holds the folders of labs: one that only this user owns, even if another user took the usual name.
 
-In this order:
-
-1. ``$XDG_RUNTIME_DIR/nettests-lab``, and then no other, where ``XDG_RUNTIME_DIR`` is this user's;
-2. ``nettests-lab-<uid>`` in the folder for temporary files; the id is the user's own, outside a user
-   namespace in which they may be root;
-3. ``$XDG_STATE_HOME/nettests-lab`` (``~/.local/state``), where the second belongs to another user.
-
-Labs are found in both of the last two, so that a folder that another user makes or removes meanwhile hides none. A
-folder of this user's that is open to others, or a link, is an error: only the user knows how that came about.
+In this order: ``$XDG_RUNTIME_DIR/nettests-lab``, and then no other, where ``XDG_RUNTIME_DIR`` is this user's;
+``nettests-lab-<uid>`` in the folder for temporary files, with the user's own id, outside a user namespace in which they may
+be root; ``$XDG_STATE_HOME/nettests-lab`` (``~/.local/state``), where the second belongs to another user. Labs are found in
+both of the last two. A folder of this user's that is open to others, or a link, is an error.
 """
 
 import os

@@ -1,11 +1,10 @@
-"""Sockets of a program: TCP connections with the manners of its operating system, UDP flows, listeners, addresses and errors as texts.
+"""Sockets of a program: TCP connections with the manners of its operating system, UDP flows, listeners, and error texts.
 
 Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second (Microsoft KB 175523),
-for about two seconds before the program learns of it (curl/curl#14144; ``windows.refusalSeconds`` of a profile); ICMP "unreachable"
-does not end an attempt; a silent peer is given up after 21 seconds (3 + 6 + 12). Every dial has a fresh source port. Connected UDP
-sockets see errors of closed ports. Linux texts are the C library's, lower-cased as Go prints them. Windows texts are Winsock's
-(Microsoft, "Windows Sockets Error Codes"), which Go prints as they are: in English where the system has English messages, else in its
-own language (golang/go, ``syscall_windows.go``, ``Errno.Error``).
+for about two seconds in all (curl/curl#14144; ``windows.refusalSeconds``); ICMP "unreachable" ends no attempt; a silent peer
+is given up after 21 seconds (3 + 6 + 12). Linux texts are the C library's, lower-cased as Go prints them; Windows texts are
+Winsock's (Microsoft, "Windows Sockets Error Codes"), in English where the system has English messages, else in its own
+language (golang/go, ``syscall_windows.go``, ``Errno.Error``).
 """
 
 import asyncio

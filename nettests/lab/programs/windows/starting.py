@@ -1,11 +1,10 @@
-"""Which programs a Windows container has, and how its node's runtime starts one: argv to a command line, and that to a program's file.
+"""Which programs a Windows container has, and how its node's runtime starts one: argv to a command line, and that to a file.
 
 Images after kubernetes/kubernetes, ``test/images/agnhost`` and ``test/images/busybox`` (``Dockerfile_windows``): agnhost has no
-``.exe``, BIND's nslookup and PowerShell Core come with the image. A HostProcess container sees the node's own tools, and its image in
-one folder of the node. Starting after microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers``
-(``replaceWithMountPoint``, ``getApplicationName``, ``cmd /c``) for HostProcess containers, and ``internal/hcs/system.go`` for the texts
-of others, whose programs are sought as hcsshim says that Windows does. A program that is missing raises with the shim's words;
-behind ``cmd /c`` it is cmd that misses it, later.
+``.exe``, BIND's nslookup and PowerShell Core come with the image. A HostProcess container sees the node's own tools, and its
+image in one folder of the node. Starting after microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers``
+(``replaceWithMountPoint``, ``getApplicationName``, ``cmd /c``), and ``internal/hcs/system.go`` for the texts of other
+containers. A missing program raises with the shim's words; behind ``cmd /c`` it is cmd that misses it, later.
 """
 
 import ntpath
