@@ -29,7 +29,7 @@ CHECKS = 'document.querySelectorAll(".chip").length'
 ELEMENTS = 'document.querySelectorAll("*").length'
 OPEN_LAST = """new Promise((done) => {
   const began = performance.now(), drawer = document.getElementById("drawer");
-  const shown = () => { if (drawer.querySelector(".raw")) done(performance.now() - began); };
+  const shown = () => { if (drawer.querySelector(".versus")) done(performance.now() - began); };
   new MutationObserver(shown).observe(drawer, { subtree: true, childList: true });
   [...document.querySelectorAll(".chip")].at(-1).click();
 })"""
