@@ -1,9 +1,10 @@
-"""Raw answers → observations. Pure.
+"""Turn raw answers into observations. Pure.
 
-After observation, before judgement. ``taxonomy`` is the one table of error texts, per operating system of the client;
-each tool has its module with sample text beside each pattern; ``read`` chooses among them, ``sources`` says whose
-address a server saw, ``observe`` merges a check's answers and decides whether they can be trusted; ``observation_of``
-is the entry point for a finished check. Nothing here knows what was expected.
+Runs after observation and before judgement, and knows nothing of what was expected. ``taxonomy`` is
+the one table of error texts, per operating system of the client; each tool has a module with sample
+text beside each pattern; ``read`` picks the parser, ``sources`` classifies the address a server
+saw, ``observe`` merges a check's answers and decides whether they can be trusted.
+``observation_of`` is the entry point.
 """
 
 from nettests.parse.observe import observation_of, observe

@@ -1,9 +1,9 @@
 """Read the API server's answer to a dry run.
 
-Accepted is 200 or 201. Rejected is 422 ``Invalid``; if the case names a field, only with a cause that names the same
-field, because a rejection for another reason (such as an API server without ``--allow-privileged``) says nothing
-about it. A case about a Pod Security level is answered by 403 in the name of that level. Everything else (403 of
-another policy or a webhook, 429, 5xx) is no answer.
+Accepted is 200 or 201. Rejected is 422 ``Invalid``; if the case names a field, only with a cause
+that names that field, because a rejection for another reason (such as an API server without
+``--allow-privileged``) says nothing about it. For a case about a Pod Security level, rejected is a
+403 that names the level. Anything else (403 of another policy or a webhook, 429, 5xx) says nothing.
 """
 
 import json
@@ -19,7 +19,7 @@ INVALID = 422
 
 
 def read(raw: Raw) -> Reading:
-    """Read one answer; ``context["field"]`` is what a rejection has to name."""
+    """Read one answer; ``context["field"]`` is the field that a rejection must name."""
     try:
         answer = read_json(raw.stdout)
     except ValueError:
@@ -50,7 +50,7 @@ def read(raw: Raw) -> Reading:
 
 
 def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
-    """Whether the Pod, as the API server would store it, has the scheduling settings of its RuntimeClass."""
+    """Read whether the stored Pod would have the scheduling settings of its RuntimeClass."""
     # sample: {"nodeSelector":{"kubernetes.io/os":"windows"},"tolerations":[{"key":"os","operator":"Equal",…}]}
     wanted = read_json(raw.context["scheduling"])
     spec, name = pod.get("spec") or {}, raw.context["steered"]
@@ -80,7 +80,7 @@ def _selected(spec: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 def by_policy(cause: dict[str, Any]) -> bool:
-    """Whether the cause is that the API server allows no privileged containers at all (``--allow-privileged``)."""
+    """Whether the API server forbids privileged containers (``--allow-privileged``)."""
     # sample: Forbidden: disallowed by cluster policy
     # sample: Forbidden: hostProcess containers are disallowed by cluster policy
     return str(cause.get("message", "")).endswith("disallowed by cluster policy")
@@ -94,9 +94,9 @@ def causes(answer: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _names(field: str, wanted: str) -> bool:
-    """Whether a cause's field is the wanted one or lies in it (``spec.os`` holds ``spec.os.name``).
+    """Whether a cause's field is the wanted one or in it (``spec.os`` has ``spec.os.name``).
 
-    Every field of a Pod lies in ``spec``, so only ``spec`` itself names it.
+    Every field of a Pod lies in ``spec``, so only ``spec`` itself matches that.
     """
     within = wanted != "spec" and field.startswith((f"{wanted}.", f"{wanted}["))
     return field == wanted or within

@@ -1,7 +1,7 @@
-"""The body of a server's answer: its own name, or the client's address as it saw it.
+"""Read the body of a server's answer: its own name, or the client's address as it saw it.
 
-agnhost's ``netexec`` answers ``hostname`` with the pod's name and ``clientip`` with the remote address. Used by every
-tool that returns a body.
+agnhost's ``netexec`` answers ``hostname`` with the pod's name and ``clientip`` with the remote
+address. Used by every tool that returns a body.
 """
 
 import ipaddress
@@ -15,12 +15,12 @@ from nettests.parse.reading import Reading, one_line
 
 HOSTNAME = "hostname"
 HEALTH = "health"
-"""Requested from a health check port, where kube-proxy says how many local backends a Service has."""
+"""The request to a health check port, where kube-proxy reports a Service's number of local backends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a body says: the client's address and port, or the backend's name, or neither."""
+    """The content of a body: the client's address and port, the backend's name, or neither."""
 
     server_saw: str | None = None
     source_port: int | None = None
@@ -28,7 +28,7 @@ class Answer:
 
 
 def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
-    """Return the reading of an answer with ``body``; ``plain`` is the outcome if the body says nothing else."""
+    """Return the reading of an answer; ``plain`` is its outcome unless ``body`` shows another."""
     request = raw.context.get("request", "")
     answer = read_answer(body, request)
     return Reading(
@@ -41,10 +41,10 @@ def answered(raw: Raw, body: str, plain: Outcome) -> Reading:
 
 
 def read_answer(body: str, request: str = "") -> Answer:
-    """Read a body; ``request`` is what was tested, and the text's own shape decides where it is empty.
+    """Read a body; ``request`` is what was requested, and if it is empty the body's shape decides.
 
-    Whatever answers a question for the hostname is taken at its word, so that a stranger's error page
-    counts as a backend of that name and not as the expected one.
+    Any answer to ``hostname`` is taken as the backend's name, so a stranger's error page counts as
+    a backend of that name and not as the expected one.
     """
     text = body.strip()
     client = None if request == HOSTNAME else client_address(text)
@@ -56,9 +56,9 @@ def read_answer(body: str, request: str = "") -> Answer:
 
 
 def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
-    """Return the outcome of a body: ``plain``, unless a health check port reports a node's backends.
+    """Return ``plain``, or for a health check port whether it reports local backends.
 
-    Any other answer from a health check port is ``plain`` too.
+    An answer from a health check port in any other form is ``plain`` too.
     """
     if request != HEALTH:
         return plain
@@ -75,7 +75,7 @@ def outcome_of(body: str, request: str, plain: Outcome) -> Outcome:
 
 
 def client_address(text: str) -> tuple[str, int] | None:
-    """Read an address with its port, IPv6 in brackets; ``None`` for any other text."""
+    """Parse ``address:port`` (IPv6 in brackets); return ``None`` for any other text."""
     # sample: "10.244.1.2:56880", "[fd00::2]:56880", over UDP in lower case "[fd00::a]:58634"
     match = re.fullmatch(r"\[([0-9a-fA-F:.%]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})", text.strip())
     if match is None:

@@ -1,7 +1,7 @@
 """Whether an unanswered datagram arrived, from its server's log. Pure.
 
-It changes no outcome; it tells incidents which of two directions is broken. agnhost's UDP server logs each echo with
-its text, whose size no other request of a run has.
+It changes no outcome; incidents use it to tell which direction is broken. agnhost's UDP server logs
+each echo with its text, and no other request of a run has a text of that size.
 """
 
 import re
@@ -17,7 +17,7 @@ SERVER_LOG = "server-log"
 
 
 def echoed(log: str, text: str) -> str:
-    """Return the lines of a server's log that say it echoed exactly this text."""
+    """Return the lines of a server's log that report an echo of exactly this text."""
     # sample: I1121 01:07:31.501832   18863 log.go:244] Echoing hello world to UDP client 127.0.0.1:46582
     echo_line = re.compile(rf"^.*\bEchoing {re.escape(text)} to UDP client .*$", re.MULTILINE)
     return "\n".join(echo_line.findall(log))
@@ -31,7 +31,7 @@ def read(raw: Raw) -> Reading:
 
 
 def arrived(raws: Iterable[Raw]) -> bool | None:
-    """Return whether the datagram of a check arrived; ``None`` where nobody looked, or the log could not be read."""
+    """Return whether a check's datagram arrived; ``None`` without a readable log."""
     logs = [raw for raw in raws if raw.purpose == ARRIVAL and raw.tool == SERVER_LOG]
     if not logs or logs[-1].error is not None:
         return None

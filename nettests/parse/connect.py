@@ -1,8 +1,8 @@
-"""Read the answers of ``agnhost connect``: silent success, or one prefixed error text.
+"""Read the answers of ``agnhost connect``: no output on success, or one error text with a prefix.
 
-Prefixes (agnhost, cmd/connect): ``REFUSED``, ``TIMEOUT``, ``DNS``, ``OTHER``, ``UNKNOWN``. On Windows
-refusals come as ``OTHER`` and ``UNKNOWN``, so there the text decides. The error text counts before the
-exit code: an exec sometimes reports success although the command failed.
+Prefixes (agnhost, cmd/connect): ``REFUSED``, ``TIMEOUT``, ``DNS``, ``OTHER``, ``UNKNOWN``. On
+Windows a refusal has the prefix ``OTHER`` or ``UNKNOWN``, so the text decides. The error text takes
+precedence over the exit code, because exec sometimes reports success although the command failed.
 """
 
 import re

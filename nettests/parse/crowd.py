@@ -1,8 +1,8 @@
-"""First packets of many new Pods started on one node at the same time, from their logs.
+"""First packets of many new Pods started on one node at once, from their logs.
 
-``start`` and ``first_packets`` read one Pod. Late Pods are named; the worst one is reported in the words that
-incidents recognise. A Pod whose node was busy, or that never ran for a reason of its own, says nothing; if most Pods
-say nothing, the state of the network is unknown.
+``start`` and ``first_packets`` read one Pod. Late Pods are named; the worst one is reported in the
+words that incidents recognise. A Pod on a busy node, or one that never ran, says nothing; if that
+is half of the Pods or more, the network's state is unknown.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from nettests.parse import first_packets, start
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 NAMED = 5
-"""How many Pods a sentence names."""
+"""The most Pods that a sentence names."""
 _BAD = frozenset({Outcome.DEVIATES, Outcome.FAILS_TO_START})
 
 NamedReadings = Sequence[tuple[str, Reading]]
@@ -54,7 +54,7 @@ def _logs(pod: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _deviates(bad: NamedReadings, number: int) -> Reading:
-    """Name the Pods that deviate, with the detail of the one that was late for longest."""
+    """Name the Pods that deviate, with the detail of the one that was late longest."""
     name, worst = max(bad, key=lambda deviation: _seconds(deviation[1]))
     names = ", ".join(pod_name for pod_name, _ in bad[:NAMED])
     more = f" and {len(bad) - NAMED} more" if len(bad) > NAMED else ""
@@ -68,7 +68,7 @@ def _seconds(reading: Reading) -> float:
 
 
 def _no_answer(silent: NamedReadings, number: int) -> Reading:
-    """Say why there is no answer, with the reason of one Pod."""
+    """Say why there is no result, with one Pod's reason."""
     if not silent:
         return probe_failed("no Pod was made")
     return probe_failed(f"{silent[0][1].detail}; so it was with {len(silent)} of {number} Pods")

@@ -1,9 +1,10 @@
-"""Read the answers of ``curl``, run on a node: exit code first, then the text that explains it.
+"""Read the answers of ``curl``, run on a node: the exit code first, then the error text.
 
-Exit codes are the same on Linux and Windows (curl(1), EXIT CODES). Code 7 covers every failed connect:
-older versions print the system's reason, newer ones only "Couldn't connect to server", which is read as
-refused because a time-out is code 28 as long as ``-m`` is shorter than the system's own. Windows sends a refused SYN
-again, so that a refusal takes about two seconds (curl#14144); what failed much later was none.
+Exit codes are the same on Linux and Windows (curl(1), EXIT CODES). Code 7 covers every failed
+connect: older versions print the system's reason, newer ones only "Couldn't connect to server",
+which is read as refused because a time-out is code 28 as long as ``-m`` is shorter than the
+system's own. Windows retries a refused SYN, so a refusal takes about two seconds (curl#14144); a
+failure much later is not a refusal.
 """
 
 import re
@@ -15,7 +16,7 @@ from nettests.parse.reading import Reading, not_understood, one_line, probe_fail
 from nettests.parse.taxonomy import Stage, classify
 
 _TLS_ANSWERED = {1, 8, 35, 60}
-"""Unsupported or malformed answers and TLS errors: the target did answer."""
+"""Exit codes for malformed answers and TLS errors: the target did answer."""
 
 _WITHOUT_REASON = {
     6: Outcome.NXDOMAIN,  # curl: (6) Could not resolve host: nosuch.demo
@@ -36,13 +37,13 @@ _OF_WINDOWS = {
     "Address already in use": Outcome.NO_PORT,
     "No buffer space": Outcome.NO_PORT,
 }
-"""curl's own words for Winsock errors (lib/strerror.c, lib/curlx/strerr.c): never translated, unlike those of other numbers."""
+"""curl's own texts for Winsock errors (lib/strerror.c, lib/curlx/strerr.c), never translated, unlike the system's."""
 # samples: "curl: (7) Failed to connect to h port 80: Host unreachable", "curl: (56) Recv failure: Connection was reset"
 #          "curl: (7) Failed to connect to h port 80 after 2043 ms: Couldn't connect to server"
 _REASON = re.compile(r"(?:port \d+|after (?P<waited>\d+) ms|failure): (?P<reason>[^\r\n]+?)\.?\s*$")
 _NO_REASON = frozenset({"Couldn't connect to server", "Could not connect to server"})
 REFUSED_WITHIN = 5.0
-"""A refusal on Windows takes a request of at least so many seconds: it came by then, or there was none."""
+"""Seconds within which a refusal shows on Windows, at most; a later failure without a reason is not one."""
 
 
 def read(raw: Raw) -> Reading:

@@ -1,7 +1,7 @@
-"""Read the answers of the external vantage over UDP: one datagram, directly or through a SOCKS5 proxy.
+"""Read the external vantage's answers over UDP: one datagram, directly or by a SOCKS5 proxy.
 
-The vantage records what came back on ``stdout``, and on ``stderr`` why nothing did: silence, or directly an ICMP message
-in the words of Linux.
+The vantage records the answer on ``stdout``, or on ``stderr`` why there was none: a time-out, or
+without a proxy an ICMP error in Linux's words.
 """
 
 from nettests.model.observation import Raw

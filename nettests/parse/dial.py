@@ -19,7 +19,7 @@ _NOT_RESOLVED = "host and/or port param are invalid. "
 
 
 def read(raw: Raw) -> Reading:
-    """Read the result of one dial: who answered, or the error."""
+    """Read the result of one dial: the answer, or the error."""
     failure = channel_failure(raw)
     if failure is not None:
         return failure
@@ -37,7 +37,7 @@ def read(raw: Raw) -> Reading:
 
 
 def read_resolution(raw: Raw) -> Reading:
-    """Read whether the probe's system resolver found the name, whether or not dialling it worked."""
+    """Read whether the probe's system resolver found the name, even if dialling it failed."""
     reading = read(raw)
     if reading.outcome in {Outcome.PROBE_FAILED, Outcome.NXDOMAIN} or raw.stdout.startswith(
         _NOT_RESOLVED
@@ -55,7 +55,7 @@ def read_resolution(raw: Raw) -> Reading:
 
 
 def channel_failure(raw: Raw) -> Reading | None:
-    """Return why netexec did not answer; over exec the answer is curl's output, with an exit code."""
+    """Return why netexec did not answer; over exec, curl prints its answer."""
     if raw.status is None and raw.exit_code != 0:
         code = "no exit code" if raw.exit_code is None else f"exit code {raw.exit_code}"
         return probe_failed(f"/dial was not answered ({code}): {raw.stderr or raw.stdout}")
@@ -65,7 +65,7 @@ def channel_failure(raw: Raw) -> Reading | None:
 
 
 def document(text: str) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the answers and the errors of a dial; ``None`` if the text is not the result of one."""
+    """Return the responses and errors of a dial; ``None`` if the text is not its result."""
     try:
         loaded = read_json(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Read calibrations: which instruments were understood where, and what the others said. Pure.
+"""Evaluate calibrations: which instruments are trusted in which probes. Pure.
 
-``known_answers`` holds what had to be read. An instrument that missed one known answer in a probe, or gave none, is
-distrusted there: answers that need it are ``probe_failed``, whatever they say (``doubted``). Where its parser missed one
-because it does not know the text, this holds for answers whose text it does not know either. The same instrument is
-trusted in other probes.
+``known_answers`` holds the right readings. An instrument that gave a wrong known answer in a probe,
+or none, is distrusted there: answers that need it become ``probe_failed``, whatever they say
+(``doubted``). If its parser merely did not recognise a text, only answers whose text it does not
+recognise either are distrusted. The same instrument remains trusted in other probes.
 """
 
 import re
@@ -30,28 +30,28 @@ from nettests.parse.read import DOUBT, read_raw
 from nettests.parse.reading import one_line
 
 _NOT_FOUND = 127
-"""What a POSIX shell ends with for a program that is missing."""
+"""A POSIX shell's exit code for a missing program."""
 _NO_COMMAND = "CommandNotFoundException"
-"""Part of what PowerShell says in every language of a cmdlet that is missing (``FullyQualifiedErrorId``)."""
+"""Part of PowerShell's error id for a missing cmdlet (``FullyQualifiedErrorId``), the same in every language."""
 
 
 class State(StrEnum):
-    """What one known question showed."""
+    """The result of one known question."""
 
     UNDERSTOOD = "understood"
     NOT_UNDERSTOOD = "not understood"
-    """Something else was read than what had to be read."""
+    """The reading was not one of the right ones."""
     UNANSWERED = "unanswered"
-    """The control channel brought no answer."""
+    """No answer came over the control channel."""
     ABSENT = "absent"
     """The tool is missing there; checks that need it are skipped."""
     OPEN = "open"
-    """It was understood, and says nothing of the instrument."""
+    """The answer was understood, but says nothing about the instrument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAnswer:
-    """The answer to one known question: what had to be read, what was read, and the raw text."""
+    """The answer to one known question: the right readings, the actual one, and the raw text."""
 
     instrument: Instrument
     name: str
@@ -68,17 +68,17 @@ class KnownAnswer:
 
     @property
     def trusted(self) -> bool:
-        """Whether this answer is no reason to distrust the instrument."""
+        """Whether this answer gives no reason to distrust the instrument."""
         return self.state not in {State.NOT_UNDERSTOOD, State.UNANSWERED}
 
     @property
     def unread(self) -> bool:
-        """Whether its parser knows that it does not know the text: what it does read of other answers stands."""
+        """Whether the parser failed on this text only: its readings of other texts stand."""
         return self.state is State.NOT_UNDERSTOOD and self.seen == Outcome.PROBE_FAILED
 
 
 def known_answers(calibration: Calibration) -> Iterator[KnownAnswer]:
-    """Yield what was read of each known question; one that this version does not know is left out."""
+    """Yield the result of each known question; questions unknown to this version are skipped."""
     for number, question in enumerate(calibration.questions):
         row = ROWS.get(question.name)
         if row is not None:
@@ -106,7 +106,6 @@ def _answer(
 
 
 def _state(calibration: Calibration, row: Row, raw: Raw | None) -> tuple[State, str, str]:
-    """Return the state, the reading and the text."""
     if raw is None:
         if calibration.error is not None:
             return State.UNANSWERED, "no answer", calibration.error
@@ -130,7 +129,7 @@ def _missing(raw: Raw) -> bool:
 
 
 def _part(calibration: Calibration, number: int, question: KnownQuestion, row: Row) -> Raw | None:
-    """Return the answer to one question as checks' answers are recorded; ``None`` where there is none, or not all of it."""
+    """Return the answer to one question as a ``Raw``; ``None`` if it is missing or incomplete."""
     raw = Raw(
         check="",
         purpose="calibration",
@@ -149,7 +148,7 @@ def _part(calibration: Calibration, number: int, question: KnownQuestion, row: R
         context=dict(calibration.context),
     )
     if row.whole:
-        # Of a program that does not exist an error is the answer.
+        # For a program that does not exist, the expected answer is an error.
         return (
             raw
             if raw.error is None or (not question.words and len(calibration.questions) == 1)
@@ -163,7 +162,7 @@ def _part(calibration: Calibration, number: int, question: KnownQuestion, row: R
 
 
 def kept(calibration: Calibration) -> Calibration:
-    """Return a calibration as it is recorded: of outputs that name what others have on a node the part that is read."""
+    """Return a calibration as recorded, without output that shows what others have on a node."""
     stdout = calibration.stdout
     for number, question in enumerate(calibration.questions):
         row, section = ROWS.get(question.name), _section(stdout, number)
@@ -172,7 +171,7 @@ def kept(calibration: Calibration) -> Calibration:
         try:
             part = row.keep(section.replace("\r\n", "\n"))
         except (ValueError, LookupError, TypeError, AttributeError):
-            part = section[:_LONGEST]  # of another form: who has the node may read it
+            part = section[:_LONGEST]  # unexpected form: kept for the node's owner to read
         stdout = stdout.replace(section, f"{part}\n", 1)
     return replace(calibration, stdout=stdout)
 
@@ -181,7 +180,7 @@ _LONGEST, _TAIL = 2000, 120
 
 
 def _section(text: str, number: int) -> str | None:
-    """Return what stands in one stream between a question's mark and the next mark; ``None`` without its mark."""
+    """Return one stream's text from a question's mark to the next; ``None`` without its mark."""
     # samples: ~3~, and after it ~3.0~ in one stream and ~4~ in the other
     _, mark, after = text.partition(begins(number))
     if not mark:
@@ -190,18 +189,18 @@ def _section(text: str, number: int) -> str | None:
 
 
 CUT_SHORT = "output that was cut short"
-"""The reading of a question whose answer did not come, behind others that did: exec brings no output whole then."""
+"""The reading of a question whose answer is missing although earlier ones came: exec truncates output then."""
 _OWN_SERVERS = frozenset({"curl/open", "connect/open", "dial/open"})
-"""Questions to the server that a vantage is itself."""
+"""Questions to the vantage's own server."""
 _SILENT = frozenset({Outcome.REFUSED.value, Outcome.TIMED_OUT.value})
 
 
 @dataclass(slots=True)
 class Doubts:
-    """Which instruments of which probes are distrusted; made of a run's calibrations, in the order in which they were made."""
+    """The instruments distrusted in each probe, from a run's calibrations in their order."""
 
     _answers: dict[str, dict[str, KnownAnswer]] = field(default_factory=dict)
-    """By probe, the last answer to each question: one that is not understood is repeated."""
+    """By probe, the last answer to each question: questions that were not understood are repeated."""
 
     @classmethod
     def of(cls, calibrations: Iterable[Calibration]) -> "Doubts":
@@ -212,14 +211,15 @@ class Doubts:
         return doubts
 
     def add(self, calibration: Calibration) -> None:
-        """Take one more calibration into account."""
+        """Add one more calibration."""
         answers = self._answers.setdefault(calibration.probe, {})
         answers |= {answer.name: answer for answer in known_answers(calibration)}
 
     def why(self, instruments: Iterable[Instrument], probe: str, *, unread: bool = True) -> str:
-        """Return why an answer by these instruments says nothing from a probe, or nothing.
+        """Return why answers by these instruments in a probe are distrusted; empty if they are not.
 
-        ``unread`` is whether its own text is one that no parser knows. A journal without calibrations of a probe is of an older version: nothing is doubted there.
+        ``unread``: no parser understands the answer's own text. A journal without calibrations of a
+        probe is of an older version: nothing is doubted.
         """
         answers = self._answers.get(probe, {})
         for instrument in instruments if answers else ():
@@ -239,9 +239,9 @@ class Doubts:
         return ""
 
     def doubted(self, raws: Sequence[Raw], node: str | None = None) -> tuple[Raw, ...]:
-        """Return answers, those marked that come from distrusted instruments.
+        """Return the answers, with those from distrusted instruments marked (``DOUBT``).
 
-        A check's own Pod is not calibrated: its ``node``'s probes are.
+        A check's own Pod is not calibrated; a probe in a Pod on its ``node`` stands in for it.
         """
         marked = (
             (
@@ -259,7 +259,7 @@ class Doubts:
         )
 
     def unserved(self, target: Target) -> str:
-        """Return which server of the run, that a check reaches, does not answer even on its own node, or nothing."""
+        """Return which server that the target leads to fails on its own node too; else empty."""
         for probe, answer in self._each():
             at_node = target.kind is TargetKind.NODE_IP and answer.node == target.node
             reached = probe in target.backends or (at_node and answer.vantage == VantageKind.NODE)
@@ -269,7 +269,7 @@ class Doubts:
         return ""
 
     def _beside(self, node: str | None) -> str:
-        """Return a calibrated probe in a Pod of the node, or nothing."""
+        """Return a calibrated Pod probe on the node, or an empty string."""
         in_pods = (
             probe
             for probe, answer in self._each()
@@ -278,14 +278,14 @@ class Doubts:
         return next(in_pods, "")
 
     def _each(self) -> Iterator[tuple[str, KnownAnswer]]:
-        """Yield the probes and their answers so far: others may be added meanwhile."""
+        """Yield probes and answers from copies: other threads may add some meanwhile."""
         for probe, answers in tuple(self._answers.items()):
             for answer in tuple(answers.values()):
                 yield probe, answer
 
 
 NO_DOUBTS = Doubts()
-"""For answers of which no calibration is known; nobody adds to it."""
+"""For answers without calibrations; never add to it."""
 
 
 def doubt(answer: KnownAnswer) -> str:

@@ -1,7 +1,8 @@
-"""Read what a Service did while its endpoints changed: the record that ``probes.during_changes`` keeps. Pure.
+"""Read the record of ``probes.during_changes``: a Service while its endpoints changed. Pure.
 
-Over TCP: whether every new connection was answered. Over UDP: whether a flow that keeps its source port went to the new
-backend when new flows did. If rules never followed, this check shows nothing: another flow judges that.
+Over TCP: whether every new connection was answered. Over UDP: whether a flow that keeps its source
+port moved to the new backend when new flows did. If the rules never followed, this check shows
+nothing; another flow judges that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +25,14 @@ CONNECTIONS, FLOW = "connections", "flow"
 
 @dataclass(frozen=True, slots=True)
 class DatagramAnswer:
-    """One datagram of a flow and the backend that answered it, ``None`` without an answer."""
+    """One datagram of a flow, and the backend that answered it (``None``: no answer)."""
 
     word: str
     backend: str | None
 
 
 def datagram_answers(text: str) -> list[DatagramAnswer]:
-    """Read a client's output so far; an unfinished last line is ignored."""
+    """Parse a client's output so far; an incomplete last line is ignored."""
     answers = []
     for line in text[: text.rfind("\n") + 1].splitlines():
         match line.split():
@@ -64,7 +65,7 @@ def read(raw: Raw) -> Reading:
 
 
 def figure_of(raws: Sequence[Raw]) -> str | None:
-    """Return what was measured, each time that it was; nothing where no record can be read."""
+    """Return all measurements as text; ``None`` if no record can be read."""
     return "; repeated: ".join(filter(None, map(_figure, raws))) or None
 
 
@@ -95,7 +96,7 @@ def _connections(raw: Raw, record: Mapping[str, Any]) -> Reading:
 
 
 def _held_up(record: Mapping[str, Any]) -> int:
-    """Return how many connections needed a retransmitted SYN while the backends answered promptly."""
+    """Return how many connections needed a retransmitted SYN while the backends were prompt."""
     return sum(
         after_a_lost_syn(seconds) and slowest is not None and slowest < PROMPT_SECONDS
         for seconds, slowest in record["late"]
@@ -120,7 +121,7 @@ def _counted(record: Mapping[str, Any]) -> str:
 
 
 def _ids(number: int) -> str:
-    """Say how many ids HNS gave the load balancer; nothing if that was not read."""
+    """Say how many ids the load balancer had in HNS; empty if that was not read."""
     if not number:
         return ""
     kept = "kept its id" if number == 1 else f"had {number} ids, one after the other,"

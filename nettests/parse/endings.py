@@ -1,6 +1,7 @@
-"""Read how a Pod ended that was deleted: whether its server got the time that it takes, within its grace period.
+"""Read how a deleted Pod ended: whether its server had its time within the grace period.
 
-The record is that of ``probes.termination``; ``parse.start`` reads everything else that happens to a Pod.
+``probes.termination`` makes the record; ``parse.start`` reads everything else that happens to a
+Pod.
 """
 
 import re
@@ -16,17 +17,17 @@ Json = dict[str, Any]
 # sample: 2026-11-21T01:08:15.303023123Z I1121 01:08:15.303023   20732 log.go:244] Sleeping 3 seconds before terminating...
 _TOLD = re.compile(r"^(\S+) .*Sleeping \d+ seconds before terminating", re.MULTILINE)
 _WHOLE_SECOND = 1.0
-"""``finishedAt`` has no fraction: a container may have ended so much later than its status says."""
+"""``finishedAt`` has no fraction of a second: a container may have ended up to so much later."""
 
 
 def told_to_end(log: str) -> str:
-    """Return when a server wrote that it was told to end, by the times at the beginning of its lines."""
+    """Return when a server logged that it was told to end (the line's time); else empty."""
     line = _TOLD.search(log)
     return line.group(1) if line else ""
 
 
 def end_of(pod: Json, container: str) -> Json:
-    """Return exit code and time of a container's end as a Pod's status has them; nothing where it has none."""
+    """Return exit code and time from a container's terminated status; empty if there is none."""
     # sample: {"name": "first", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:18Z", …}}}
     for status in pod.get("status", {}).get("containerStatuses") or ():
         end = status.get("state", {}).get("terminated")
@@ -36,16 +37,17 @@ def end_of(pod: Json, container: str) -> Json:
 
 
 def ended(then: Json, least: float) -> Reading:
-    """A Pod that is gone before its server wanted to end was killed; so was one that took all of its grace."""
+    """Deviates if the Pod was gone before its server could end, or after all its grace period."""
     good = bool(then["gone"]) and least <= float(then["seconds"]) < float(then["grace"])
     return _read(Outcome.CONFORMS if good else Outcome.DEVIATES, then, least)
 
 
 def terminated(then: Json, least: float) -> Reading:
-    """Compare the time that a server had once it was told with what it takes; both are its node's.
+    """Compare a server's time after its termination signal with what it needs (``least``).
 
-    That it was told and had less is an outcome of its own. Where one of the times is not known, a Pod that is gone too
-    soon, or a server that did not end by itself, still shows that it was killed; all else is no proof of anything.
+    Both times are of the node's clock. Too little time is ``CUT_SHORT``. If a time is unknown, a
+    Pod that is gone too soon, or an exit code other than 0, still shows that it was killed;
+    anything else proves nothing.
     """
     took = _took(then)
     if took is not None:
@@ -75,7 +77,7 @@ def _read(outcome: Outcome, then: Json, least: float, how: str = "") -> Reading:
 
 
 def _took(then: Mapping[str, Any]) -> float | None:
-    """Return for how many seconds a server ran on, a fraction less than it may have; nothing where it is not known."""
+    """Return the seconds from signal to end, up to 1 s short (``finishedAt``), or ``None``."""
     try:
         began, finished = (datetime.fromisoformat(str(then[key])) for key in ("told", "finished"))
         return (finished - began).total_seconds()

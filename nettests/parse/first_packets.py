@@ -1,8 +1,8 @@
-"""When each kind of path first worked for a new Pod, from the logs of its containers.
+"""When each kind of path first worked for a new Pod, from its containers' logs.
 
-Beside ``start``, for cases of ``FIRST_PACKETS``. Each container is one curl that repeats one request from its start
-on (``plan.pods.reaching``). A late path is reported with its seconds after the container's first attempt, by which
-time its Pod's network has to work. Nothing is judged here.
+For cases of ``FIRST_PACKETS``, beside ``start``. Each container runs one curl that repeats a
+request from its start (``plan.pods.reaching``). A late path is reported with the seconds since the
+container's first attempt, when the Pod's network has to work. Nothing is judged here.
 """
 
 import re
@@ -17,15 +17,15 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 LATE_SECONDS = SYN_AGAIN[1]
-"""By then a second SYN was lost too: initial retransmission time-out plus its first doubling (RFC 6298, 2.1 and 5.5)."""
+"""By then a second SYN was lost: the initial retransmission time-out and its first doubling (RFC 6298, 2.1 and 5.5)."""
 LOST = 3
 """A path lost many requests if at least this many failed after its first answer, most of them for a second each …"""
 LOST_ONE_IN = 3
 """… and if they are at least one in this many; ``path-loss`` measures smaller shares."""
 SLOW_SECONDS = 2 * PROMPT_SECONDS
-"""A path that was late itself shows a busy node only by answers slower than this."""
+"""A path that was late itself shows a busy node only if its answers are slower than this."""
 FEWEST_ANSWERS = 3
-"""How many later answers a median needs."""
+"""Fewest later answers for a median."""
 BUSY = "its node was busy: what answered did so slowly to the end"
 SLOWLY = "its answers took so long that what failed within a second may have been slow, too"
 NOTHING = "nothing"
@@ -54,12 +54,12 @@ _LOST = re.compile(
     r"\b\d+ of \d+ requests to ([^:]+?) failed after a first answer: "
 )
 NO_NAME = "no Service by its name"
-"""Of a Pod that got answers by address only."""
+"""For a Pod that got answers by address only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """What a new Pod did not reach at first, in words, and for how long."""
+    """What a new Pod did not reach at first, as text, and for how long."""
 
     what: str
     seconds: float
@@ -67,7 +67,7 @@ class Lateness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Path:
-    """When a kind of path first worked (``None``: never), how long it was tried, and what followed."""
+    """When a path first worked (``None``: never), how long it was tried, and what followed."""
 
     name: str
     answered: float | None
@@ -82,7 +82,7 @@ class _Path:
     times: tuple[tuple[float, float], ...] = ()
     """When each answered request was sent, and how long it took."""
     busy: bool = False
-    """Whether other paths were slow meanwhile but lost nothing: the node was busy, and the network was not late."""
+    """Whether other paths were slow meanwhile but lost nothing: then the node was busy, not the network late."""
 
     @property
     def late(self) -> bool:
@@ -98,7 +98,7 @@ class _Path:
 
     @property
     def may_be_slow(self) -> bool:
-        """Whether answers took nearly as long as a request may take: failed ones may just have been slower."""
+        """Whether answers took nearly the time limit: failed requests may just have been slower."""
         return self.typical > SLOW_SECONDS
 
     @property
@@ -111,9 +111,10 @@ class _Path:
 
     @property
     def shows_a_busy_node(self) -> bool:
-        """Whether it was slow to the end but lost nothing once it worked: lost packets would make requests fail too.
+        """Whether it stayed slow but lost nothing once it worked; lost packets cause failures.
 
-        A path that was late itself has to be slower: answers of 0.3 s do not explain seconds without an answer.
+        A path that was late itself has to be slower: answers of 0.3 s do not explain seconds
+        without any.
         """
         came_late = self.answered is not None and self.answered >= LATE_SECONDS
         return self.typical > (SLOW_SECONDS if came_late else PROMPT_SECONDS) and not self.failed
@@ -137,12 +138,12 @@ class _Path:
 
 
 def any_attempt(logs: Mapping[str, str]) -> bool:
-    """Whether any container logged an attempt; if none did, none ran."""
+    """Whether any container logged an attempt; otherwise none ran."""
     return any(_ATTEMPT.search(text) for text in logs.values())
 
 
 def read(logs: Mapping[str, str]) -> Reading:
-    """Read the logs of all containers, by their names."""
+    """Read the logs by container name."""
     silent = [name for name in _PATHS if not _ATTEMPT.search(logs.get(name, ""))]
     if silent:
         return probe_failed(f"no log tells of the first packets to {', '.join(silent)}: {logs}")
@@ -172,7 +173,7 @@ def read(logs: Mapping[str, str]) -> Reading:
 
 
 def longest(logs: Mapping[str, str]) -> float:
-    """Return after how many seconds the last path worked, of those that worked at all."""
+    """Return the seconds until the last path worked, without those that never did."""
     paths = [_path(name, logs[name]) for name in _PATHS if name in logs]
     return max((path.answered for path in paths if path.answered is not None), default=0.0)
 
@@ -184,38 +185,38 @@ def shows_busy_node(attempt: Attempt) -> bool:
 
 
 def without_busy_nodes(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Return the attempts without those of a busy node; all attempts if no others are left."""
+    """Return the attempts without those on a busy node; all attempts if no others are left."""
     others = tuple(attempt for attempt in attempts if not shows_busy_node(attempt))
     return others or tuple(attempts)
 
 
 def lateness(detail: str) -> Lateness | None:
-    """Return what an answer's detail says was late; ``None`` if it says nothing about that."""
+    """Parse from a detail what a new Pod reached late; ``None`` if nothing."""
     match = _LATENESS.search(detail)
     return Lateness(what=match[1], seconds=float(match[2])) if match else None
 
 
 def lacked(detail: str) -> str:
-    """Return what a new Pod reached late or never, from an answer's detail; empty if it says nothing about that."""
+    """Parse from a detail what a new Pod reached late or never; empty if nothing."""
     match = _LACKED.search(detail)
     return match[1] if match else ""
 
 
 def lost_later(detail: str) -> str:
-    """Return the target of many requests that failed after a first answer, from an answer's detail; else empty."""
+    """Parse from a detail the target of requests that failed after a first answer; else empty."""
     match = _LOST.search(detail)
     return match[1] if match else ""
 
 
 def _beside_each_other(paths: list[_Path]) -> list[_Path]:
-    """Return the paths, each marked as busy if the others show a busy node."""
+    """Return the paths, with ``busy`` set where the others show a busy node."""
     return [
         replace(path, busy=_busy(path, [two for two in paths if two is not path])) for path in paths
     ]
 
 
 def _busy(path: _Path, others: list[_Path]) -> bool:
-    """Whether another path without losses was slow to the end, or until this path was answered."""
+    """Whether another path without losses was slow to the end, or until this one was answered."""
     if any(other.shows_a_busy_node for other in others):
         return True
     before = path.answered or 0.0
@@ -223,7 +224,7 @@ def _busy(path: _Path, others: list[_Path]) -> bool:
 
 
 def _slow_before(moment: float, other: _Path) -> bool:
-    """Whether most of another path's answers until then were slow, or slow answers took half of that time."""
+    """Whether most of another path's answers by then were slow, or took half of that time."""
     meanwhile = [took for sent, took in other.times if sent < moment]
     waited = sum(took for took in meanwhile if took > PROMPT_SECONDS)
     return bool(meanwhile) and (median(meanwhile) > PROMPT_SECONDS or 2 * waited >= moment)
@@ -240,7 +241,7 @@ def _none_of(paths: list[_Path]) -> str:
 
 
 def _path(name: str, log: str) -> _Path:
-    """Return when the first attempt was answered, including the time of all before it, and what followed."""
+    """Return when the first attempt was answered, counting all before it, and what followed."""
     now = 0.0
     times: list[tuple[float, float, bool]] = []
     for code, text in _ATTEMPT.findall(log):

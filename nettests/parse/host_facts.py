@@ -1,9 +1,10 @@
-"""Add facts that nodes and Pods report themselves: kube-proxy's settings, the firewall, DNS suffixes, the Pods' network. Pure.
+"""Add facts that nodes and Pods report: kube-proxy, firewall, DNS suffixes, Pod network. Pure.
 
-Only unknown facts are completed: an answer never overrides an API object or the cluster profile. An answer that is not a
-known mode is ignored, because anything may listen on a port. What kube-proxy serves on its node's loopback address is in
-effect and comes before its command line, which says nothing if there is a configuration file. A fact of the whole cluster
-counts if all nodes that were read agree.
+Only unknown facts are completed: a reading never overrides an API object or the cluster profile. A
+proxy mode that is not a known one is ignored, because anything may listen on that port. The
+configuration that kube-proxy serves on its node's loopback address takes precedence over its
+command line, which is ignored if it names a configuration file. A cluster-wide fact counts only if
+all nodes that were read agree.
 """
 
 import ipaddress
@@ -50,7 +51,7 @@ ByNode = Mapping[str, Mapping[str, NodeReading]]
 
 
 def with_domain(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
-    """Return the facts with the cluster's domain as the search lists of Pods show it, if nothing else told it."""
+    """Return the facts with the cluster domain from Pods' DNS search lists, if it is not known."""
     if facts.cluster_domain.known:
         return facts
     domains = {
@@ -73,7 +74,7 @@ def _domain(reading: NodeReading) -> str | None:
 
 
 def with_network(facts: ClusterFacts, by_node: ByNode) -> ClusterFacts:
-    """Return the facts with plugin, backend and drivers as HNS shows them, and OutBoundNAT's exceptions."""
+    """Return the facts with plugin, backend and drivers from HNS, and options of CNI files."""
     cni = facts.cni
     plugin = cni.plugin
     if not plugin.known:
@@ -106,7 +107,6 @@ def _with_driver(
 
 
 def _backend(cni: CniFacts, plugin: Fact[str], nodes: Iterable[NodeFacts]) -> Fact[str]:
-    """Return the backend that follows from the plugin and the type of its networks."""
     drivers = {node.cni_driver.value: node.cni_driver for node in nodes if node.cni_driver.known}
     if cni.backend.known or len(drivers) != 1:
         return cni.backend
@@ -116,7 +116,7 @@ def _backend(cni: CniFacts, plugin: Fact[str], nodes: Iterable[NodeFacts]) -> Fa
 
 
 def _following(node: NodeFacts, cni: CniFacts, before: ClusterFacts) -> NodeFacts:
-    """Return a node that was not read with the driver that follows from a plugin that others have shown."""
+    """Return an unread node with the driver implied by the plugin that other nodes showed."""
     if node.cni_driver.known or node.os is not OS.WINDOWS or cni == before.cni:
         return node
     driver = network_drivers.by_backend(cni.plugin, cni.backend)
@@ -127,7 +127,7 @@ def _following(node: NodeFacts, cni: CniFacts, before: ClusterFacts) -> NodeFact
 def _read(
     by_node: ByNode, reading: ToolOutput, read: Callable[[Evidence], T]
 ) -> tuple[Mapping[str, T], str, str]:
-    """Return what nodes show, the words for where, and the first reason why one shows nothing."""
+    """Return what nodes show, a prefix for its origin, and the first problem."""
     shown, problems = _each(by_node, reading, read)
     return shown, f"{reading.name} of", next(iter(problems.values()), "")
 
@@ -135,7 +135,7 @@ def _read(
 def _each(
     by_node: ByNode, reading: ToolOutput, read: Callable[[Evidence], T]
 ) -> tuple[dict[str, T], dict[str, str]]:
-    """Return what each node shows, and why others show nothing, by their names."""
+    """Return what each node shows, and for other nodes the problem."""
     shown: dict[str, T] = {}
     problems: dict[str, str] = {}
     for node, readings in by_node.items():
@@ -154,7 +154,7 @@ def _each(
 
 
 def _agreed(before: Fact[T], shown: Mapping[str, T], where: str, problem: str = "") -> Fact[T]:
-    """Return what all agree on; otherwise the unknown fact, with what was seen instead."""
+    """Return the value that all agree on; otherwise the unknown fact with what was seen."""
     values = list(dict.fromkeys(shown.values()))
     if len(values) == 1:
         names = ", ".join(sorted(shown))
@@ -170,11 +170,11 @@ ON_NODE = "read on the node itself"
 SWITCHES = {"true": True, "false": False}
 
 Readings = Mapping[str, NodeReading]
-"""What one node answered, by the name of the reading."""
+"""One node's answers by reading name."""
 
 
 def completed(facts: ClusterFacts, readings: Iterable[NodeReading]) -> ClusterFacts:
-    """Return the facts, completed by the readings; a fact that stays unknown says why its reading did not help."""
+    """Return the facts completed by readings; unknown ones say why the reading did not help."""
     by_node: dict[str, dict[str, NodeReading]] = {}
     for reading in readings:
         by_node.setdefault(reading.node, {})[reading.reading] = reading
@@ -214,20 +214,20 @@ def _kube_proxy(node: NodeFacts, readings: Readings) -> KubeProxyFacts:
 
 
 def _or_read(before: Fact[T], read: Callable[[], Fact[T] | None]) -> Fact[T]:
-    """Return a known fact as it is; else what the node says, or the unknown fact if the node says nothing."""
+    """Return a known fact unchanged; else what ``read`` returns, or the unknown fact."""
     return before if before.known else read() or before
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """Settings by their flags, and where they were read."""
+    """Settings by flag, and where they were read."""
 
     origin: str
     values: Mapping[str, str]
 
 
 def _settings(readings: Readings) -> Iterable[_Settings]:
-    """Yield the settings of a kube-proxy on the host, those that take precedence first."""
+    """Yield the settings of a kube-proxy on the host, highest precedence first."""
     answer = readings.get(CONFIGURATION.name)
     served = served_settings(answer.stdout) if answer is not None and _is_answer(answer) else None
     if answer is not None and served is not None:
@@ -320,7 +320,7 @@ def _suffixes(
 
 
 def _firewall(before: Fact[bool], reading: NodeReading) -> Fact[bool]:
-    """Return whether the firewall is on: in all profiles, or in none; which profile applies is not read."""
+    """Return whether the firewall is on, if all profiles agree; the active one is not read."""
     if not _is_answer(reading):
         why = reading.error or reading.stderr.strip() or f"it ended with {reading.exit_code}"
         return unknown(f"{before.origin}; its profiles were not read: {one_line(why)}")

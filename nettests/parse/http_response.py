@@ -1,7 +1,7 @@
-"""Read the answers of the external vantage: an HTTP request, directly or through a forward proxy.
+"""Read the answers of the external vantage to an HTTP request, directly or through a forward proxy.
 
-A proxy in squid's manner answers 503 with ``X-Squid-Error`` when it cannot connect: the error's number is
-the errno of its own Linux socket. A SOCKS proxy replies with a number (RFC 1928, section 6). The vantage
+A squid-like proxy that cannot connect answers 503 with ``X-Squid-Error``, whose number is the errno
+of its own Linux socket. A SOCKS proxy replies with a number (RFC 1928, section 6). The vantage
 records either on ``stderr``, and for direct requests the error's text.
 """
 
@@ -36,8 +36,8 @@ _REPLIES = {
     5: Outcome.REFUSED,
     6: Outcome.TIMED_OUT,
 }
-"""Others are about the proxy itself: a general failure, or a rule of its own. 6, "TTL expired", is the
-only reply that fits an attempt without an answer, and used for it."""
+"""Other numbers are about the proxy itself: a general failure, or a rule of its own. For a time-out, proxies
+use 6, "TTL expired", the only reply that fits."""
 
 
 def read(raw: Raw) -> Reading:
@@ -72,7 +72,7 @@ def _of_socks(number: int, text: str) -> Reading:
 
 
 def of_error(text: str) -> Reading:
-    """Read a direct attempt's error: requests prints the text of Linux, or says that it timed out."""
+    """Read a direct request's error: requests prints Linux's text, or that it timed out."""
     # sample: "timed out: ConnectTimeoutError: …", "NewConnectionError: [Errno 111] Connection refused"
     if text.startswith("timed out"):
         return Reading(outcome=Outcome.TIMED_OUT, detail=one_line(text))

@@ -1,8 +1,8 @@
 """Read the result of an idle connection: the record of ``probes.idle_connection``.
 
-A connection is lost only if it worked before the silence, data was sent on it afterwards, its server is still there,
-and a new connection to it is answered. Everything else says nothing about idle connections. ``probes.client_scripts``
-describes what the clients print.
+A connection is lost only if it worked before the idle time, data was sent on it afterwards, its
+server still ran, and a new connection to it was answered. Anything else says nothing about idle
+connections. ``probes.client_scripts`` describes what the clients print.
 """
 
 import re
@@ -16,7 +16,7 @@ from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
 
 BEFORE, AFTER, ANEW = "before", "after", "anew"
-"""The words sent before the silence, after it, and over a new connection."""
+"""The words sent before the idle time, after it, and over a new connection."""
 
 # samples: bash: connect: Connection refused      error ConnectionRefused
 _REFUSED = re.compile(r"connection ?refused", re.IGNORECASE)
@@ -29,7 +29,7 @@ _SILENT = re.compile(r"none (1[3-9]\d|TimedOut|ConnectionAborted)")
 
 
 class Fate(StrEnum):
-    """What became of a word, by the client's output."""
+    """What became of a word, from the client's output."""
 
     ANSWERED = "answered"
     SILENT = "unanswered"
@@ -37,7 +37,7 @@ class Fate(StrEnum):
     OTHER = "other"
     """It was sent, but the connection ended in a way that the network alone does not explain."""
     UNTOLD = "untold"
-    """Nothing shows that it was sent, or what became of it."""
+    """No output shows that it was sent, or its result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +59,17 @@ class _Record:
 
 
 def opened(output: str) -> bool:
-    """Whether the client has its connection."""
+    """Whether the client's connection was established."""
     return "open" in _lines(output)
 
 
 def refused(output: str) -> bool:
-    """Whether the client was refused one."""
+    """Whether the client's connection was refused."""
     return not opened(output) and _REFUSED.search(output) is not None
 
 
 def fate(output: str, word: str) -> Fate:
-    """Return what became of a word."""
+    """Return what became of a word, from the client's output."""
     since: list[str] = []
     sent = False
     for line in _lines(output):
@@ -98,7 +98,7 @@ def _lines(output: str) -> list[str]:
 
 
 def read(raw: Raw) -> Reading:
-    """Read what became of the words before the silence, after it, and over a new connection."""
+    """Read what became of the words sent before and after the idle time and over a new connection."""
     try:
         record = _record(read_json(raw.stdout))
     except (ValueError, KeyError, TypeError):
@@ -117,13 +117,13 @@ def read(raw: Raw) -> Reading:
 
 
 def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None:
-    """Say why something other than the silence may have ended the connection."""
+    """Say why something other than the idle time may have ended the connection."""
     if after is Fate.UNTOLD:
         return probe_failed(
             f"nothing shows that a word was sent after the silence: {_both_ends(kept)}"
         )
     if kept.server_exit is not None and not _RESET.search(kept.server_stderr):
-        # A server that was reset itself ended with the connection, not before it.
+        # A server that got a reset ended because of the connection, not before it.
         return probe_failed(f"the server had ended: {_both_ends(kept)}")
     if after is Fate.OTHER:
         return probe_failed(f"the connection was ended by one of its ends: {_both_ends(kept)}")
@@ -134,7 +134,6 @@ def _not_proven(kept: _Line, after: Fate, fresh: _Line | None) -> Reading | None
 
 
 def _both_ends(line: _Line) -> str:
-    """Return the output of both ends of a connection, on one line."""
     client = f"client {_ended(line.exit)}: {line.output[-120:]} {line.stderr[-80:]}"
     return one_line(f"{client}; server {_ended(line.server_exit)}: {line.server_stderr[-80:]}")
 

@@ -1,8 +1,8 @@
-"""Read the result of an inspection: its rule says whether the configuration conforms.
+"""Read the result of an inspection: its rule decides whether the configuration conforms.
 
-The recorded text is a JSON object of ``readings`` (each reduced to what rules use) and ``problems`` (why a reading
-failed); ``context`` names the rule and holds the facts. If it cannot be parsed, the answer is ``probe_failed``, never
-``conforms``.
+The recorded text is a JSON object with ``readings`` (each reduced to what rules use) and
+``problems`` (why a reading failed); ``context`` names the rule and holds the facts. What cannot be
+parsed is ``probe_failed``, never ``conforms``.
 """
 
 from nettests.model.json_text import read_json

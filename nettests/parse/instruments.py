@@ -1,7 +1,7 @@
-"""Which instruments an answer needs: the exec channel, the tool by which it was got, the modules that a script uses. Pure.
+"""Which instruments an answer depends on: exec channel, tool, modules of a script. Pure.
 
-Processes that idle or follow a Service answer a known word before they decide anything, captures hold what the run itself
-sent, and the harness's own client outside the cluster is no tool of a node: these are not calibrated.
+Not calibrated: processes that idle or follow a Service, which answer a known word first; captures,
+which hold what the run itself sent; and the harness's own client outside the cluster.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ _TOOLS: Mapping[str, Instrument] = {
     "train": Instrument.DIAL,
     "connect": Instrument.CONNECT,
 }
-"""By ``Raw.tool``, where the first word of the command does not say it."""
+"""By ``Raw.tool``, where the first word of the command does not name the tool."""
 OWN_POD = "start"
-"""The tool of checks whose Pod is their own (``Raw.tool``)."""
+"""``Raw.tool`` of checks with a Pod of their own."""
 _BY_EXEC = frozenset({"exec", UNTIL_DENIED})
-"""What is done with such a Pod by exec (``Afterwards.how``)."""
+"""Follow-up actions that use exec (``Afterwards.how``)."""
 _PROGRAMS: Mapping[str, tuple[Instrument, ...]] = {
     "ping": (Instrument.PING,),
     "curl": (Instrument.CURL,),
@@ -35,18 +35,18 @@ _CMDLETS: Mapping[str, Instrument] = {
     "\\Get-Hns": Instrument.HNS,
     "Resolve-DnsName": Instrument.RESOLVE_DNSNAME,
 }
-"""By a part of a script."""
+"""By a substring of the script."""
 
 
 def of_words(words: Sequence[str]) -> tuple[Instrument, ...]:
-    """Return the instruments that a process needs, the most particular last; none beside exec for one that is not calibrated."""
+    """Return a command's instruments, most specific last; only exec for uncalibrated programs."""
     program = words[0].rpartition("\\")[2].removesuffix(".exe").lower() if words else ""
     scripts = (each for part, each in _CMDLETS.items() if part in words[-1]) if words else ()
     return (Instrument.EXEC, *_PROGRAMS.get(program, ()), *scripts)
 
 
 def of_raw(raw: Raw) -> tuple[Instrument, ...]:
-    """Return the instruments that an answer needs, the most particular last."""
+    """Return the instruments that an answer depends on, the most specific last."""
     return tuple(dict.fromkeys(_of_raw(raw)))
 
 

@@ -1,6 +1,7 @@
-"""What must be read of an answer to a known question, by the same readers that read checks' answers.
+"""Known questions of calibrations: how each answer is read, and which readings are right.
 
-The table of calibrations. ``probes.known_questions`` has questions by the names of its rows; ``doubts`` reads answers by them.
+Answers are read by the same parsers as checks' answers. ``probes.known_questions`` holds the
+commands under the same names; ``doubts`` evaluates the answers.
 """
 
 import re
@@ -21,17 +22,17 @@ from nettests.rules.host import ADAPTERS, EXCLUDED
 from nettests.rules.node import VERSION
 
 EXIT_CODE = 3
-"""What each process with known questions ends with."""
+"""The exit code with which each process of known questions ends."""
 NO_SUCH_PROGRAM = "nettests-no-such-program"
 WORDS_ECHOED = "it's (a=b), ~c; {d}"
-"""Signs that no shell between the API server and a program may change in a word with blanks."""
+"""A word with blanks and special characters that no shell between API server and program may change."""
 LONG = 1024 * 1024
 NOT_ASCII = "é中"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a reader made of an answer, in a word if it knows one, and the text."""
+    """A reader's verdict on an answer as a keyword where possible, and the text."""
 
     value: str
     detail: str = ""
@@ -39,11 +40,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A known question: the instrument it is for, and the readings that are right.
+    """A known question: the instrument that it calibrates, and the readings that are right.
 
-    ``open`` readings are understood and show nothing, as a name server's silence of ``nslookup``. ``tool`` names the parser
-    of checks' answers, where there is one. ``whole`` is a question about the process of all others. ``keep`` returns
-    the part of an output that is recorded, where the rest may hold what others have on the node.
+    ``due`` readings are right; ``open`` ones are understood but show nothing about the instrument,
+    like a silent name server for ``nslookup``. ``tool`` names the parser of checks' answers, if
+    any; ``whole`` marks a question with its own process; ``keep`` returns the part of an output
+    that is recorded, where the rest may show what belongs to others on the node.
     """
 
     instrument: Instrument
@@ -80,26 +82,26 @@ def _text(raw: Raw) -> Seen:
 
 
 def _long_output(raw: Raw) -> Seen:
-    """Read how much of a long output came, of which the journal keeps the number."""
+    """Read how many characters of a long output arrived; the journal keeps only the number."""
     # sample: [1048576 times x]
     match = re.search(r"\[(\d+) times x\]", raw.stdout)
     return Seen(match[1] if match else str(len(raw.stdout.strip())))
 
 
 def _start_mode(raw: Raw) -> Seen:
-    """Read where hcsshim has replaced the image's root in a command: only in a HostProcess container."""
+    """Read whether hcsshim replaced the image root in a command: only HostProcess containers do."""
     if (how := host_start(raw.stdout)) is None:
         return Seen(_text(raw).value)
     return Seen("a HostProcess container", str(how))
 
 
 def _error_seen(raw: Raw) -> Seen:
-    """Read whether an error that ends no script was printed; the script went on, or there were no answer at all."""
+    """Read whether a non-terminating error was printed; a script that it ended answers nothing."""
     return Seen("an error" if raw.stderr.strip() else "no error")
 
 
 def _json_shapes(raw: Raw) -> Seen:
-    """Read none, one and two objects, each in a line."""
+    """Read three lines of JSON: arrays of no, one and two objects."""
     try:
         shapes = [read_shown(line) for line in raw.stdout.split("\n") if line.strip()]
     except ValueError:
@@ -110,7 +112,7 @@ def _json_shapes(raw: Raw) -> Seen:
 
 
 def _hns_schema(raw: Raw) -> Seen:
-    """Read the schema of networks by what rules keep of them; each has an id and a type in both."""
+    """Read the HNS schema from the fields of networks; each has ID and Type in both schemas."""
     try:
         networks = objects_in(raw.stdout)
     except UnreadableError as error:
@@ -136,7 +138,7 @@ def _adapters(raw: Raw) -> Seen:
 
 
 def _compared(text: str, pattern: str, stated: str | None) -> Seen:
-    """Return whether the pattern's group is what is known of the node, or that nothing is known to compare with."""
+    """Return whether the pattern's group is the stated value; if none is stated, any will do."""
     match = re.search(pattern, text)
     if match is None:
         return Seen("nothing")
@@ -165,14 +167,14 @@ def _tasks(raw: Raw) -> Seen:
 
 
 def _keep_itself(text: str) -> str:
-    """Keep of a list of processes the one that prints it, and how many lines there are beside."""
+    """Keep tasklist's own row, and the number of lines instead of the other processes."""
     # sample: "tasklist.exe","4412","Services","0","8,912 K"
     match = _TASKLIST.search(text)
     return f"{match[0] if match else ''}\n({len(text.splitlines())} lines)\n"
 
 
 def _captured(raw: Raw) -> Seen:
-    """Read how many frames of a ping were captured, as they were counted when they were read."""
+    """Read how many frames of a ping were captured; they were counted when the capture was read."""
     if raw.error is not None:
         return Seen(_NOT_ALLOWED)
     return Seen("its frames" if int(raw.context.get(FRAMES, "0")) else "none of its frames")
@@ -180,14 +182,14 @@ def _captured(raw: Raw) -> Seen:
 
 _NOT_ALLOWED = "not allowed"
 FRAMES = "frames"
-"""The key of ``Calibration.context`` for frames that ``tracing`` has read: no parser of answers reads captures."""
+"""The key in ``Calibration.context`` for the number of frames that ``tracing`` read: parsers read no captures."""
 _TASKLIST = re.compile(r'(?im)^"tasklist\.exe".*$')
 
 
 _OWN = "its own"
 _NO_ANSWER = (Outcome.TIMED_OUT.value, Outcome.UNREACHABLE.value)
 _TURNED_AWAY = (Outcome.REFUSED.value,)
-"""By a firewall on the way, in whose name it likes."""
+"""A firewall on the path may reject, with any source address."""
 _NAMES = tuple(
     outcome.value
     for outcome in (
@@ -195,7 +197,7 @@ _NAMES = tuple(
         *(Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE),
     )
 )
-"""What a name server may answer: which of them it is, is its own matter."""
+"""All outcomes of a lookup: which one the name server causes says nothing about the tool."""
 
 
 def _asked(
@@ -207,7 +209,7 @@ def _asked(
     question: Question = Question.REACH,
     **more: tuple[str, ...],
 ) -> Row:
-    """Return the row of a question to the network, read like the answer to a check's question."""
+    """Return the row of a question to the network, read like the answer of a check."""
     return Row(
         instrument=instrument,
         about=about,
@@ -229,7 +231,7 @@ def _windows(
 
 
 def _names(instrument: Instrument, tool: str) -> dict[str, Row]:
-    """Return two names; a server that does not answer them well is no matter of the tool that says so."""
+    """Return rows for an existing and a missing name; a name server's failure is not the tool's."""
     return {
         f"{instrument.value}/{name}": _asked(
             instrument, about, due, tool=tool, question=Question.RESOLVE, open=_NAMES
@@ -242,9 +244,9 @@ def _names(instrument: Instrument, tool: str) -> dict[str, Row]:
 
 
 def _reached(instrument: Instrument, opened: Outcome, *, silent: bool) -> dict[str, Row]:
-    """Return an open port and a closed one of the probe's own, and one of TEST-NET.
+    """Return rows for an open and a closed port of the probe itself, and for a TEST-NET address.
 
-    ``silent`` says that a closed port may say nothing, as over UDP.
+    ``silent``: a closed port may also not answer, as over UDP.
     """
     return {
         f"{instrument.value}/open": _asked(instrument, "an open port of its own", opened),

@@ -1,9 +1,10 @@
-"""Trains of connections and datagrams: which waited for a lost SYN, and when too few tries prove anything. Pure.
+"""Trains of connections and datagrams: which waited for a lost SYN, or are too few. Pure.
 
-Used by ``resent``, which makes a finding of late trains, by ``probes.trains``, which sends more while the result is
-unclear, and by ``observe``, which trusts no absence of losses that was not tried often enough. A train takes as long as
-its connections take, so it is late only compared with another of as many connections at the same time, and only if the
-probe answered for itself at once. A path that is late as a whole is a finding of its own (``slow``).
+Used by ``resent``, which makes a finding of late trains, by ``probes.trains``, which sends more
+while the result is unclear, and by ``observe``, which trusts an absence of losses only after enough
+tries. A train takes as long as its connections, so it is late only compared with another one of as
+many at the same time, and only if the probe answered reference requests at once. A path on which
+every answer is late is a finding of its own (``slow``).
 """
 
 from collections.abc import Sequence
@@ -17,11 +18,11 @@ from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, besid
 from nettests.parse.read import read_raw
 
 BESIDE = 8
-"""How many trains of one check run at the same time: one round."""
+"""The number of a check's trains that run at the same time: one round."""
 
 
 def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say how many trains of connections waited for a lost SYN, if they prove a loss."""
+    """Say how many trains of connections waited for a lost SYN, if that proves a loss."""
     if not _counts_connections(check):
         return None
     trains, itself = _trains(raws), _itself(raws)
@@ -37,7 +38,7 @@ def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say how many trains of the last round look as if SYNs were lost, if their busy probe may explain it."""
+    """Say how many trains of the last round suggest lost SYNs, if a busy probe may explain it."""
     if not _counts_connections(check) or late_trains(check, raws) is not None:
         return None
     last = sorted(_trains(raws), key=lambda raw: raw.attempt)[-BESIDE:]
@@ -68,7 +69,7 @@ def _itself(raws: Sequence[Raw]) -> list[Carried]:
 
 
 def _waited(trains: Sequence[Raw]) -> list[Raw]:
-    """Return the trains that lost nothing but took a second longer than another train of as many connections."""
+    """Return the trains without losses that took a second longer than one of as many tries."""
     read = [(raw, read_raw(raw), Carried(raw.started, raw.elapsed)) for raw in trains]
     return [
         raw
@@ -83,7 +84,7 @@ def _waited(trains: Sequence[Raw]) -> list[Raw]:
 
 
 def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
-    """Whether the probe answered for itself at once throughout; a machine that stalls for a second does not."""
+    """Whether the probe answered all reference requests at once: its machine did not stall."""
     meanwhile = [reference for reference in itself if beside(reference, raw)]
     return len(meanwhile) >= FEWEST_REFERENCES and all(
         reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
@@ -91,11 +92,11 @@ def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
 
 
 SLOW_TRIES = 80
-"""How many tries go over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
+"""Fewest tries over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
 
 
 def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) -> str | None:
-    """Return why the absence of losses proves nothing; ``None`` if it does."""
+    """Return why the absence of losses proves nothing; ``None`` otherwise."""
     if loss is None or loss.proven:
         return None
     wanted = min(check.action.connections, SLOW_TRIES)

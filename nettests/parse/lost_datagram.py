@@ -1,8 +1,9 @@
-"""A single lost datagram: the retries that follow, and when it becomes a finding. Pure.
+"""A single lost datagram: when to send more, and when the loss is a finding. Pure.
 
-UDP promises no delivery, and a healthy cluster loses one of some hundred thousand datagrams. If one datagram of a check is
-silent and the others were answered, ``probes`` sends more (``wants_more``); a second loss makes the check flaky. So does the
-first, unless ``session.watch`` knows it as the only one of the run: a defect that loses the first packet of every path loses
+UDP promises no delivery, and a healthy cluster loses about one in some hundred thousand datagrams.
+If one datagram of a check is unanswered and the others were answered, ``probes`` sends more
+(``wants_more``); a second loss makes the check flaky. So does the first, unless ``session.watch``
+finds that it is the only one of the run: a defect that drops the first packet of every path loses
 one on each. Checks that count losses themselves (``LOSS``) are not affected.
 """
 
@@ -14,18 +15,18 @@ from nettests.model.question import Trait
 from nettests.model.words import Outcome, Protocol, Question
 
 ANSWERED = 12
-"""So many answers beside a lost datagram make it one: of a path that loses one of five, as many come once in fifteen times
-(calculated), and smaller shares are what ``path-loss`` measures."""
+"""With so many other answers, a lost datagram counts as a single loss: a path that loses one in five gives as many
+once in fifteen times (calculated); ``path-loss`` measures smaller shares."""
 ALONE = "the only datagram that this run lost until then"
 
 
 def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether one datagram was lost, with too few answered ones to say that it is the only one."""
+    """Whether one datagram was lost and too few others were answered to call it a single loss."""
     return _lost(check, attempts) is not None and len(attempts) <= ANSWERED
 
 
 def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
-    """Return the number of the only silent attempt, if enough others were answered; of a flow, see ``_first_of_flow``."""
+    """Return the number of the only unanswered attempt, if enough others were answered."""
     if check.action.question is Question.DURING:
         return _first_of_flow(attempts)
     lost = _lost(check, attempts)
@@ -33,7 +34,7 @@ def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
 
 
 def _first_of_flow(attempts: Sequence[Attempt]) -> int | None:
-    """Return the number of the one attempt whose flow was answered from its second datagram on; it was seen to the end."""
+    """Return the number of the only attempt whose flow lost a datagram, if it lost just one."""
     if not all(attempt.outcome.positive for attempt in attempts):
         return None
     losing = [attempt for attempt in attempts if attempt.lost]
@@ -41,7 +42,7 @@ def _first_of_flow(attempts: Sequence[Attempt]) -> int | None:
 
 
 def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
-    """Whether a check lost some datagrams while others were answered; trains count too."""
+    """Whether a check lost some datagrams while others were answered, in trains too."""
     if check.action.protocol is not Protocol.UDP:
         return False
     answered = any(attempt.outcome.positive for attempt in attempts)

@@ -1,7 +1,7 @@
-"""Count the connections that succeeded in trains of many, and whether all failed from some number on. Pure.
+"""Count the connections that succeeded in trains, and whether all failed from some number on. Pure.
 
-Used by ``observe`` for the answers of ``probes.many_flows``, and by that module to know whether to go on. What was
-expected is not known here.
+Used by ``observe`` for the answers of ``probes.many_flows``, and by that module to decide whether
+to continue. It knows nothing of what was expected.
 """
 
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from nettests.model.observation import Attempt
 from nettests.parse.late_trains import BESIDE
 
 AT_LAST = 8
-"""So many in a row that fail after others have connected show that there are no more: on a path that loses half of all
-connections that happens once in 256 times."""
+"""So many failures in a row after successes show that connections ran out: a path that loses half of them
+does that once in 256 times."""
 IN_ORDER = 100
-"""After so many of which none failed, a round of which many do is the end of something: a path that loses 10 % brings
-so many in a row once in 37,000 times, and one that loses more never."""
+"""After so many successes, a round with many failures shows that something ran out: a path that loses 10 %
+has so many successes in a row once in 37,000 times."""
 WALL = 0.4
-"""The share of a round that fails when something runs out; the rest got the last entries, or freed ones."""
+"""The share of a round that fails when entries run out; the others got the last entries, or freed ones."""
 
 
 def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
-    """Count the connections of all trains; the last train was sent alone if others had failed."""
+    """Count the connections of all trains; after a failure, the last train was sent on its own."""
     return FlowCount(
         wanted=wanted,
         tried=sum(attempt.tries for attempt in attempts),
@@ -32,14 +32,14 @@ def count(wanted: int, attempts: Sequence[Attempt]) -> FlowCount:
 
 
 def ran_out(attempts: Sequence[Attempt]) -> bool:
-    """Whether connections succeeded up to a number and then no more, except for entries that became free again."""
+    """Whether connections succeeded up to a number, then failed apart from freed entries."""
     if not _before(attempts):
         return False
     return _connected(attempts[-1]) == 0 or _at_a_wall(attempts)
 
 
 def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
-    """Whether a round failed after many connections without a failure: random loss would show from the start."""
+    """Whether a round failed after many successes: random loss would show from the start."""
     if _before(attempts) < IN_ORDER:
         return False
     first = next(
@@ -51,7 +51,6 @@ def _at_a_wall(attempts: Sequence[Attempt]) -> bool:
 
 
 def _before(attempts: Sequence[Attempt]) -> int:
-    """Return how many connections succeeded before the first train with a failure."""
     connected = 0
     for attempt in attempts:
         if _failed(attempt):
@@ -65,5 +64,5 @@ def _failed(attempt: Attempt) -> int:
 
 
 def _connected(attempt: Attempt) -> int:
-    """Return how many of a train's connections were answered; 0 if it brought an error other than silence."""
+    """Return how many of a train's connections were answered; 0 for an error but a time-out."""
     return attempt.tries - attempt.lost if attempt.outcome.positive else 0

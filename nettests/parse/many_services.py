@@ -1,7 +1,8 @@
-"""Read the result of many Services beside the run's own: the record of ``probes.many_services``. Pure.
+"""Read the record of ``probes.many_services``: many Services beside the run's own. Pure.
 
-Each node reports three things (``Crowd``): whether the last Service is served, whether an older Service is served
-meanwhile, and what is left after their removal. What was expected is not known here.
+Each node reports three parts (``Crowd``): whether the last Service is served, whether an older
+Service keeps working meanwhile, and what is left after removal. It knows nothing of what was
+expected.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from nettests.parse.taxonomy import Stage
 SERVICES = "services"
 """The name of the tool."""
 SUFFERING = 2
-"""This many failures in some hundred connections are not chance: a healthy path loses one in 10⁶ (``model.measured``)."""
+"""So many failures in some hundred connections are no chance: a healthy path loses one in 10⁶ (``model.measured``)."""
 _NAMED = 5
 
 
@@ -35,7 +36,7 @@ def read(raw: Raw) -> Reading:
 
 
 def figure_of(raws: Sequence[Raw]) -> str | None:
-    """Return what was measured, in words; ``None`` if no record can be read."""
+    """Return what was measured as text; ``None`` if no record can be read."""
     try:
         return _figure(_record(raws[-1]))
     except (LookupError, TypeError, ValueError):
@@ -43,7 +44,7 @@ def figure_of(raws: Sequence[Raw]) -> str | None:
 
 
 def answer_of(body: str, client_os: str) -> Reading:
-    """Read one ``/dial`` that was sent at the same time as others."""
+    """Read one of several ``/dial`` requests that were sent at the same time."""
     dial_result = document(body)
     if dial_result is None:
         return probe_failed(f"/dial answered {body!r}")
@@ -94,7 +95,7 @@ def _served(raw: Raw, record: Mapping[str, Any]) -> Reading:
 
 
 def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
-    """Read whether a Service that existed before kept answering."""
+    """Read whether the Service that existed before kept answering."""
     if not record["tries"]:
         return probe_failed("nothing was sent to the Service that was there before")
     if record["failures"] < SUFFERING:
@@ -104,7 +105,7 @@ def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
 
 
 def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:
-    """Read what is left after removal: addresses that still answer, and load balancers that HNS still lists."""
+    """Read what is left: addresses that still answer, load balancers that HNS still lists."""
     if not answer_of(record["beside"], raw.client_os).outcome.positive:
         return probe_failed(
             "silence shows no removal: the Service that was there before is silent, too"

@@ -1,8 +1,9 @@
-"""Read the output of ``nslookup``: BIND's, as agnhost's images hold it, Microsoft's and BusyBox's.
+"""Read the output of ``nslookup``: BIND's (in agnhost's images), Microsoft's and BusyBox's.
 
-Never by exit code: Microsoft's always ends with 0. Both programs walk a suffix list of their own, so
-their answer is about nslookup, not about the system's resolver. Microsoft's labels are translated, its reasons behind
-the last colon are not (posted outputs), so that an address is known by its place: behind the server's, after a blank line.
+The exit code is ignored: Microsoft's is always 0. nslookup has a suffix list of its own, so its
+answer is not that of the system's resolver. Microsoft's labels are translated, but the reasons
+after the last colon are not (posted outputs); addresses are recognised by their place: after the
+server's, behind a blank line.
 """
 
 import ipaddress
@@ -36,7 +37,7 @@ def read(raw: Raw) -> Reading:
 
 
 def _addresses(text: str) -> tuple[str, ...]:
-    """Return the addresses below the first ``Name:``, or in whatever language in the parts behind the server's.
+    """Return the addresses after the first ``Name:``; without it, those after the server's part.
 
     sample: ``Name:\\tweb.demo.svc.cluster.local\\nAddress: 10.96.247.61`` (BIND)
     sample: ``Name:    web.demo…\\nAddresses:  10.0.0.1\\n          10.0.0.2`` (Microsoft)
@@ -51,7 +52,7 @@ def _addresses(text: str) -> tuple[str, ...]:
 
 
 def _values(part: str) -> Iterator[str]:
-    """Yield the addresses that lines consist of, with or without a label before them."""
+    """Yield the addresses of lines that are an address, with or without a label."""
     for line in part.splitlines():
         # samples: "Address: 10.96.247.61", "Address 1: 10.96.0.1 kubernetes…", "          10.0.0.2"
         #          "Address:\t10.96.0.10#53", "アドレス:  10.96.0.10"
@@ -63,7 +64,7 @@ def _values(part: str) -> Iterator[str]:
 
 
 def is_address(word: str) -> bool:
-    """Whether a word is an address, and nothing else."""
+    """Whether a word is an IP address."""
     try:
         ipaddress.ip_address(word)
     except ValueError:

@@ -1,8 +1,9 @@
 """Merge a check's raw answers into one observation, and decide whether it can be trusted.
 
-The last step of parsing. Trust comes first: a failed channel, an answer that cannot be parsed, a probe that did not
-prove where it runs, or connections that were not new make the whole observation untrusted, whatever else was seen. So
-do records of the journal about a finished check (``observation_of``). What was expected is not known here.
+The last step of parsing; it knows nothing of what was expected. Trust comes first: a failed
+channel, an answer that cannot be parsed, a probe that did not prove where it runs, or connections
+that were not new make the whole observation untrusted. So do the journal's records about a finished
+check (``observation_of``).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -29,18 +30,18 @@ from nettests.parse.sources import classify_source, same_address
 from nettests.parse.witness import witnessed_in
 
 NO_ENDPOINTS = "nobody"
-"""No pod has this name: a selector of it scales a Service to zero."""
+"""A pod name that no pod has: a Service that selects it has no endpoints."""
 SEVERAL = "all servers"
 """Stands for a selector that matches all servers of the run."""
 BEHIND = "behind"
-"""In ``Raw.context``: the backend of the Service when this was probed, or ``NO_ENDPOINTS``."""
+"""The key in ``Raw.context`` for the Service's backend when it was probed, or ``NO_ENDPOINTS``."""
 CHANGED = "changed"
-"""In ``Raw.context``: a change that did not take effect before this was probed, if ``BEHIND`` does not say enough."""
+"""The key in ``Raw.context`` for a change not in effect when this was probed, if ``BEHIND`` cannot express it."""
 WAITED = "waited"
-"""In ``Raw.context``: how many seconds rules had to follow a change before this was probed anyway."""
+"""The key in ``Raw.context`` for the seconds that rules had to follow a change before this was probed anyway."""
 REPEATED_PORTS_DIVISOR = 8
-"""Up to one in eight source ports may repeat: two random ports of 28000 meet now and then, whereas a
-kept-alive connection shows one port again and again."""
+"""Up to one in eight source ports may repeat: two of 28000 random ports collide now and then, whereas a
+kept-alive connection always shows the same port."""
 
 
 def observe(
@@ -51,8 +52,8 @@ def observe(
 ) -> Observation:
     """Return the observation of one check from all its recorded raw answers.
 
-    ``overloaded`` are the attempts whose silence says nothing, because the probe answered nothing in time;
-    ``alone`` is one whose silence says as little, because the run lost no other datagram.
+    ``overloaded`` lists attempts whose silence says nothing because their probe was overloaded;
+    ``alone`` is an attempt whose silence is excused as the only datagram lost in the run.
     """
     probed = (raw for raw in raws if raw.purpose == "check")
     answers = sorted(probed, key=lambda raw: raw.attempt)  # attempts may run in parallel
@@ -108,7 +109,7 @@ def observe(
 def observation_of(
     check: Check, done: Done, raws: Sequence[Raw], doubts: Doubts = NO_DOUBTS
 ) -> Observation:
-    """Return the observation of a finished check; it is not trusted if the check's record says why, or a calibration."""
+    """Return a finished check's observation, untrusted if ``done`` or a calibration says so."""
     raws = doubts.doubted(raws, check.target.node)
     seen = replace(
         observe(check, raws, done.overloaded, done.alone),
@@ -149,18 +150,18 @@ def _marked(attempt: Attempt, *, overloaded: bool, alone: bool) -> Attempt:
 
 
 def _excused(attempt: Attempt, alone: int | None) -> bool:
-    """Whether an attempt is left out, because its silence is the only one of the run; one that was answered later counts."""
+    """Whether an attempt is left out as the run's only lost datagram, never answered later."""
     return attempt.number == alone and not attempt.outcome.positive
 
 
 def changed_in_place(check: Check) -> bool:
-    """Whether the check's Service stays while its endpoints, its ports or others beside it change."""
+    """Whether the check's Service is kept while its endpoints, ports or other settings change."""
     settings = check.target.settings
     return settings is not None and settings.change is not Change.RECREATED
 
 
 def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say which change of a Service its rules did not follow, if the check ran anyway."""
+    """Say which change of a Service its rules had not followed when the check ran anyway."""
     context = raws[-1].context
     within = f" in {context[WAITED]} s" if context.get(WAITED) else ""
     if sentence := context.get(CHANGED):
@@ -178,7 +179,7 @@ def _stale(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def _outcome(attempts: Sequence[Attempt], *, failed: bool) -> Outcome:
-    """Return the last outcome; if ports differ, the last failure."""
+    """Return the last outcome; if ports differ, the last negative one."""
     outcomes = [
         attempt.outcome for attempt in attempts if not (failed and attempt.outcome.positive)
     ]
@@ -191,7 +192,7 @@ def _loss(
     if check.action.question is not Question.LOSS and not _counts_flows(check):
         return None
     if flows is not None and flows.ran_out:
-        return None  # nothing was lost on the way
+        return None  # connections ran out; the path lost none
     if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in attempts):
         return None
     return estimate(
@@ -200,7 +201,7 @@ def _loss(
 
 
 def _figure(check: Check, answers: Sequence[Raw]) -> str | None:
-    """Return what was measured, in words, if the question measures something."""
+    """Return what was measured as text, for questions that measure something."""
     if check.action.question is Question.SCALE:
         return many_services.figure_of(answers)
     return during.figure_of(answers) if check.action.question is Question.DURING else None
@@ -213,9 +214,9 @@ def _counts_flows(check: Check) -> bool:
 def _of_many(
     attempts: Sequence[Attempt], sizes: PathSize | None, flows: FlowCount | None
 ) -> Outcome:
-    """Return the outcome of all attempts: time-out if none was answered, or if large packets vanish.
+    """Return the outcome of all attempts: a time-out if none was answered or large packets vanish.
 
-    If connections ran out, it is the outcome of the last failed one.
+    If connections ran out, it is the outcome of the last failed attempt.
     """
     if flows is not None and flows.ran_out:
         failed = [attempt.outcome for attempt in attempts if not attempt.outcome.positive]
@@ -239,9 +240,9 @@ def _sources(check: Check, raws: Sequence[Raw], attempts: Sequence[Attempt]) -> 
 
 
 def _unexpected_addresses(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """Return addresses that the name resolved to and the target does not have, if the target's were recorded.
+    """Return resolved addresses that the target does not have, if the target's were recorded.
 
-    A wildcard record in a search domain answers every name, so that a name which resolves proves nothing.
+    A wildcard record in a search domain answers every name, so resolving alone proves nothing.
     """
     return _distinct(
         address
@@ -252,7 +253,7 @@ def _unexpected_addresses(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> t
 
 
 def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say why a node vantage's origin is not proven; other vantages need no proof (ARCHITECTURE, trust rule 5)."""
+    """Say why a node vantage's origin is not proven; others need no proof (trust rule 5)."""
     if check.source.kind is not VantageKind.NODE:
         return None
     silent = False
@@ -268,7 +269,7 @@ def _lost_origin(check: Check, raws: Sequence[Raw]) -> str | None:
         if same_address(saw, node):
             return None
         return f"{raw.probe} is not on its node: a target saw {saw}, the node has {node or 'none'}"
-    # Where no target answered it was proven without the network; the end of a check says if it was not.
+    # With no answer from any target, the origin is proven without the network; ``Done`` records a failure of that.
     return None if silent else f"nothing proves that {check.source.probe} runs on its node"
 
 
@@ -283,10 +284,10 @@ def _unusable(attempts: Sequence[Attempt]) -> str | None:
 
 
 def _too_few_connections(check: Check, attempts: Sequence[Attempt], left_out: int) -> str | None:
-    """Say why these answers show no distribution; negative answers need none.
+    """Say why these answers show no distribution; negative answers need not.
 
-    Two backends prove several, however few connections there are. A single backend takes an answer from every
-    connection that was not ``left_out``.
+    Two backends prove several, however few the connections. A claim of one backend needs an answer
+    on every connection that was not ``left_out``.
     """
     if check.action.question is not Question.DISTRIBUTE or not _all_positive(attempts):
         return None
@@ -296,7 +297,7 @@ def _too_few_connections(check: Check, attempts: Sequence[Attempt], left_out: in
         return f"{len(named)} of {check.action.connections} connections said which backend answered"
     ports = [attempt.source_port for attempt in attempts if attempt.source_port is not None]
     if not ports and one_backend:
-        # One open connection cannot reach several backends, but it can reach one again and again.
+        # Several backends need several connections, but one backend may have answered a single reused one.
         return "no connection told its client's port: nothing shows that they were new"
     repeated = len(ports) - len(set(ports))
     if repeated * REPEATED_PORTS_DIVISOR > len(ports):
@@ -305,7 +306,7 @@ def _too_few_connections(check: Check, attempts: Sequence[Attempt], left_out: in
 
 
 def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | None:
-    """Return how many backends share connections: two prove several; one takes an answer from every connection."""
+    """Return whether one or several backends answered, or some connections were refused."""
     backends = _distinct(attempt.backend for attempt in attempts)
     if some_may_refuse(check.target) and _some_refused(attempts):
         return Distribution.SOME_REFUSED
@@ -317,12 +318,12 @@ def _distribution(check: Check, attempts: Sequence[Attempt]) -> Distribution | N
 
 
 def some_may_refuse(target: Target) -> bool:
-    """Whether some connections may be refused: backends listen on different target ports."""
+    """Whether some connections may be refused because backends listen on different target ports."""
     return target.settings is not None and target.settings.by_hand is ByHand.MIXED_TARGET_PORTS
 
 
 def _some_refused(attempts: Sequence[Attempt]) -> bool:
-    """Whether some connections to one port were answered and all others refused."""
+    """Whether some connections were refused and the rest had one positive outcome, not per port."""
     if by_port(attempts):
         return False
     outcomes = {attempt.outcome for attempt in attempts}

@@ -1,10 +1,11 @@
-"""Tell a lost packet from silence that says nothing: an overloaded probe, or a kernel that limits its errors. Pure.
+"""Tell a lost packet from silence of an overloaded probe or a rate-limited kernel. Pure.
 
-If a probe, its node or the machine that runs nettests is short of CPU time, all answers over its channel are late. Lost
-packets delay some answers and not the others, each by a retransmission time-out. Only requests that normally take
-milliseconds can show the difference: those of other checks, to addresses. A kernel's rate limit for ICMP errors also
-explains silence: ``probes.pace`` counts the refusals that a probe received, and if the budget (``icmp_ratelimit``) was used
-up, the record of a UDP request says so. Used by ``resent``, ``slow`` and ``session``. Nothing is judged here.
+If a probe, its node or the harness's machine is short of CPU time, all answers over its channel are
+late. Lost packets delay only some, each by a retransmission time-out. Only requests that normally
+take milliseconds show the difference: other checks' requests to addresses. A kernel's rate limit
+for ICMP errors also explains silence: ``probes.pace`` counts the refusals that a probe received,
+and records with a UDP request if the budget (``icmp_ratelimit``) was used up. Used by ``resent``,
+``slow`` and ``session``. Nothing is judged here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,29 +19,29 @@ from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 
 REFERENCE = "control:probe"
-"""The purpose of requests to the probe itself, sent beside a check that takes long."""
+"""The purpose of reference requests, to the probe itself, sent beside a check that takes long."""
 FEWEST_REFERENCES = 2
-"""How often a probe has to answer for itself at once while its question is under way; a busy machine does not."""
+"""How many reference requests must be answered at once while a request is under way; a busy machine does not."""
 OVERLOADED_SECONDS = 0.5
-"""The median of a probe's answers from which on it is overloaded; on a cluster with nothing else to do it is milliseconds,
-and 0.2 s at most where all questions of a run begin at once (measured)."""
+"""A probe is overloaded if its median answer takes longer; on an unloaded cluster it is milliseconds, and 0.2 s
+at most when all requests of a run begin at once (measured)."""
 BEFORE_SECONDS = 30.0
-"""As long as a Service of Linux has to converge by default, the shortest such deadline."""
+"""The default deadline for a Service to converge on Linux, the shortest one."""
 FEWEST = 12
-"""So many answers show overload. Of the answers over a path that loses 40 % of its packets, which delays more than two of
-three, so many are all late once in twenty times (calculated); an overloaded probe brought 17 and more in that time (measured)."""
+"""Fewest answers that show overload. A path that loses 40 % of its packets delays two of three answers or more, and so
+many in a row once in twenty times (calculated); an overloaded probe gave at least 17 in that time (measured)."""
 FEWEST_CHECKS = 3
-"""Of so many other checks at least: one slow target makes all answers of its own check late."""
+"""Fewest other checks that these answers belong to: one slow target delays all answers of its own check."""
 PROMPT_ONE_IN = 20
-"""At most one of so many came at once: none did as a rule on an overloaded probe, and one of ten at least on
-lossy paths (measured)."""
+"""At most one in so many was prompt: usually none on an overloaded probe, at least one in ten on lossy paths
+(measured)."""
 REQUESTS = frozenset({"dial", "http"})
-"""Tools that answer in milliseconds; a process takes a second or two to start on Windows, and ``ping`` its echoes."""
+"""Tools that answer in milliseconds; processes take a second or two to start on Windows, and ``ping`` waits for echoes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """When a probe's control channel was busy with a question: seconds since the run began, and how long."""
+    """When a request occupied a probe's channel: start since the run began, and duration, in seconds."""
 
     started: float
     elapsed: float
@@ -49,11 +50,11 @@ class Carried:
     of: str = ""
     """The check for which it was sent."""
     plain: bool = True
-    """Whether only the path and the probe can make it late: no process start, no name lookup, no payload."""
+    """Whether only path and probe can delay it: no process start, no name lookup, no payload."""
 
 
 def carried(raw: Raw, check: Check | None = None) -> Carried:
-    """Return when an answer kept its channel busy, and what its check says about the question."""
+    """Return when a request occupied its channel, with what its answer and check say about it."""
     quick = check is None or not (check.target.descriptor.by_name or check.action.size)
     return Carried(
         raw.started,
@@ -65,17 +66,17 @@ def carried(raw: Raw, check: Check | None = None) -> Carried:
 
 
 def during(other: Carried, raw: Raw) -> bool:
-    """Whether another question was sent and answered while ``raw`` was under way."""
+    """Whether another request was sent and answered while ``raw`` was under way."""
     return raw.started < other.started and other.started + other.elapsed < raw.started + raw.elapsed
 
 
 def beside(other: Carried, raw: Raw) -> bool:
-    """Whether both were under way at the same time, if only for a moment."""
+    """Whether both were under way at the same time."""
     return other.started < raw.started + raw.elapsed and raw.started < other.started + other.elapsed
 
 
 def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SECONDS) -> int:
-    """Return how many other questions were answered at once while ``raw`` was under way.
+    """Return how many other requests were answered at once while ``raw`` was under way.
 
     0 if most of the other answers were late too, not counting retransmitted SYNs.
     """
@@ -88,11 +89,11 @@ def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SE
 def overloaded(
     raws: Sequence[Raw], others: Iterable[Carried], everybody: Iterable[Carried] = ()
 ) -> tuple[int, ...]:
-    """Return the attempts that were silent while the probe answered everything else late, in order.
+    """Return the attempts whose silence a probe explains that answered everything else late.
 
-    Only beside attempts that were answered, or refused, and as many of these: what is silent for the most part is so
-    for what the target brought. ``others`` are the answers over the same channel, ``everybody`` those of all probes,
-    which are looked at where these are too few, as they are beside processes.
+    None if more attempts were silent than answered or refused: then the target is the likely cause.
+    ``others`` are the answers over the same channel, ``everybody`` those of all probes, used where
+    ``others`` are too few.
     """
     read = [
         (raw, read_raw(raw).outcome) for raw in raws if raw.purpose == "check" and raw.error is None
@@ -107,9 +108,10 @@ def overloaded(
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether all answers from probes shortly before ``moment`` came late.
+    """Whether all answers from probes shortly before ``moment`` were late.
 
-    Services are polled over the same channels: if those are slow, a missed deadline says nothing about rules.
+    Services are polled over the same channels: if these are slow, a missed deadline says nothing
+    about rules.
     """
     since = moment - BEFORE_SECONDS
     recent = [answer for answer in _shows_overload(others) if since <= answer.started < moment]
@@ -119,11 +121,11 @@ def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
 def too_busy(
     check: Check, raws: Sequence[Raw], others: Iterable[Carried], everybody: Iterable[Carried] = ()
 ) -> str | None:
-    """Return why the silence of a large transfer proves nothing: the probe answered everything else late, each time.
+    """Return why the silence of a large transfer proves nothing: its probe answered all else late.
 
-    A transfer has a fixed time, 5 s in agnhost, and needs the CPU of both ends for as long as it lasts; small questions
-    that are never answered say what they say on a busy probe too. Where most transfers came through, ``overloaded``
-    leaves out the others.
+    A transfer has a fixed time, 5 s in agnhost, and needs CPU at both ends all the while; the
+    silence of small requests counts on a busy probe too. If most transfers succeeded,
+    ``overloaded`` leaves out the others.
     """
     if check.action.size is None or not check.action.protocol.retransmitted:
         return None
@@ -151,7 +153,7 @@ def _answer(outcome: Outcome) -> bool:
 
 
 def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
-    """Return the answers that are prompt unless something is slow, without those that a lost packet delayed."""
+    """Return the answers that are prompt unless something is slow, without retransmitted ones."""
     return [
         answer for answer in answers if answer.answered and answer.plain and not _sent_again(answer)
     ]
@@ -160,7 +162,7 @@ def _shows_overload(answers: Iterable[Carried]) -> list[Carried]:
 def _answers_beside(
     raw: Raw, others: Sequence[Carried], everybody: Sequence[Carried]
 ) -> list[Carried]:
-    """Return answers of other checks while ``raw`` was under way: of its probe, or of all probes if those are too few."""
+    """Return concurrent answers of other checks by this probe, or of all probes if too few."""
     this_probe, all_probes = (
         [answer for answer in answers if answer.of != raw.check and beside(answer, raw)]
         for answers in (others, everybody)
@@ -173,7 +175,7 @@ def _late_beside(raw: Raw, others: Sequence[Carried], everybody: Sequence[Carrie
 
 
 def _late_throughout(answers: Sequence[Carried]) -> bool:
-    """Whether enough answers of several checks came late, and hardly any at once."""
+    """Whether there are enough answers of several checks, late and hardly any prompt."""
     if len(answers) < FEWEST or len({answer.of for answer in answers}) < FEWEST_CHECKS:
         return False
     prompt = sum(answer.elapsed <= PROMPT_SECONDS for answer in answers)
@@ -186,17 +188,17 @@ def _sent_again(answer: Carried) -> bool:
 
 
 ICMP = "icmp"
-"""The key in ``Raw.context``."""
+"""The key in ``Raw.context`` for the budget of ICMP errors."""
 SPENT = "spent"
 
 
 def kept_back(raw: Raw, attempt: Attempt) -> bool:
-    """Whether the silence of one attempt may be a refusal whose ICMP error was suppressed."""
+    """Whether an attempt's silence may be a refusal whose ICMP error was rate-limited."""
     return attempt.outcome is Outcome.TIMED_OUT and raw.context.get(ICMP) == SPENT
 
 
 def telling(raws: Sequence[Raw], attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    """Return the conclusive attempts: beside refusals, those whose silence may be suppressed do not count."""
+    """Return the attempts that count: if others were refused, without those of ``kept_back``."""
     others = tuple(
         attempt for raw, attempt in zip(raws, attempts, strict=True) if not kept_back(raw, attempt)
     )

@@ -1,7 +1,7 @@
-"""What a path carries, from echoes of many sizes: all, a hole, a clamp, or no fragments. Pure.
+"""Which sizes a path carries, from echoes: all, a hole, a clamp, or no fragments. Pure.
 
-Used by ``observe`` for the answers of ``probes.size_search``. A size passes if it was answered once, and is lost if
-it never was. What was expected is not known here.
+Used by ``observe`` for the answers of ``probes.size_search``. A size passes if it was answered at
+least once; otherwise it is lost. It knows nothing of what was expected.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from nettests.model.words import Question
 from nettests.parse.read import positive
 
 BYTES = "bytes"
-"""In ``Raw.context``: the size of the IP packet that was sent, or ``stream``."""
+"""The key in ``Raw.context`` for the size of the IP packet that was sent, or ``stream``."""
 ACCIDENT = 1
-"""One lost echo is tolerated; how much a path loses is another check's question."""
+"""One lost echo is tolerated; another check measures how much a path loses."""
 ROUND = "round"
-"""In ``Raw.context``: the round in which it was sent; the first sizes are round 1."""
+"""The key in ``Raw.context`` for the round in which it was sent, from 1."""
 STREAM = "stream"
 """64 KiB over TCP."""
 
@@ -49,7 +49,7 @@ def read_sizes(check: Check, raws: Sequence[Raw]) -> PathSize | None:
 def _finding(
     echoes: Sequence[tuple[int, Raw]], passed: set[int], lost: set[int]
 ) -> tuple[SizeFinding, int]:
-    """Return what it is, and the largest size that passed of itself."""
+    """Return the finding, and the largest size that passed (in a clamp: unfragmented)."""
     if not passed:
         return SizeFinding.SILENT, 0
     largest = max(passed)
@@ -59,9 +59,9 @@ def _finding(
 
 
 def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  # noqa: FBT001 - a value
-    """Whether everything that was lost had been sent in fragments.
+    """Whether everything that was lost had been sent in fragments, as exceeding the sender's MTU.
 
-    Pods' interfaces send what is larger than their MTU so; where that is not known, TCP tells, whose segments are not.
+    If that MTU is unknown, TCP decides, whose segments are not fragmented.
     """
     return largest >= mtu if mtu is not None else bool(streams)
 
@@ -69,7 +69,7 @@ def _splits_only(largest: int, mtu: int | None, streams: bool | None) -> bool:  
 def _by_first_round(echoes: Sequence[tuple[int, Raw]], largest: int) -> tuple[SizeFinding, int]:
     """Tell by the first round a path that needed "packet too big" from one that carries every size.
 
-    After that message, the sender sends larger sizes in fragments.
+    After that message the sender fragments larger packets.
     """
     first = {
         size: positive(raw, Question.REACH) for size, raw in echoes if raw.context[ROUND] == "1"

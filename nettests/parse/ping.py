@@ -1,7 +1,7 @@
-"""Read the output of ``ping``: iputils and BusyBox by their own lines, Windows' by ``ping_of_windows``.
+"""Read the output of ``ping``: iputils and BusyBox here, Windows' in ``ping_of_windows``.
 
-"Too large to pass unsplit" is ICMP's destination unreachable, code 4, and read as such.
-Summaries and exit codes mislead: "0% loss" is part of "100% loss", and Windows counts "Destination host
+"Frag needed" is ICMP destination unreachable, code 4, and read as ``unreachable``. Summaries and
+exit codes mislead: "0% loss" is part of "100% loss", and Windows counts "Destination host
 unreachable" as received and ends with 0.
 """
 
@@ -34,8 +34,8 @@ _UNREACHABLE = re.compile(
     re.IGNORECASE,
 )
 _TURNED_AWAY = re.compile(
-    # EPERM of sendmsg(2): the node's own netfilter turned the echo away (see ``taxonomy``). Not of socket(2), by
-    # which a ping without rights ends.
+    # EPERM of sendmsg(2): the node's own netfilter rejected the echo (see ``taxonomy``). EPERM of socket(2) means
+    # that ping lacks privileges.
     # sample: "ping: sendmsg: Operation not permitted" (iputils), "ping: sendto: Operation not permitted" (BusyBox)
     # sample: "ping: write error: Operation not permitted" (newer BusyBox)
     r"(?:sendmsg|sendto|write error): Operation not permitted",
@@ -89,7 +89,7 @@ def _address(text: str) -> object:
 
 
 def _without_echo(text: str) -> tuple[Outcome, str] | None:
-    """Return why there is no reply, with the line that says so; the most specific pattern comes first."""
+    """Return why there is no reply, with that line; the most specific pattern comes first."""
     for pattern, outcome in (
         (_UNREACHABLE, Outcome.UNREACHABLE),
         (_TURNED_AWAY, Outcome.REFUSED),

@@ -1,10 +1,11 @@
 """Read the output of Windows' ``ping.exe`` in any language, by the shape of its lines.
 
-Its sentences are translated; addresses, ``TTL=``, ``PING:``, error codes and brackets are not. A line with an address
-and a text behind a colon is the answer of a machine: an echo if it holds ``TTL=``, or over IPv6, where that is lacking,
-a time; otherwise an ICMP error. What has no address is the node's own sentence. That an echo got no reply is one of
-them, and is known by its words or by the time that all echoes took.
-Sources: the message table and the source of ping.exe (NT 4, ``ping.mc``, ``ping.c``); outputs that people posted.
+Sentences are translated; addresses, ``TTL=``, ``PING:``, error codes and brackets are not. A line
+with an address and text after a colon reports a machine's answer: an echo reply if it has ``TTL=``
+(or over IPv6, which lacks it, a time), otherwise an ICMP error. A line without an address is the
+node's own message. One of these reports a time-out, recognised by its words or by the total time of
+all echoes. Sources: ping.exe's message table and source (NT 4, ``ping.mc``, ``ping.c``); posted
+outputs.
 """
 
 import ipaddress
@@ -51,7 +52,7 @@ _ALL_LOST = re.compile(r"\([^()\d]*100\s?%")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A line that a machine's answer is printed as: its address, and whether it is an echo."""
+    """A line that reports a machine's answer: its address, and whether it is an echo reply."""
 
     sender: str
     echoed: bool
@@ -59,7 +60,7 @@ class Answer:
 
 
 def answers(text: str) -> Iterator[Answer]:
-    """Yield the answers in an output, those of machines on the way too."""
+    """Yield the answers in an output, including those of routers on the path."""
     for line in text.splitlines():
         for match in _ADDRESS.finditer(line):
             sender = _address(match[0])
@@ -87,7 +88,7 @@ def _address(word: str) -> str | None:
 
 
 def without_echo(raw: Raw) -> tuple[Outcome, str] | None:
-    """Return why nothing was echoed, and the line that says so; ``None`` if no line is understood."""
+    """Return why no echo reply came, with the line that says so; ``None`` if unknown."""
     text = f"{raw.stdout}\n{raw.stderr}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [answer.line for answer in answers(text) if not answer.echoed]
@@ -111,7 +112,7 @@ def without_echo(raw: Raw) -> tuple[Outcome, str] | None:
 
 
 def _waited(command: Sequence[str], elapsed: float) -> bool:
-    """Whether ping took as long as when each echo gets no reply; a failure of the node itself comes at once."""
+    """Whether ping waited for every echo; a failure of the node itself returns at once."""
     given = dict(pairwise(command))
     echoes, milliseconds = given.get("-n", ""), given.get("-w", "")
     if not (echoes.isdecimal() and milliseconds.isdecimal()):

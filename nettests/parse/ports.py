@@ -1,8 +1,8 @@
-"""The outcome of each port of a target, if ports differ and each is consistent.
+"""Outcomes per port of a target, if ports differ and each is consistent.
 
-Attempts of a check alternate over requests that a Service serves at different ports. The network sees ports, not
-requests: a port that always fails beside one that always works is a failure of that port, not flakiness. Used by
-``observe``, and by probes to know which port to retry.
+A check's attempts alternate over requests that a Service serves at different ports. A port that
+always fails beside one that always works is a failure of that port, not flakiness. Used by
+``observe``, and by probes to decide which port to retry.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from nettests.model.observation import Attempt, PortSeen
 
 ENOUGH = 2
-"""One answer of a port may be chance; chance does not stick to one port."""
+"""Fewest attempts per port: a single outcome may be chance."""
 
 
 def by_port(attempts: Sequence[Attempt]) -> Mapping[int, Sequence[Attempt]]:
-    """Return the attempts of each port if ports differ and each is consistent; else nothing."""
+    """Return the attempts by port if ports differ and each is consistent; else an empty mapping."""
     grouped: dict[int, list[Attempt]] = {}
     for attempt in attempts:
         if attempt.port is None:

@@ -1,9 +1,10 @@
-r"""Whether a program ran at all: the texts of runtimes and of ``cmd`` about one that they cannot start. Pure.
+"""Whether a program ran at all: error texts of runtimes and of ``cmd`` for failed starts. Pure.
 
-A missing program is a start error where the runtime starts programs itself, and exit code 1 with a text of ``cmd`` on a
-Windows node (``model.windows_programs``). English texts are known; translated ones by their shape: the sentence of
-``CreateProcess``, the quoted name of the program. Sources: runc; containerd ``internal/cri/server/container_execsync.go``;
-microsoft/hcsshim ``internal/hcs``, ``internal/jobcontainers``; posted texts (containerd/containerd#6300,
+A missing program is a start error where the runtime starts programs itself, and exit code 1 with a
+text of ``cmd`` on a Windows node (``model.windows_programs``). English texts are matched;
+translated ones are recognised by their shape: the sentence of ``CreateProcess``, the quoted program
+name. Sources: runc; containerd ``internal/cri/server/container_execsync.go``; hcsshim
+``internal/hcs``, ``internal/jobcontainers``; posted texts (containerd/containerd#6300,
 kubernetes/website#29924, kubernetes/kubernetes#90802, #120113, microsoft/hcsshim#1128).
 """
 
@@ -22,10 +23,10 @@ class NotRun:
 
     text: str
     missing: bool
-    """Whether it, or its folder, is missing; otherwise the runtime could not start it."""
+    """Whether the program or its folder is missing; otherwise the runtime could not start it."""
 
     def of(self, program: str, where: str) -> str:
-        """Return the sentence that names the program, and the Pod in which it would run."""
+        """Return a sentence that names the program and the Pod in which it should run."""
         return f"{program} {MISSING if self.missing else UNSTARTED} {where}: {self.text}"
 
 
@@ -49,14 +50,14 @@ _START_ERROR = re.compile(
 )
 _SYSTEM_SENTENCE = re.compile(r"CreateProcess\b.*?: (?P<sentence>[^:]+)(?:: unknown)?\s*$", re.DOTALL)  # fmt: skip
 _ENGLISH = re.compile(r"\b(?:the|is|was|not|access|denied|parameter|incorrect|failed|0x\w+)\b", re.IGNORECASE)  # fmt: skip
-"""A word of English sentences of the system that no translation has: what they say is known from ``_NOT_FOUND``."""
+"""Words that mark an English system sentence, which ``_NOT_FOUND`` decides; translations have none of them."""
 _CMD_ENDS_WITH = frozenset({1, 9009})
-"""cmd's exit code for a name that it does not find, behind ``/c`` and in a batch."""
+"""cmd's exit codes for a program that it does not find: with ``/c``, and in a batch file."""
 _NO_FOLDER = "The system cannot find the path specified."
 
 
 def of_error(message: str) -> NotRun | None:
-    """Return what the runtime's error says, if it is that a program did not start."""
+    """Return the failed start that a runtime's error reports; ``None`` if it reports none."""
     started = _START_ERROR.search(message) is None
     if _NOT_FOUND.search(message):
         return NotRun(one_line(message), missing=True)
@@ -70,7 +71,7 @@ def of_error(message: str) -> NotRun | None:
 def of_answer(
     words: Sequence[str], exit_code: int | None, stdout: str, stderr: str
 ) -> NotRun | None:
-    """Return what ``cmd`` says, if an answer is its own: exit code 1, and its text alone."""
+    """Return the failed start that an answer of ``cmd`` reports: exit code 1 or 9009, one text."""
     streams = [text.strip() for text in (stdout, stderr) if text.strip()]
     if exit_code not in _CMD_ENDS_WITH or len(streams) != 1 or not words:
         return None
@@ -82,18 +83,18 @@ def of_answer(
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text is one of ``NotRun.of``."""
+    """Whether a text was made by ``NotRun.of``."""
     return _SENTENCE.match(text) is not None
 
 
 def _program(words: Sequence[str]) -> str:
-    """Return the program that ``cmd`` was to start: the first word, or the one behind ``cmd /c``."""
+    """Return the program that ``cmd`` should start: the first word, or the one after ``cmd /c``."""
     by_cmd = len(words) > 2 and re.fullmatch(r"cmd(?:\.exe)?", words[0]) and words[1] == "/c"
     return words[2] if by_cmd else words[0]
 
 
 def _quoted(program: str) -> re.Pattern[str]:
-    r"""Return the pattern of a program's name in quotes, whole or cut at its first ``/``, with whatever image root."""
+    """Return a pattern of the quoted program name, whole or up to its first ``/``."""
     # samples: 'curl.exe' is not recognized …, Der Befehl "curl.exe" ist entweder …, 'C:\hpc' is not recognized …
     names = {program, program.split("/", maxsplit=1)[0] or program}
     written = "|".join(

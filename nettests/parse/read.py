@@ -1,9 +1,9 @@
-"""Choose the parser of a raw answer, and make an attempt of the result; read a check's positive controls so.
+"""Pick the parser of a raw answer, turn its reading into an attempt, and read positive controls.
 
-Called while probes decide whether to go on, and again when a check is judged: the same answer is always parsed the
-same way. Of a control one positive answer in the window is enough: it shows that something is possible. A control over
-many connections shows that several backends can be reached; a control for a non-existent name shows that its server
-works if the server denies the name.
+Called while probes decide whether to continue, and again when a check is judged, so the same answer
+is always parsed the same way. A control passes with one positive answer in its window, because one
+shows that the path works. A control over many connections must reach several backends; a control
+for a non-existent name passes if the server denies the name.
 """
 
 import re
@@ -41,7 +41,7 @@ from nettests.parse.taxonomy import Stage
 
 
 def _train(raw: Raw) -> Reading:
-    """Read how many tries were lost; an error other than silence is the result of the whole train."""
+    """Read how many tries of a train were lost; another error than a time-out decides it."""
     if failure := channel_failure(raw):
         return failure
     dial_result = document(raw.stdout)
@@ -100,15 +100,15 @@ RESOLVERS: Mapping[str, Parser] = {
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }
-"""The tools that can look up a name only."""
+"""The parsers for answers to name lookups."""
 DOUBT = "doubt"
-"""In ``Raw.context``, never in a journal: why the instrument behind an answer is distrusted (``doubts``)."""
+"""The key in ``Raw.context`` (never in a journal) for why the answer's instrument is distrusted (``doubts``)."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What a parser raises for data of an unknown shape."""
+"""The exceptions that parsers raise on data of an unexpected shape."""
 
 
 def read_raw(raw: Raw) -> Attempt:
-    """Read one answer. An error of the control channel, or an answer that no parser reads, is ``probe_failed``."""
+    """Read one answer; a control channel error or an answer no parser reads is ``probe_failed``."""
     return _attempt(raw, PARSERS)
 
 
@@ -123,23 +123,23 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
 
 
 def not_read(raw: Raw) -> str | None:
-    """Return the part of an answer that no parser knows; ``None`` if all is known."""
+    """Return an answer's detail if no parser understands it, else ``None``."""
     reading = _reading(raw, PARSERS)
     return reading.detail if reading.unread else None
 
 
 def positive(raw: Raw, question: Question) -> bool:
-    """Whether the target answered; for a name alone, whether it resolved."""
+    """Whether the target answered or, for a name lookup, whether the name resolved."""
     return raw.error is None and read_answer(raw, question).outcome.positive
 
 
 def proves(raw: Raw, action: Action) -> bool:
-    """Whether the answer to a positive control succeeds; see ``shows``."""
+    """Whether a positive control's raw answer succeeded; see ``shows``."""
     return raw.error is None and shows(read_answer(raw, action.question), action)
 
 
 def shows(answer: Attempt, action: Action) -> bool:
-    """Whether an answer shows that the target exists; for a non-existent name a denial does too."""
+    """Whether an answer makes a control succeed: it is positive, or denies a non-existent name."""
     absent = action.target.descriptor.naming is Naming.ABSENT
     return answer.outcome.positive or (absent and answer.outcome is Outcome.NXDOMAIN)
 
@@ -183,7 +183,7 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
     try:
         return parser(raw)
     except _OTHER_SHAPES as error:
-        # A hostile answer must not end the run.
+        # A malformed or hostile answer must not crash the run.
         return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")
 
 
@@ -191,7 +191,7 @@ SEVERAL = 2
 
 
 def read_controls(check: Check, raws: Sequence[Raw], outcome: Outcome) -> tuple[ControlResult, ...]:
-    """Return how the controls ended; one that was not run is missing only beside a negative."""
+    """Return the controls' results; one that did not run counts if ``outcome`` is negative."""
     return tuple(_results(check, raws, outcome))
 
 

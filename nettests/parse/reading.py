@@ -1,7 +1,7 @@
-"""The result of parsing a tool's answer, before it becomes an attempt of a check.
+"""The result of parsing one tool's answer, before it becomes an attempt of a check.
 
-Common to all tool modules. ``probe_failed`` means that the answer says nothing about the network: the tool failed,
-not the target.
+Shared by all tool modules. ``probe_failed`` means that the answer says nothing about the network:
+the tool failed, not the target.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from nettests.model.visible import cut
 from nettests.model.words import Outcome
 
 DETAIL_LENGTH = 300
-"""A detail has to fit one line of a report; the journal keeps the whole text."""
+"""Maximum characters of a detail, so that it fits one line of a report; the journal keeps the full text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,19 +26,19 @@ class Reading:
     tries: int = 1
     lost: int = 0
     unread: bool = False
-    """Whether the tool answered with a text that no parser knows."""
+    """Whether the tool printed text that no parser understands."""
 
 
 def probe_failed(reason: str) -> Reading:
-    """Return the reading of an answer that says nothing about the network, with the reason."""
+    """Return a ``probe_failed`` reading: the answer says nothing about the network."""
     return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason))
 
 
 def not_understood(reason: str) -> Reading:
-    """Return the reading of an answer that no parser knows, with its text in the reason."""
+    """Return a ``probe_failed`` reading for text that no parser understands."""
     return Reading(outcome=Outcome.PROBE_FAILED, detail=one_line(reason), unread=True)
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` on one line, without its middle where it is too long for a report."""
+    """Return ``text`` on one line, its middle cut out if it is longer than ``DETAIL_LENGTH``."""
     return cut(" ".join(text.split()), DETAIL_LENGTH)

@@ -1,9 +1,10 @@
-"""Find connections and name lookups that succeeded only after a packet was retransmitted.
+"""Find connections and name lookups that succeeded only after a retransmission.
 
-``session`` calls it when all answers of a check are there. A lost SYN is sent again after 1 s, then after 2 s more
-(RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a query to a name server after 5 s (resolv.conf(5)), so that such
-an answer takes that long and not much longer. Slowness alone is no loss: the same backend's other answers, and others
-of the same probe over the same channel at that time, must have come at once. Nothing is judged here.
+``session`` calls it when all answers of a check are there. A lost SYN is retransmitted after 1 s,
+then after 2 s more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a DNS query after 5 s
+(resolv.conf(5)), so such an answer takes that long and little longer. A late answer alone shows no
+loss: the same backend's other answers, and others of the same probe over the same channel
+meanwhile, must have been prompt. Nothing is judged here.
 """
 
 import re
@@ -22,7 +23,7 @@ from nettests.parse.read import read_raw, read_resolution
 
 QUERY_AGAIN = (QUERY_SECONDS,)
 LOOKUP = 1.0
-"""Seconds that a lookup process and its exec may take besides waiting."""
+"""Seconds that a lookup process and its exec may take in addition to waiting."""
 _SAID_AGAIN = re.compile(
     # sample: ";; communications error to 10.96.0.10#53: timed out" (BIND 9.18 and newer, before it asks again)
     # sample: ";; Connection to 10.96.0.10#53(10.96.0.10) for a.b failed: host unreachable." (BIND, over TCP)
@@ -31,14 +32,15 @@ _SAID_AGAIN = re.compile(
     re.MULTILINE,
 )
 LATER = frozenset({Outcome.TIMED_OUT, Outcome.REFUSED})
-"""What takes its time after a name was resolved: a silent server, or a refusal, which takes two seconds on Windows (curl#14144)."""
+"""Outcomes that take time after a name was resolved: a refusal takes two seconds on Windows (curl#14144)."""
 SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 
 
 def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Say which answer came only after a retransmission, and what shows it; ``None`` if none did.
+    """Say which answer came only after a retransmission, and the evidence; ``None`` if none did.
 
-    ``raws`` are all answers of the check, ``others`` what else the same probe was sent over the same channel.
+    ``raws`` are all answers of the check, ``others`` the same probe's other requests over the same
+    channel.
     """
     others = tuple(others)
     if check.action.question is Question.DURING:
@@ -46,9 +48,9 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     if again := late_trains(check, raws) or _looked_up_again(raws, others):
         return again
     if some_may_refuse(check.target):
-        return None  # Windows sends a refused SYN again after half a second, and twice (TcpMaxConnectRetransmissions)
+        return None  # Windows retransmits a refused SYN after half a second, twice (TcpMaxConnectRetransmissions)
     if check.action.size is not None and not check.action.protocol.echoed:
-        return None  # a payload takes as long as the path and both ends need: no second can be told to be waiting
+        return None  # a payload's time depends on path and both ends: waiting cannot be told from sending
     answered = [raw for raw in raws if raw.purpose == "check" and _positive(check, raw)]
     delays = _delays(check)
     if len(answered) < 2 or not delays:
@@ -71,7 +73,7 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
 
 
 def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Return whether a flow of datagrams was answered at first only when another one had been sent."""
+    """Say how many of a flow's first datagrams were lost before one was answered."""
     attempts = [read_raw(raw) for raw in raws if raw.purpose == "check" and raw.error is None]
     lost = sum(attempt.lost for attempt in attempts)
     if check.action.protocol is not Protocol.UDP or not lost:
@@ -80,10 +82,11 @@ def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Say which lookup needed a second query: nslookup says so, or it took that long.
+    """Say which lookup needed a second query: nslookup reports it, or it took that long.
 
-    nslookup retries by itself, so there is only one answer; older versions of BIND do not report the retry. Several
-    queries may be lost in a row, or others than the first, so that any time beyond a resolver's time-out counts.
+    nslookup retries by itself, so there is one answer; older BIND versions do not report the retry.
+    Any time beyond the resolver's time-out counts, because several queries in a row, or later ones,
+    may be lost.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
@@ -102,15 +105,15 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
 
 
 def _about_the_name(raw: Raw) -> str:
-    """Return nslookup's output about the name; Microsoft's looks up the server's own name first, which often fails."""
+    """Return nslookup's output about the name; Microsoft's queries the server's name first."""
     by_microsoft = raw.client_os == OS.WINDOWS and not raw.stdout.startswith(";;")
     return raw.stdout.partition("Server:")[2] if by_microsoft else raw.stdout
 
 
 def _prompt_otherwise(slow: Raw, answered: Sequence[Raw], *, several: bool) -> list[Raw]:
-    """Return the prompt answers of the backend that was late once, if most are prompt; else it is far away, or slow.
+    """Return the backend's prompt answers if most are prompt; else it is far away or slow.
 
-    If the late answer of several backends has no name, any backend may have sent it.
+    An unnamed late answer of several backends may be from any of them.
     """
     backend = read_raw(slow).backend
     if several and backend is None:

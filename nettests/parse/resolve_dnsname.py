@@ -1,7 +1,7 @@
 """Read the output of PowerShell's ``Resolve-DnsName``, which queries the Windows DNS client.
 
-The resolver that applications use, unlike nslookup's. Failures are known by their error id
-(``FullyQualifiedErrorId``), which no translation changes.
+Unlike nslookup, it uses the resolver of applications. Failures are recognised by their
+``FullyQualifiedErrorId``, which is never translated.
 """
 
 import re
@@ -34,7 +34,7 @@ def read(raw: Raw) -> Reading:
     """Read the result of a lookup by the Windows DNS client."""
     addresses = tuple(_RECORD.findall(raw.stdout))
     if addresses:
-        if not all(map(is_address, addresses)):  # PowerShell cuts what a line has no room for
+        if not all(map(is_address, addresses)):  # PowerShell truncates columns to the line width
             return not_understood(f"Resolve-DnsName shows no whole address: {raw.stdout}")
         shown = ", ".join(addresses)
         return Reading(outcome=Outcome.RESOLVED, detail=f"resolved to {shown}", addresses=addresses)

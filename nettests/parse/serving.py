@@ -1,6 +1,6 @@
-"""Which Pods a Service selects, from the Pods themselves: those that are ready and not being deleted.
+"""Which Pods are endpoints of a Service, from the Pods themselves: ready and not being deleted.
 
-Used by discovery for the cluster's DNS, and while its Pods are probed, to know whether they still serve.
+Discovery uses it for cluster DNS, and probes use it to see whether the DNS Pods still serve.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ DNS_LABEL = {"labelSelector": "k8s-app=kube-dns"}
 
 
 def serves(pod: Object) -> bool:
-    """Whether a Pod is an endpoint that a Service leads to: running, ready, with an address, not being deleted."""
+    """Whether a Pod counts as an endpoint: running, ready, with an address, not being deleted."""
     status = pod.get("status") or {}
     ready = any(
         condition.get("type") == "Ready" and condition.get("status") == "True"

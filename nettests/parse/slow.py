@@ -1,8 +1,9 @@
-"""Find checks whose every answer took so long that clients retransmit, whatever other checks took. Pure.
+"""Find checks whose every answer is so late that clients retransmit. Pure.
 
-``resent`` compares one late answer with prompt ones; if all are late alike there is nothing to compare with, so each
-is measured against the protocol's own time-outs. The probe's answers for itself, over the same channel while the
-request is sent once more, show that the path is slow and not the channel to the probe. Nothing is judged here.
+``resent`` compares one late answer with prompt ones; if all are late there is nothing to compare
+with, so each is measured against the protocol's time-outs. The probe's reference answers over the
+same channel, while the request is repeated, show that the path is slow and not the channel. Nothing
+is judged here.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,13 +28,13 @@ RETRANSMITTED = SYN_AGAIN[0]
 QUERIED_AGAIN = 2.0
 """Seconds after which a resolver may query again at the earliest (RFC 1035, 4.2.1); Linux waits 5 s, Windows 1 s."""
 NEXT_TO_NOTHING = 4
-"""A probe's own answer is next to nothing if it took at most one part in this many of the delay."""
+"""A reference answer is negligible if it took at most one part in this many of the delay."""
 BY_REQUEST = frozenset({"dial", "train"})
-"""Tools of a probe that is reached over HTTP and can answer for itself over the same channel."""
+"""Tools of probes reached over HTTP, which can answer reference requests over the same channel."""
 
 
 def limit(check: Check) -> float | None:
-    """Return from how many seconds on an answer is late; ``None`` if its time says nothing about waiting."""
+    """Return the seconds from which an answer is late; ``None`` if its time says nothing of waiting."""
     if check.source.kind is not VantageKind.POD or check.action.size is not None:
         return None
     match check.action.question:
@@ -54,7 +55,7 @@ def limit(check: Check) -> float | None:
 
 
 def late(check: Check, raws: Sequence[Raw]) -> bool:
-    """Whether all answers of a check are positive and came late."""
+    """Whether all answers of a check are positive and late."""
     bound = limit(check)
     answers = [raw for raw in raws if raw.purpose == "check"]
     return bound is not None and bool(answers) and all(_late(check, raw, bound) for raw in answers)
@@ -76,9 +77,9 @@ def _of_one(raw: Raw) -> float:
 
 
 def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
-    """Say how late all answers of a check were, and what shows that the path is slow; ``None`` if they were not.
+    """Say how late all answers of a check were, with evidence that the path is slow; else ``None``.
 
-    ``others`` are the other answers over the same channel from the same probe.
+    ``others`` are the same probe's other answers over the same channel.
     """
     if check.action.size is not None and check.action.question is Question.REACH:
         return _beside_a_payload(raws, tuple(others))
@@ -100,7 +101,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
 
 def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Say how late small requests were answered where a payload was not: then its size is not the reason."""
+    """Say how late small requests were answered if a payload was not: its size is not the reason."""
     answers = [raw for raw in raws if raw.purpose == "check"]
     small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
     answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]
@@ -121,9 +122,9 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
 
 
 def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str | None:
-    """Say how fast the probe answered for itself while the request was sent once more, if it did at once.
+    """Say how fast the probe answered reference requests meanwhile, if it did at once.
 
-    On a busy machine that takes longer, but still next to nothing compared with the delay.
+    A busy machine may take longer, as long as it is negligible compared with the delay.
     """
     last = max(answers, key=lambda raw: raw.attempt)
     at_once = max(PROMPT_SECONDS, (_of_one(last) - (limit(check) or 0)) / NEXT_TO_NOTHING)
@@ -141,8 +142,8 @@ def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str 
 def _by_others(answers: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Say how many other commands a probe carried out at once while nslookup took long.
 
-    On a busy machine one command may be quick, so several have to be, beside each answer. Microsoft's nslookup queries
-    the server's own name first, and PowerShell starts slowly: neither is measured.
+    Several are needed beside each answer, because one may be quick on a busy machine too. Not on
+    Windows: Microsoft's nslookup queries the server's own name first, and PowerShell starts slowly.
     """
     if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in answers):
         return None

@@ -1,7 +1,7 @@
-"""Whose address a server saw: the client pod's, a node's, kube-proxy's source VIP, or an unknown one.
+"""Classify the address a server saw: client pod, a node, kube-proxy's source VIP, or other.
 
-Used while merging a check's attempts. The addresses to compare with were recorded with each answer (``Raw.context``),
-so a journal can be read again without the cluster.
+The addresses to compare with are recorded with each answer (``Raw.context``), so that a journal can
+be read again without the cluster.
 """
 
 import ipaddress
@@ -15,20 +15,20 @@ _KEYS = (
     ("source-vip", SourceSeen.SOURCE_VIP),
     ("target-node", SourceSeen.TARGET_NODE),
 )
-"""The first match wins: on one node the client's node is also the target's node."""
+"""The first match wins: if both ends are on one node, the client's node comes before the target's."""
 
 
 def classify_source(
     address: str, context: Mapping[str, str], vantage: VantageKind = VantageKind.POD
 ) -> SourceSeen:
-    """Say whose ``address`` is; a node vantage's own pod has the node's address, so the node wins."""
+    """Return whose ``address`` is; a node vantage's pod has its node's, and counts as the node."""
     for key, seen in _KEYS:
         if key == "client-pod" and vantage is VantageKind.NODE:
             continue
         if same_address(address, context.get(key, "")):
             return seen
-    # An outside client's own address is known to nobody here, who may have been translated on the way;
-    # what counts is that no part of the cluster put its own in the place.
+    # The address of an external client is unknown here, and may have been translated on the way;
+    # what counts is that the cluster did not replace it by one of its own.
     inside = context.get("cluster", "")
     if vantage is VantageKind.EXTERNAL and inside and not _within(address, inside):
         return SourceSeen.EXTERNAL_CLIENT
@@ -41,7 +41,7 @@ def _within(address: str, networks: str) -> bool:
 
 
 def same_address(address: str, candidates: str) -> bool:
-    """Whether ``address`` is one of the comma-separated ``candidates``, however they are written."""
+    """Whether ``address`` equals one of the comma-separated ``candidates``, in any notation."""
     wanted = ipaddress.ip_address(address)
     listed = (part.strip() for part in candidates.split(","))
     return any(ipaddress.ip_address(part) == wanted for part in listed if part)

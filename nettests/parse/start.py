@@ -1,8 +1,8 @@
-"""Read what happened to a check's own Pod: it started, or why not, and what its follow-up action returned.
+"""Read what happened to a check's own Pod: its start, and its follow-up action.
 
-Started is Ready, or ended with success. A Pod that fails for a reason of its own (its container, its admission by the
-kubelet) fails to start; one that cannot be scheduled or whose image is not pulled says nothing, unless the case tests
-just that. If the case expects output, output with that text conforms.
+Started means Ready, or ended with success. A Pod that fails for a reason of its own (its container,
+its admission by the kubelet) fails to start; one that cannot be scheduled or whose image is not
+pulled says nothing, unless the case tests exactly that. Output that the case expects conforms.
 """
 
 import re
@@ -31,13 +31,13 @@ NOT_ITS_OWN = (
     "RegistryUnavailable",
     "is not recognized as an internal or external command",
 )
-"""Reasons of the cluster, or of how a run starts its own program (cmd's text), not of the Pod."""
+"""Reasons that lie in the cluster, or in how the harness starts its programs (cmd's text), not in the Pod."""
 _OF_ERRORS = ("denied", "error", "read-only")
-"""Words in a case's text if it expects mounttest to fail."""
+"""Words that a case's text has if mounttest should fail."""
 _EMPTY = re.compile(r'content of file "[^"]*":')
-"""What mounttest prints for an empty file; a certificate is never recorded, so its text cannot be required."""
+"""mounttest's output for an empty file, which must not pass for a text: certificates are never recorded."""
 WHOLE_LINE = "whole-line"
-"""The key in ``Raw.context`` of cases whose text has to be a whole line."""
+"""The key in ``Raw.context`` for cases whose text must be a whole line of the output."""
 
 
 def started(pod: Json) -> bool:
@@ -57,12 +57,12 @@ def restarts(pod: Json, container: str) -> int:
 
 
 def ended(pod: Json) -> bool:
-    """Whether all containers of a Pod have ended, well or not."""
+    """Whether all containers of a Pod have ended, with success or not."""
     return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
 
 
 def conclusive(pod: Json, case: Case, container: str) -> bool:
-    """Whether waiting longer shows nothing more: ``settled``.
+    """Whether waiting longer shows nothing more: see ``settled``.
 
     If the case waits for what the Pod does by itself: its end, or a restart of ``container``.
     """
@@ -72,7 +72,7 @@ def conclusive(pod: Json, case: Case, container: str) -> bool:
 
 
 def settled(pod: Json, reasons: Sequence[str]) -> bool:
-    """Whether waiting longer shows nothing more: started, failed, or failing as the case requires."""
+    """Whether the Pod started, failed, or is failing for one of the case's reasons."""
     status = pod.get("status", {})
     return (
         started(pod) or status.get("phase") == "Failed" or _shows(status_reasons(status), reasons)
@@ -103,7 +103,7 @@ def read(raw: Raw) -> Reading:
 
 
 def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
-    """Read what a Pod logged of its first packets, or why it never ran."""
+    """Read the logs of a Pod's first packets, or why the Pod never ran."""
     if first_packets.any_attempt(logs := (record.get("then") or {}).get("logs") or {}):
         return first_packets.read(logs)
     return not_started(record["status"], record.get("events") or [], raw)
@@ -126,7 +126,7 @@ def _of_its_end(status: Json, raw: Raw) -> Reading:
 
 
 def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 - what was compared
-    """Return whether the value is as expected; if not, with the expected one."""
+    """Return ``CONFORMS`` or ``DEVIATES``; the latter's detail adds the expected value."""
     outcome = Outcome.CONFORMS if good else Outcome.DEVIATES
     return Reading(
         outcome=outcome, detail=one_line(phrase if good else f"{phrase} instead of {wanted}")
@@ -134,7 +134,7 @@ def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 
 
 
 def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
-    """Read whether the kubelet restarted a container for the reason of the case; only an event says that."""
+    """Read whether the kubelet restarted a container for the case's reason; only events show it."""
     status, says = record["status"], raw.context["says"]
     events = [f"{event['reason']}: {event['message']}" for event in record.get("events") or ()]
     restarted = [
@@ -156,7 +156,7 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
 
 
 def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
-    """Read why a Pod did not start: for a reason of its own, or one of the cluster."""
+    """Read why a Pod did not start: for a reason of its own or of the cluster."""
     reasons = raw.context.get("reasons", "").splitlines()
     warnings = telling(events)
     own_reasons = (
@@ -177,7 +177,7 @@ def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
 
 
 def _missing_program(reasons: Sequence[str], raw: Raw) -> str:
-    """Return that the image lacks a program which the run's own Pod starts, or nothing."""
+    """Return that the image lacks a program that the Pod starts, or an empty string."""
     lacking = [text for text in reasons if (of := program_start.of_error(text)) and of.missing]
     if not lacking or len(raw.command) < 2:
         return ""
@@ -225,9 +225,9 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
 
 
 def _said(then: Json, raw: Raw) -> Reading:
-    """Compare what was printed with what the case says; ``exec`` shows nothing where nothing was printed.
+    """Compare what was printed with what the case expects; ``exec`` without output proves nothing.
 
-    hcsshim before 0.12 may lose what a short process printed (its commit 5eb195256).
+    hcsshim before 0.12 may lose the output of a short process (commit 5eb195256).
     """
     how, says = raw.context["then"], raw.context.get("says", "")
     code, output = then.get("exit_code", 0), str(then.get("stdout", ""))
@@ -247,9 +247,9 @@ def _said(then: Json, raw: Raw) -> Reading:
 
 
 def _of_a_file(output: str, says: str) -> Reading:
-    """Read what mounttest printed about a file; a missing or denied file is not a failure of the tool.
+    """Read mounttest's output about a file; a missing or denied file is not a failure of the tool.
 
-    If an error is expected, another error is not understood.
+    If an error is expected, a different error is not understood.
     """
     # samples: content of file "/a": text    error reading file content for "/a": open /a: permission denied
     empty = _EMPTY.fullmatch(output.strip()) is not None

@@ -1,10 +1,11 @@
-"""Error texts of clients and their outcomes: one table, ``taxonomy.txt``, per operating system of the client.
+"""Clients' error texts and their outcomes, per operating system: ``taxonomy.txt``.
 
-Used by every tool module whose tool prints the system's or Go's own texts, which differ between Windows and Linux for the
-same event. A text that is not in the table is ``None``: nothing is guessed. Four decisions: a connection that the other side
-resets, or closes without an answer, is ``refused``: it was turned away, not lost. Go prints ``server misbehaving`` for
-SERVFAIL and REFUSED alike: ``servfail``. A name without addresses (NODATA) is ``nxdomain``, as for Go's resolver. A datagram
-that a node's own netfilter rejects while it is sent (EPERM) is ``refused``, because the node itself answered, and a
+Used by every tool module whose tool prints error texts of the system or of Go; Windows and Linux
+word the same event differently. A text that is not in the table yields ``None``; nothing is
+guessed. Four decisions: a connection that the peer resets, or closes without an answer, is
+``refused``: rejected, not lost. Go prints ``server misbehaving`` for SERVFAIL and REFUSED alike:
+``servfail``. A name without addresses (NODATA) is ``nxdomain``, as in Go's resolver. A datagram
+that the node's own netfilter rejects (EPERM) is ``refused``, because the node itself answered; a
 blackhole or prohibit route is ``unreachable``, like a missing one.
 """
 
@@ -26,7 +27,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One error text: ``fragment`` is searched for; ``sample`` is a line that contains it."""
+    """One error text: ``fragment`` is searched for, ``sample`` is a line that contains it."""
 
     stage: Stage
     fragment: str
@@ -37,7 +38,6 @@ class Row:
 
 
 def _rows() -> Iterator[Row]:
-    """Yield the rows of ``taxonomy.txt``."""
     for line in lines_of("nettests.parse", "taxonomy.txt"):
         stage, system, outcome, fragment, sample = line.split(" | ")
         yield Row(
@@ -54,8 +54,8 @@ TABLE = tuple(_rows())
 _WINDOWS_ERRORS = dict(
     line.split(" ", 1) for line in lines_of("nettests.parse", "windows_errors.txt")
 )
-"""The texts of numbers (Winsock, winerror.h). Where FormatMessage has no text at all, Go prints the number
-(``syscall.Errno.Error``); it prefers English, and where that is missing takes the system's own language."""
+"""Texts by error number (Winsock, winerror.h). If FormatMessage has no text in English or the system's
+language, Go prints only the number (``syscall.Errno.Error``)."""
 # sample: "dial tcp 10.244.2.5:9999: connectex: winapi error #10061"
 _NUMBER = re.compile(r"winapi error #(\d+)")
 
@@ -67,10 +67,10 @@ def stage_of(text: str) -> Stage:
 
 
 def classify(text: str, client_os: str, stage: Stage | None = None) -> Outcome | None:
-    """Return what an error text means on the client's system; ``None`` when it is not known.
+    """Return the outcome of an error text on the client's system; ``None`` if it is unknown.
 
-    Case does not matter: curl and ``strerror`` begin with a capital, Go does not. ``stage`` is read
-    from the text unless the tool said it otherwise.
+    Case is ignored: curl and ``strerror`` begin with a capital, Go does not. ``stage`` is derived
+    from the text unless the caller passes it.
     """
     stage = stage or stage_of(text)
     if client_os == OS.WINDOWS:

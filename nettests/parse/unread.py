@@ -1,7 +1,8 @@
 """Answers that no parser understands, grouped by similarity. Pure.
 
-A check with such an answer is ``unknown``, because nothing is guessed. Users can send it with ``nettests export``, so
-that the next version understands it. Failures of the control channel, and tools that could not run, do not count.
+A check with such an answer is ``unknown``, because nothing is guessed. Users can send the texts
+with ``nettests export`` so that the next version understands them. Failures of the control channel
+and tools that could not run do not count.
 """
 
 import re
@@ -12,13 +13,13 @@ from nettests.model.check_id import parent_of
 from nettests.model.observation import Raw
 from nettests.parse.read import not_read
 
-# What differs from one answer to the next: addresses, names with digits, times.
+# The parts that vary between similar answers: addresses, names with digits, times.
 VARYING = re.compile(r"[\w.:-]*\d[\w.:-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """One text that no parser knows: its tool, one wording of it, and the checks with answers like it."""
+    """A text that no parser understands: its tool, one sample, and the checks with such answers."""
 
     tool: str
     client_os: str
@@ -27,7 +28,7 @@ class Unread:
 
 
 def unread_texts(raws: Iterable[Raw]) -> tuple[Unread, ...]:
-    """Return the answers of a run that no parser knows, most checks first; texts are alike if only numbers differ."""
+    """Return the texts that no parser understands, grouped but for numbers, most checks first."""
     texts: dict[tuple[str, str, str], str] = {}
     checks: dict[tuple[str, str, str], dict[str, None]] = {}
     for raw in raws:

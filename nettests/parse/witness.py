@@ -1,7 +1,8 @@
-"""Compare two witnesses of a captured connection: its server's answer, and its frames. Pure.
+"""Compare two witnesses of a captured connection: the server's answer, and the frames. Pure.
 
-``capture.witnessing`` writes the record: the server's answer, the frames of the flow on the nodes on its way, and
-what facts say about them. Both are compared, subject by subject. Which of them is right is not decided here.
+``capture.witnessing`` writes the record: the server's answer, the flow's frames on the nodes of its
+path, and what facts say about them. They are compared subject by subject; which one is right is not
+decided here.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,15 +20,15 @@ from nettests.parse.sources import same_address
 WITNESS = "witness"
 """The name of the tool."""
 PLAIN = "plain"
-"""What a record says of a network plugin that encapsulates nothing."""
+"""A record's encapsulation for a network plugin without one."""
 REWRITING = "l2bridge"
-"""The driver that sends its Pods' packets with the node's MAC address (Microsoft, "Windows container network drivers")."""
+"""The driver that rewrites Pods' MAC addresses to the node's (Microsoft, "Windows container network drivers")."""
 ITS_SOURCE = frozenset({Subject.SOURCE, Subject.NAT})
-"""What every such check compares; without it, the other subjects say too little about a connection."""
+"""Every such check compares one of these; without it, the other subjects say too little."""
 
 
 def read(raw: Raw) -> Reading:
-    """Read the server's answer; it says nothing if its packets were not captured completely."""
+    """Read the server's answer; ``probe_failed`` if the capture is incomplete or shows no source."""
     record = _record(raw)
     answer = replace(
         raw,
@@ -49,7 +50,7 @@ def read(raw: Raw) -> Reading:
 
 
 def witnessed_in(raws: Sequence[Raw]) -> tuple[Witnessed, ...]:
-    """Return what both witnesses of the last connection say; empty if it was not answered or cannot be read."""
+    """Return the comparisons of the last connection; empty if unanswered or unreadable."""
     try:
         record = _record(raws[-1])
         reading = read(raws[-1])
@@ -75,10 +76,10 @@ Frame = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Connection:
-    """The record of one connection, with the source that its server saw."""
+    """The record of one connection, and the source that its server saw."""
 
     saw: str
-    """With its port, if the server reported it."""
+    """``address:port`` if the server reported the port."""
     record: Mapping[str, Any]
     requests: tuple[Frame, ...]
     """Requests after the translation of their destination."""
@@ -113,7 +114,7 @@ def _each(connection: _Connection) -> Iterator[Witnessed]:
 
 
 def _source(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with that of the packets since they left their node."""
+    """Compare the source the server saw with that of packets that left the client's node."""
     if not connection.saw:
         return None
     source, node = connection.record["source_node"], connection.record["backend_node"]
@@ -133,9 +134,10 @@ def _source(connection: _Connection) -> Witnessed | None:
 
 
 def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
-    """Compare whom packets name that reach the backend, and from whom, with what the annotation is documented to keep.
+    """Compare packets at the backend with what the annotation is documented to preserve.
 
-    Where the destination was translated all the same, the server answers, and its own word stands for the client's.
+    If the destination was translated all the same, the source the server reports is compared
+    instead.
     """
     node, record = connection.record["backend_node"], connection.record
     reached = [
@@ -174,7 +176,7 @@ def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
 
 
 def _reply(connection: _Connection) -> Witnessed | None:
-    """Compare the source that the server saw with the destination of the reply; nothing is captured outside."""
+    """Compare the source the server saw with the reply's destination; not for servers outside."""
     if not connection.saw or connection.record["outside"]:
         return None
     node = connection.record["backend_node"]
@@ -185,7 +187,7 @@ def _reply(connection: _Connection) -> Witnessed | None:
 
 
 def _encapsulation(connection: _Connection) -> Witnessed | None:
-    """Compare the encapsulation that the plugin is configured for with the frames between the nodes."""
+    """Compare the configured encapsulation with the frames between the nodes."""
     encapsulation = connection.record["encapsulation"]
     if not encapsulation or connection.record["outside"]:
         return None
@@ -224,10 +226,11 @@ def _encapsulation(connection: _Connection) -> Witnessed | None:
 
 
 def _lost_tunnel(connection: _Connection) -> Witnessed | None:
-    """Tell of a tunnel that the source's node sent a request into and that carried none of it to the backend's node.
+    """Report a tunnel that a request entered at the source's node and never left.
 
-    A network below that uses the tunnel's port itself takes such packets; so does a firewall. A request that the
-    backend's node shows without its tunnel has arrived: its network adapter may decapsulate.
+    An underlay network that uses the tunnel's port itself drops such packets; so does a firewall. A
+    request seen without its tunnel at the backend's node has arrived: the network adapter may
+    decapsulate.
     """
     record = connection.record
     source, node = record["source_node"], record["backend_node"]
@@ -262,7 +265,7 @@ def _crossing(frame: Frame) -> str:
 
 
 def _mac(connection: _Connection) -> Witnessed | None:
-    """Compare the driver's rewriting with the MAC address of a Pod's packet as it leaves the node."""
+    """Compare the driver's rewriting with a packet's MAC address as it leaves the node."""
     if connection.record["driver"] != REWRITING:
         return None
     pod_frames = [
@@ -296,7 +299,6 @@ def _on_wire(frame: Frame) -> bool:
 
 
 def _leaves(frame: Frame) -> bool:
-    """Whether a frame is leaving its node."""
     if frame["direction"] == "in" or frame["edge"] == "Pod":
         return False
     return bool(frame["edge"] == "wire" or frame["tunnel"])
@@ -309,7 +311,7 @@ def _compared(
     frames: Sequence[Frame],
     shown_by: Callable[[Frame], str],
 ) -> Witnessed | None:
-    """Return what both witnesses say; the first frame that differs speaks for the capture."""
+    """Return both witnesses' statements; the first frame that differs speaks for the capture."""
     if not frames:
         return None
     other = [frame for frame in frames if shown_by(frame) != says]

@@ -1,7 +1,7 @@
-"""Read the record of a workload: whether it created Pods, how they started, and what its status says.
+"""Read the record of a workload: whether its Pods were created and started, and its status.
 
-Beside ``start``, which reads one Pod. A Pod that the API server or a quota rejects says nothing about the
-workload. Used by ``probes.workloads`` as well, to know when waiting longer shows nothing more.
+``start`` reads a single Pod. A Pod that the API server or a quota rejects says nothing about the
+workload. Also used by ``probes.workloads``, to know when waiting longer shows nothing more.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from nettests.parse.reading import Reading, one_line, probe_failed
 Json = dict[str, Any]
 
 _REFUSED = "FailedCreate"
-"""The reason of an event, or of a Deployment's condition, if a Pod was rejected."""
+"""The reason in an event, or in a Deployment's condition, for a rejected Pod."""
 
 
 def settled(pods: Sequence[Json], how: str, says: str) -> bool:
@@ -36,7 +36,7 @@ def serves(pods: Sequence[Json]) -> bool:
 
 
 def replaced(pods: Sequence[Json], revision: str) -> bool:
-    """Whether all Pods that are not being deleted are Ready and of the template with this ``revision``."""
+    """Whether all Pods not being deleted are Ready and of this template ``revision``."""
     stay = _staying(pods)
     return bool(stay) and all(_revision(pod) == revision and start.started(pod) for pod in stay)
 
@@ -47,7 +47,7 @@ def failing(pods: Sequence[Json]) -> list[Json]:
 
 
 def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
-    """Return what a workload's status lacks to show that its Pods are as specified; empty if nothing."""
+    """Return what a workload's status lacks for its Pods to be as specified; empty if nothing."""
     status, spec = workload.get("status") or {}, workload.get("spec") or {}
     generation = (workload.get("metadata") or {}).get("generation", 0)
     if (observed := status.get("observedGeneration", generation)) < generation:
@@ -79,7 +79,7 @@ def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
 
 
 def read(raw: Raw) -> Reading:
-    """Read the record of one workload; ``context`` holds its ``kind``, and the case's ``then`` and ``says``."""
+    """Read one workload's record; ``context`` holds ``kind`` and the case's ``then`` and ``says``."""
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
     pods: list[Json] = record["pods"]
     if not pods:
@@ -99,7 +99,7 @@ def read(raw: Raw) -> Reading:
 
 
 def _refused(record: Json, kind: Workload) -> Reading | None:
-    """Return the reading of a rejected Pod, if events or a Deployment's status name one."""
+    """Return the reading of a rejected Pod, if events or a Deployment's conditions name one."""
     # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
     # sample: {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "pods \"x-\" is …"}
     conditions = (record["own"].get("status") or {}).get("conditions") or ()
