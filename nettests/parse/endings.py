@@ -45,9 +45,8 @@ def ended(then: Json, least: float) -> Reading:
 def terminated(then: Json, least: float) -> Reading:
     """Compare a server's time after its termination signal with what it needs (``least``).
 
-    Both times are of the node's clock. Too little time is ``CUT_SHORT``. If a time is unknown, a
-    Pod that is gone too soon, or an exit code other than 0, still shows that it was killed;
-    anything else proves nothing.
+    Both times are by the node's clock. Too little time is ``CUT_SHORT``. If one is unknown, a Pod
+    gone too soon or an exit code other than 0 still shows a kill; anything else proves nothing.
     """
     took = _took(then)
     if took is not None:

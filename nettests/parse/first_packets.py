@@ -1,8 +1,8 @@
 """When each kind of path first worked for a new Pod, from its containers' logs.
 
 For cases of ``FIRST_PACKETS``, beside ``start``. Each container runs one curl that repeats a
-request from its start (``plan.pods.reaching``). A late path is reported with the seconds since the
-container's first attempt, when the Pod's network has to work. Nothing is judged here.
+request (``plan.pods.reaching``). A late path is reported with the seconds since the container's
+first attempt, when the Pod's network has to work.
 """
 
 import re

@@ -98,7 +98,7 @@ def _lines(output: str) -> list[str]:
 
 
 def read(raw: Raw) -> Reading:
-    """Read what became of the words sent before and after the idle time and over a new connection."""
+    """Read what became of the words before and after the idle time and on a new connection."""
     try:
         record = _record(read_json(raw.stdout))
     except (ValueError, KeyError, TypeError):

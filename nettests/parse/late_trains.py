@@ -1,10 +1,9 @@
 """Trains of connections and datagrams: which waited for a lost SYN, or are too few. Pure.
 
-Used by ``resent``, which makes a finding of late trains, by ``probes.trains``, which sends more
-while the result is unclear, and by ``observe``, which trusts an absence of losses only after enough
-tries. A train takes as long as its connections, so it is late only compared with another one of as
-many at the same time, and only if the probe answered reference requests at once. A path on which
-every answer is late is a finding of its own (``slow``).
+``resent`` makes a finding of late trains, ``probes.trains`` sends more while the result is unclear,
+and ``observe`` trusts an absence of losses only after enough tries. A train takes as long as its
+connections, so it is late only compared with another of as many at the same time, and only if the
+probe answered reference requests at once. If every answer is late, see ``slow``.
 """
 
 from collections.abc import Sequence

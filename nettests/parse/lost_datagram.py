@@ -1,10 +1,10 @@
 """A single lost datagram: when to send more, and when the loss is a finding. Pure.
 
-UDP promises no delivery, and a healthy cluster loses about one in some hundred thousand datagrams.
-If one datagram of a check is unanswered and the others were answered, ``probes`` sends more
-(``wants_more``); a second loss makes the check flaky. So does the first, unless ``session.watch``
-finds that it is the only one of the run: a defect that drops the first packet of every path loses
-one on each. Checks that count losses themselves (``LOSS``) are not affected.
+UDP promises no delivery, and a healthy cluster loses one in some hundred thousand datagrams. If one
+datagram of a check is unanswered, ``probes`` sends more (``wants_more``); a second loss makes the
+check flaky. So does the first, unless ``session.watch`` finds that it is the only one of the run: a
+defect that drops the first packet of every path loses one on each. Checks that count losses
+themselves (``LOSS``) are not affected.
 """
 
 from collections.abc import Sequence

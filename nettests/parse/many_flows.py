@@ -1,7 +1,6 @@
 """Count the connections that succeeded in trains, and whether all failed from some number on. Pure.
 
-Used by ``observe`` for the answers of ``probes.many_flows``, and by that module to decide whether
-to continue. It knows nothing of what was expected.
+Used by ``observe`` for the answers of ``probes.many_flows``, which uses it to decide when to stop.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Read the record of ``probes.many_services``: many Services beside the run's own. Pure.
 
 Each node reports three parts (``Crowd``): whether the last Service is served, whether an older
-Service keeps working meanwhile, and what is left after removal. It knows nothing of what was
-expected.
+Service keeps working meanwhile, and what is left after removal.
 """
 
 from collections.abc import Mapping, Sequence

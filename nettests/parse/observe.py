@@ -1,9 +1,8 @@
 """Merge a check's raw answers into one observation, and decide whether it can be trusted.
 
-The last step of parsing; it knows nothing of what was expected. Trust comes first: a failed
-channel, an answer that cannot be parsed, a probe that did not prove where it runs, or connections
-that were not new make the whole observation untrusted. So do the journal's records about a finished
-check (``observation_of``).
+Trust comes first: a failed channel, an answer that cannot be parsed, a probe that did not prove
+where it runs, or connections that were not new make the whole observation untrusted. So do the
+journal's records about a finished check (``observation_of``).
 """
 
 from collections.abc import Collection, Iterable, Sequence

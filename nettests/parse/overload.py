@@ -1,11 +1,10 @@
 """Tell a lost packet from silence of an overloaded probe or a rate-limited kernel. Pure.
 
 If a probe, its node or the harness's machine is short of CPU time, all answers over its channel are
-late. Lost packets delay only some, each by a retransmission time-out. Only requests that normally
-take milliseconds show the difference: other checks' requests to addresses. A kernel's rate limit
-for ICMP errors also explains silence: ``probes.pace`` counts the refusals that a probe received,
-and records with a UDP request if the budget (``icmp_ratelimit``) was used up. Used by ``resent``,
-``slow`` and ``session``. Nothing is judged here.
+late; lost packets delay only some, each by a retransmission time-out. Only other checks' requests
+to addresses show the difference, because they normally take milliseconds. A kernel's rate limit for
+ICMP errors also explains silence: ``probes.pace`` counts the refusals a probe received, and records
+with a UDP request if the budget (``icmp_ratelimit``) was used up.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,7 +40,7 @@ REQUESTS = frozenset({"dial", "http"})
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """When a request occupied a probe's channel: start since the run began, and duration, in seconds."""
+    """When a request occupied a probe's channel: its start in the run, and its duration (s)."""
 
     started: float
     elapsed: float
@@ -108,10 +107,10 @@ def overloaded(
 
 
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
-    """Whether all answers from probes shortly before ``moment`` were late.
+    """Whether nearly all answers in the ``BEFORE_SECONDS`` before ``moment`` were late.
 
-    Services are polled over the same channels: if these are slow, a missed deadline says nothing
-    about rules.
+    If the channels over which Services are polled are slow, a missed deadline says nothing about
+    rules.
     """
     since = moment - BEFORE_SECONDS
     recent = [answer for answer in _shows_overload(others) if since <= answer.started < moment]

@@ -1,7 +1,7 @@
 """Which sizes a path carries, from echoes: all, a hole, a clamp, or no fragments. Pure.
 
 Used by ``observe`` for the answers of ``probes.size_search``. A size passes if it was answered at
-least once; otherwise it is lost. It knows nothing of what was expected.
+least once; otherwise it is lost.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,10 @@
 """Read the output of Windows' ``ping.exe`` in any language, by the shape of its lines.
 
 Sentences are translated; addresses, ``TTL=``, ``PING:``, error codes and brackets are not. A line
-with an address and text after a colon reports a machine's answer: an echo reply if it has ``TTL=``
-(or over IPv6, which lacks it, a time), otherwise an ICMP error. A line without an address is the
-node's own message. One of these reports a time-out, recognised by its words or by the total time of
-all echoes. Sources: ping.exe's message table and source (NT 4, ``ping.mc``, ``ping.c``); posted
-outputs.
+with an address and text after a colon is a machine's answer: an echo reply if it has ``TTL=`` (or
+over IPv6 a time), otherwise an ICMP error. A line without an address is the node's own message. A
+time-out is recognised by its words, or by the total time of all echoes. Sources: ping.exe's message
+table and source (NT 4, ``ping.mc``, ``ping.c``); posted outputs.
 """
 
 import ipaddress

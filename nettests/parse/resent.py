@@ -1,10 +1,9 @@
 """Find connections and name lookups that succeeded only after a retransmission.
 
 ``session`` calls it when all answers of a check are there. A lost SYN is retransmitted after 1 s,
-then after 2 s more (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a DNS query after 5 s
-(resolv.conf(5)), so such an answer takes that long and little longer. A late answer alone shows no
-loss: the same backend's other answers, and others of the same probe over the same channel
-meanwhile, must have been prompt. Nothing is judged here.
+then 2 s later (RFC 6298; Windows' ``InitialRto`` is 1 s or 3 s), a DNS query after 5 s
+(resolv.conf(5)), so the answer takes little longer than that. It shows a loss only if the backend's
+other answers, and the probe's others on the same channel meanwhile, were prompt.
 """
 
 import re
@@ -84,9 +83,8 @@ def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
 def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
     """Say which lookup needed a second query: nslookup reports it, or it took that long.
 
-    nslookup retries by itself, so there is one answer; older BIND versions do not report the retry.
-    Any time beyond the resolver's time-out counts, because several queries in a row, or later ones,
-    may be lost.
+    nslookup retries by itself; older BIND versions do not report it. Any time beyond the resolver's
+    time-out counts, because several queries in a row, or later ones, may be lost.
     """
     for raw in raws:
         if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:

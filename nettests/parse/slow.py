@@ -1,9 +1,8 @@
 """Find checks whose every answer is so late that clients retransmit. Pure.
 
-``resent`` compares one late answer with prompt ones; if all are late there is nothing to compare
-with, so each is measured against the protocol's time-outs. The probe's reference answers over the
-same channel, while the request is repeated, show that the path is slow and not the channel. Nothing
-is judged here.
+``resent`` compares one late answer with prompt ones; if all are late, each is measured against the
+protocol's time-outs instead. The probe's reference answers over the same channel, while the request
+is repeated, show that the path is slow and not the channel.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,7 +33,7 @@ BY_REQUEST = frozenset({"dial", "train"})
 
 
 def limit(check: Check) -> float | None:
-    """Return the seconds from which an answer is late; ``None`` if its time says nothing of waiting."""
+    """Return the seconds from which an answer is late; ``None`` if its time proves nothing."""
     if check.source.kind is not VantageKind.POD or check.action.size is not None:
         return None
     match check.action.question:
@@ -101,7 +100,7 @@ def slow(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | 
 
 
 def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | None:
-    """Say how late small requests were answered if a payload was not: its size is not the reason."""
+    """Say how late small requests were if a payload got no answer: its size is not the reason."""
     answers = [raw for raw in raws if raw.purpose == "check"]
     small = [raw for raw in raws if raw.purpose == "control:target" and raw.error is None]
     answered = [raw.elapsed for raw in small if read_raw(raw).outcome.positive]

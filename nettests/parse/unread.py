@@ -1,8 +1,7 @@
 """Answers that no parser understands, grouped by similarity. Pure.
 
-A check with such an answer is ``unknown``, because nothing is guessed. Users can send the texts
-with ``nettests export`` so that the next version understands them. Failures of the control channel
-and tools that could not run do not count.
+Nothing is guessed, so a check with such an answer is ``unknown``. Users can send the texts with
+``nettests export``. Failures of the control channel and tools that could not run do not count.
 """
 
 import re

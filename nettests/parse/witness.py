@@ -28,7 +28,7 @@ ITS_SOURCE = frozenset({Subject.SOURCE, Subject.NAT})
 
 
 def read(raw: Raw) -> Reading:
-    """Read the server's answer; ``probe_failed`` if the capture is incomplete or shows no source."""
+    """Read the server's answer; ``probe_failed`` if the capture has gaps or shows no source."""
     record = _record(raw)
     answer = replace(
         raw,
@@ -228,9 +228,9 @@ def _encapsulation(connection: _Connection) -> Witnessed | None:
 def _lost_tunnel(connection: _Connection) -> Witnessed | None:
     """Report a tunnel that a request entered at the source's node and never left.
 
-    An underlay network that uses the tunnel's port itself drops such packets; so does a firewall. A
-    request seen without its tunnel at the backend's node has arrived: the network adapter may
-    decapsulate.
+    An underlay network that uses the tunnel's port drops such packets, and so does a firewall. If
+    the backend's node shows the request without a tunnel, its network adapter may have decapsulated
+    it.
     """
     record = connection.record
     source, node = record["source_node"], record["backend_node"]

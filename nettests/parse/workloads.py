@@ -79,7 +79,7 @@ def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
 
 
 def read(raw: Raw) -> Reading:
-    """Read one workload's record; ``context`` holds ``kind`` and the case's ``then`` and ``says``."""
+    """Read a workload's record; ``context`` holds ``kind`` and the case's ``then`` and ``says``."""
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
     pods: list[Json] = record["pods"]
     if not pods:
