@@ -1,9 +1,10 @@
-"""Deploy probes and run checks from them: resident agnhost pods, node vantages, the external vantage.
+"""Deploy probes and run checks from them: resident agnhost pods, node and external vantages.
 
-``objects`` is what is deployed, ``deploy`` deploys it, ``addresses`` and ``commands`` turn a check into a request or
-argv (pure), ``examine`` and ``starting`` run checks without a path, ``sending`` sends and records, ``attempts``
-repeats with positive controls, ``convergence`` waits for Services, ``observer`` runs all of it concurrently. The
-cluster is used through the protocols in ``seams``; nothing here judges.
+``objects`` defines what is deployed, ``deploy`` deploys it; ``addresses`` and ``commands`` turn a
+check into a request or argv (pure); ``examine`` and ``starting`` run checks without a path;
+``sending`` sends and records, ``attempts`` repeats with positive controls, ``convergence`` waits
+for Services, and ``observer`` runs all of it concurrently. The cluster is used through the
+protocols in ``seams``; nothing here judges.
 """
 
 from nettests.probes.addresses import Directory, domain_of

@@ -1,10 +1,10 @@
 """Repeat a request until its answer is conclusive, with positive controls around a negative one.
 
-A positive result needs several successes in a row. A negative one needs controls in between: negative, controls,
-negative again, unless the client already retried by itself (a resolver, ``ping``, a process' TCP) and the controls
-are as silent. If the first request stays silent for so long that an answer is unlikely, controls, and the repeat, are
-sent while it still waits, in the same window. ``next_attempt`` chooses the next request. Answers are read only to
-know whether to go on, never to judge.
+A positive result needs several successes in a row. A negative one needs controls in between:
+negative, controls, negative again, unless the client already retried by itself (a resolver,
+``ping``, a process's TCP) and the controls are silent too. If the first request is silent for so
+long that an answer is unlikely, controls and the repeat are sent while it still waits.
+``next_attempt`` picks the next request. Answers are read only to decide whether to continue.
 """
 
 from collections import deque
@@ -64,27 +64,26 @@ ONE_IS_ENOUGH = frozenset(
         MEANWHILE,
     }
 )
-"""``ping`` sends three echoes itself, a transfer of 1 MiB is hundreds of packets; a resolver's positive answer is complete at once, and so is what
-the API server says or a configuration holds."""
+"""Tools for which one success is enough: ``ping`` sends three echoes itself, a transfer of 1 MiB hundreds of packets,
+and answers of resolvers, the API server or a configuration are complete at once."""
 SAID = frozenset({"admission", "inspection", "start", "crowd", "workload", "idle", SERVICES})
-"""Tools that report a negative answer instead of timing out: retrying would change nothing. A
-connection that was lost is so beside a new one in the same record, and nothing else that a silent one may bring is
-believed."""
+"""Tools whose negative answer is explicit, so that a retry would change nothing; an idle connection counts as lost
+only beside a new one in the same record."""
 
 
 BUSY_TRIES = 2
-"""New Pods that are tried while their node is too busy to show anything about its network."""
+"""How many new Pods are tried while their node is too busy to show anything about its network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """Probes checks to their end; the sender's recorder gets everything that was seen. Safe for threads."""
+    """Runs checks to their end; the sender's recorder gets every answer. Thread-safe."""
 
     churn: Churn | None = None
     """Changes Services for the checks that test changes."""
     controls: Controls = field(default_factory=Controls)
     arrivals: Arrivals | None = None
-    """Looks in servers' logs."""
+    """Searches servers' logs."""
 
     def carry_out(self, sender: Sender, check: Check) -> None:
         """Run one check to its end."""
@@ -115,10 +114,10 @@ class Attempts:
                 assert_never(question)
 
     def _distribute(self, sender: Sender, check: Check) -> None:
-        """Open many new connections to see which backends answer, then some to see the client's port.
+        """Open many new connections to see which backends answer, and the client's ports.
 
-        The controls are always run here: a distribution means something only if several backends can be
-        reached. While the controls only wait, connections are opened.
+        Controls always run here: a distribution means something only if several backends are
+        reachable. Connections are opened while the controls wait.
         """
         controls = begin(lambda silent: self.controls.send(sender, check, on_silence=silent))
         controls.answered(0)
@@ -128,7 +127,7 @@ class Attempts:
             controls.result()
 
     def _after_churn(self, sender: Sender, check: Check) -> None:
-        """Delete and recreate the Service, then open many new connections: a stale rule would catch some."""
+        """Recreate the Service, then open many new connections: a stale rule would catch some."""
         if self.churn is None:
             raise CannotProbeError("nobody here can change a Service")
         behind = self.churn.carry_out(sender, check)
@@ -147,7 +146,7 @@ class Attempts:
 
 @dataclass(slots=True)
 class _Ladder:
-    """The repeats of one check's question."""
+    """The repeats of one check's request."""
 
     sender: Sender
     check: Check
@@ -156,31 +155,31 @@ class _Ladder:
     seen: list[Attempt] = field(default_factory=list)
     raws: list[Raw] = field(default_factory=list)
     references: list[Raw] = field(default_factory=list)
-    """The probe's answers for itself while it waited for names."""
+    """The probe's reference answers while it waited for name lookups."""
     _probed: int = 0
     _controls: Pending[bool] | None = None
     _losing: bool = False
-    """Whether queries, or packets that a client retransmits, got lost: each further answer may take half a minute."""
+    """Whether queries or retransmitted packets were lost: each further answer may take half a minute."""
 
     _lost: bool = False
-    """Whether a channel failed: then the check cannot be judged, whatever its controls show."""
+    """Whether a channel failed: then no control can make the check trusted."""
 
     @property
     def _successes(self) -> int:
-        """How many successes in a row are enough; fewer for a member, whose node has other members."""
+        """Return the successes in a row needed; fewer for a member, whose node has others."""
         if not member_of(self.check.id):
             return self.sender.timing.successes
         return 1 if self.check.claim.source_seen is None else min(2, self.sender.timing.successes)
 
     @property
     def proven(self) -> bool:
-        """Whether all positive controls were run, and answered."""
+        """Whether all positive controls ran and were answered."""
         return self._controls is not None and self._controls.over and self._controls.result()
 
     def climb(self) -> None:
-        """Probe until there are enough answers, and wait for the controls unless the answers disagree, or one was lost.
+        """Probe until answers suffice; then wait for the controls unless they cannot matter.
 
-        Where one port both answered and failed, no control can say more about vantage or target.
+        They cannot if one port both answered and failed, or if a channel failed.
         """
         try:
             if _refused_by_icmp(self.check):
@@ -206,7 +205,7 @@ class _Ladder:
                 return
 
     def _take_references(self, waiting: Sequence[Pending[Raw]]) -> None:
-        """Let the probe answer for itself while several requests wait for names, if all answers were late so far."""
+        """Send reference requests while several requests wait for names, if all came late."""
         named = queries_resolver(self.check.action) and limit(self.check) is not None
         if len(waiting) < 2 or not named or self.check.action.is_process:
             return
@@ -215,7 +214,7 @@ class _Ladder:
             self.references += beside_names(self.sender, self.check, waiting, first)
 
     def _follow_up(self) -> None:
-        """Send more datagrams after one was lost, until another one is lost or enough are answered."""
+        """Send more datagrams after one was lost, until another is lost or enough are answered."""
         while wants_more(self.check, self.seen):
             turn = next(
                 turn
@@ -228,14 +227,14 @@ class _Ladder:
             self._take(turn, raw)
 
     def _probe_side_by_side(self, turn: int) -> dict[int, Pending[Raw]]:
-        """Probe once; if no answer comes, run the controls and begin the next attempts meanwhile.
+        """Probe once; if no answer comes, run controls and start the next attempts meanwhile.
 
-        A time-out has to be confirmed by a second one; late answers are collected until there are enough.
+        A time-out must be confirmed by another; late answers are collected until there are enough.
         """
         probed = {turn: self._begin(turn)}
         if probed[turn].answered(patience(self.check.action)):
             return probed
-        if self.seen:  # a slow path is not probed more often: that would slow down everything
+        if self.seen:  # a slow path gets no extra probes, which would slow down everything
             slow = all(attempt.outcome.positive for attempt in self.seen)
             left = self._successes - len(self.seen)
             return probed | self._further(turn, left - 1) if slow else probed
@@ -251,13 +250,12 @@ class _Ladder:
         return probed
 
     def _further(self, turn: int, number: int) -> dict[int, Pending[Raw]]:
-        """Probe the next turns."""
         return {
             next_turn: self._begin(next_turn) for next_turn in range(turn + 1, turn + 1 + number)
         }
 
     def _enough_late_answers(self, probed: Mapping[int, Pending[Raw]]) -> int:
-        """Return how many answers make a result if one of these was positive; 0 if none was."""
+        """Return how many answers make a result if any of these is positive; otherwise 0."""
         raws = [request.result() for request in probed.values() if request.over]
         positives = [raw for raw in raws if positive(raw, self.check.action.question)]
         return max(
@@ -265,7 +263,7 @@ class _Ladder:
         )
 
     def _resolver_answers(self, first: Pending[Raw]) -> bool:
-        """Whether a request without an answer queries a resolver that answered others meanwhile: then queries get lost.
+        """Whether a silent request queries a resolver that answered others: queries get lost.
 
         Each answer may then take as long as the resolver's retries, and several are needed.
         """
@@ -275,9 +273,9 @@ class _Ladder:
         )
 
     def _paced(self) -> None:
-        """Probe no faster than the kernel refuses by ICMP; retry time-outs that its rate limit explains.
+        """Probe no faster than the kernel's ICMP rate limit; retry time-outs that it explains.
 
-        The next request, at the same pace, does not wait for the one before it.
+        Requests at this pace do not wait for the previous one.
         """
         turn: int | None = 0
         silences = 0
@@ -299,9 +297,9 @@ class _Ladder:
             turn = self._take(of, raw)
 
     def _begin_more(self, pending: deque[tuple[int, Pending[Raw]]], bearable: int) -> None:
-        """Wait for the first request; while it and the newest have no answer, begin the next one.
+        """Start further requests while neither the first nor the newest has an answer.
 
-        Two time-outs are needed, and one more for each that the rate limit explains, up to ``bearable``.
+        Two time-outs are needed, plus those that the rate limit explains, up to ``bearable``.
         """
         probe = self.check.source.probe
         while not pending[0][1].over and not pending[-1][1].answered(patience(self.check.action)):
@@ -323,7 +321,7 @@ class _Ladder:
         )
 
     def _take(self, turn: int, raw: Raw) -> int | None:
-        """Read one answer and return the turn that comes next."""
+        """Read one answer and return the next turn."""
         attempt = read_answer(raw, self.check.action.question)
         self.raws.append(raw)
         if not attempt.outcome.positive:
@@ -333,7 +331,7 @@ class _Ladder:
         self.seen.append(attempt)
         successes, failures = _enough(self.check, raw, self.sender.timing)
         if raw.tool == MEANWHILE and attempt.outcome is Outcome.PROBE_FAILED:
-            failures = 1  # nothing was seen, and the Service would be changed for nothing again
+            failures = 1  # nothing was seen; a retry would change the Service again for nothing
         successes = min(successes, self._successes)
         if shows_busy_node(attempt) and len(self.seen) < BUSY_TRIES:
             return turn + 1
@@ -342,22 +340,22 @@ class _Ladder:
         return next_attempt(self.turns, self.seen, successes=successes, failures=failures)
 
     def _worth_repeating(self, first: Pending[Raw]) -> bool:
-        """Whether to probe once more while the first request has no answer; if it retries by itself, only if its controls answer."""
+        """Whether to repeat a silent request; if it retries itself, only if its controls answer."""
         if not repeats_itself(self.check.action) or self._controls is None:
             return True
         one_over((first, self._controls))
         return self._controls.over and self._controls.result()
 
     def _controls_silent(self) -> bool:
-        """Whether controls still wait for an answer: then more packets like these get lost, and each may take as long."""
+        """Whether controls are still unanswered: further packets may be lost and take as long."""
         return self._controls is not None and not self._controls.over
 
     def _controls_answer(self) -> bool:
-        """Wait for the controls; return whether all of them answered. If not, a second time-out shows nothing more."""
+        """Wait for the controls; if one failed, a second time-out would show nothing more."""
         return self._controls is not None and self._controls.result()
 
     def _probe_controls(self, turn: int) -> None:
-        """Begin to run the controls, once; return when they have answered, or seem to time out."""
+        """Start the controls once; return when they have answered or seem to time out."""
         if self._controls is None:
             probing = begin(
                 lambda sent: self.controls.send(self.sender, self.check, turn, on_silence=sent)
@@ -367,13 +365,13 @@ class _Ladder:
 
 
 def _disagree(attempts: Sequence[Attempt]) -> bool:
-    """Whether attempts at one port disagree: no further attempt could change that."""
+    """Whether attempts at one port disagree, which no further attempt could change."""
     outcomes = {(attempt.port, attempt.outcome.positive) for attempt in attempts}
     return any((port, not positive) in outcomes for port, positive in outcomes)
 
 
 def _refused_by_icmp(check: Check) -> bool:
-    """Whether the check passes when a kernel refuses by ICMP; over TCP a SYN is retransmitted."""
+    """Whether the check expects an ICMP refusal and cannot retransmit, unlike a TCP SYN."""
     action = check.action
     claimed = check.claim.outcome is Outcome.REFUSED and action.question is Question.REACH
     return claimed and action.protocol.refused_by_icmp and action.source.kind is VantageKind.POD

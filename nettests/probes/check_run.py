@@ -1,7 +1,7 @@
-"""Run one check to its end: its preconditions, then its request and the repeats.
+"""Run one check to its end: its preconditions, then its request and repeats.
 
-Between ``observer``, which says when, and ``attempts``, which says how often. Whatever goes wrong becomes the
-``done`` record of this check alone. Nothing is judged here.
+Between ``observer``, which decides when, and ``attempts``, which decides how often. Any failure is
+recorded in this check's ``done`` record and affects no other check. Nothing is judged here.
 """
 
 import threading
@@ -26,7 +26,7 @@ from nettests.probes.sending import STOPPED, Sender
 
 @dataclass(slots=True)
 class UntilDone:
-    """Records one check until its ``done``, and always what concerns the run as a whole. Safe for threads."""
+    """Forward a check's records until its ``done``; the run's own records always. Thread-safe."""
 
     recorder: Recorder
     _over: bool = False
@@ -45,17 +45,17 @@ class UntilDone:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Write that the check is done: the last record about it."""
+        """Write the check's last record."""
         with self._lock:
             self._over = True
         self.recorder.done(check, distrust=distrust, skip=skip, late=late)
 
     def event(self, text: str) -> None:
-        """Write what happened to the run."""
+        """Write an event of the run."""
         self.recorder.event(text)
 
     def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
-        """Write how long a Service took."""
+        """Write how long a Service took to converge."""
         self.recorder.convergence(
             service=service, probe=probe, seconds=seconds, converged=converged
         )
@@ -66,25 +66,25 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRun:
-    """Runs the checks of one run, each on request; safe for threads."""
+    """Runs the checks of one run, each on demand; thread-safe."""
 
     sender: Sender
     attempts: Attempts
     origins: Origins
     capabilities: Capabilities
     problems: Mapping[str, str]
-    """The probes that cannot be used, and why."""
+    """Why a probe is unusable, by its name."""
     single_stack: Mapping[str, str]
-    """By node pool, the limitation that allows its Pods a single IP family."""
+    """The limitation that makes a node pool's Pods single-stack, by pool."""
     late: Callable[[str], str | None]
-    """Names the Service that did not answer before a check was run, by the check's id."""
+    """Returns, for a check id, the Service that had not converged when the check ran."""
     services: Services | None = None
     """Reads which DNS Pods serve."""
 
     def carry_out(
         self, check: Check, recorder: Recorder, stopped: threading.Event | None = None
     ) -> None:
-        """Run ``check`` and record it, also if it could not be probed; ``stopped`` ends it before the run is stopped."""
+        """Run and record ``check``, even if it cannot be probed; ``stopped`` ends it alone."""
         recorder = UntilDone(recorder)
         sender = replace(self.sender, recorder=recorder, stopped=stopped or self.sender.stopped)
         if sender.stopped.is_set():
@@ -121,9 +121,9 @@ class CheckRun:
         recorder.done(check.id, distrust=self._gone(check), late=self.late(check.id))
 
     def _barren(self, check: Check) -> str | None:
-        """Return that no Pod of the run started on the node: another one would wait as long for the same result.
+        """Return that no Pod of the run started on the node: a check's Pod would just time out.
 
-        Where its own Pod did, one that has the host's network starts as well.
+        A Pod with the host's network starts if any other Pod of the run did.
         """
         if check.action.question is not Question.START:
             return None
@@ -137,7 +137,7 @@ class CheckRun:
         return None if node_pods and on_host else deployment.barren.get(node)
 
     def _gone(self, check: Check) -> str | None:
-        """Record that the queried DNS Pod no longer serves: then its missing answers mean nothing."""
+        """Return that the queried DNS Pod no longer serves: then missing answers prove nothing."""
         if check.target.descriptor.location is not Location.DNS_POD or self.services is None:
             return None
         address = self.sender.directory.endpoint(check.action).server

@@ -1,7 +1,7 @@
-"""Checks without a path: what the API server admits, how a node is configured, whether a Pod starts.
+"""Checks without a path: API server admission, node configuration, Pod start.
 
-An examiner does for one ``Question`` what ``commands`` and the control channels do for packets. Its answer is written
-to the journal and read by the parser that it names. ``starting`` is the examiner that creates Pods.
+An examiner does for one ``Question`` what ``commands`` and channels do for packets. Its answer is
+journalled and read by the parser that it names. ``starting`` is the one that creates Pods.
 """
 
 import json
@@ -26,7 +26,7 @@ CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What was done, and the result; the fields are those of ``Raw``."""
+    """What was done, and its result; the fields are those of ``Raw``."""
 
     tool: str
     words: tuple[str, ...]
@@ -40,14 +40,14 @@ class Examination:
 
 
 class Examiner(Protocol):
-    """Carries out one kind of question; safe for threads."""
+    """Runs one kind of question; thread-safe."""
 
     def examine(self, action: Action) -> Examination:
         """Try once; a failure before any answer becomes the ``error``."""
 
 
 class NoCaseError(NettestsError):
-    """A question without a path has no case."""
+    """The action of a question without a path has no case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +57,9 @@ class Admission:
     api: ApiServer
     namespace: str
     level: str = pod_security.PRIVILEGED
-    """The level of Pod Security there, by which a pod's contexts are filled in."""
+    """The namespace's Pod Security level, by which security contexts are filled in."""
     runtime_classes: tuple[str, ...] = ()
-    """The names of the cluster's RuntimeClasses that restrict scheduling."""
+    """The cluster's RuntimeClasses with scheduling constraints."""
 
     def examine(self, action: Action) -> Examination:
         """Send the case's object; nothing is stored."""
@@ -85,7 +85,7 @@ class Admission:
         )
 
     def _scheduling(self, name: str) -> str:
-        """Return what a RuntimeClass says of scheduling, as JSON; ``ChannelError`` when it is not there."""
+        """Return a RuntimeClass's ``scheduling`` as JSON; ``ChannelError`` if it is missing."""
         status, text = self.api.read(CLASSES, {})
         if status >= OK_BELOW:
             raise ChannelError(f"{CLASSES}: status {status}: {text}")
@@ -98,7 +98,7 @@ class Admission:
         raise ChannelError(f"RuntimeClass {name} is no longer there")
 
     def _require_enforced(self, item: dict[str, Any]) -> None:
-        """Raise ``ChannelError`` unless Pod Security refuses, beside ``item``, what every level but one does."""
+        """Raise ``ChannelError`` unless Pod Security rejects a hostNetwork Pod in the namespace."""
         plain = {"name": "plain", "image": "plain"}
         spec = {"hostNetwork": True, "containers": [plain]}
         status, _ = self.api.dry_run({**item, "spec": spec})
@@ -111,7 +111,7 @@ class Admission:
 
 
 def tried(action: Action, namespace: str, level: str) -> dict[str, Any]:
-    """Return the object of a question of admission, as a run in ``namespace`` of a level sends it."""
+    """Return the object of an admission question as a run in ``namespace`` sends it."""
     case = case_of(action)
     item = in_namespace(case, namespace_of(case, namespace))
     if item["kind"] == "Pod" and not case.level:
@@ -123,23 +123,23 @@ def tried(action: Action, namespace: str, level: str) -> dict[str, Any]:
 
 
 _RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
-"""Resources that a quota may demand of every container."""
+"""Requests and limits, because a ResourceQuota may demand them of every container."""
 
 
 def namespace_of(case: Case, namespace: str) -> str:
-    """Return the namespace that a case is run in: that of its level, or the run's own."""
+    """Return the namespace for a case: that of its Pod Security level, or the run's."""
     return f"{namespace}-{case.level}" if case.level else namespace
 
 
 def case_of(action: Action) -> Case:
-    """Return the case that is run."""
+    """Return the action's case; raises ``NoCaseError`` without one."""
     if action.case is None:
         raise NoCaseError(f"{action.question.value} without a case tests nothing")
     return action.case
 
 
 def in_namespace(case: Case, namespace: str) -> dict[str, Any]:
-    """Return the case's object, to be created in ``namespace``."""
+    """Return the case's object with its namespace set."""
     item: dict[str, Any] = read_json(case.object)
     item["metadata"] = {**item.get("metadata", {}), "namespace": namespace}
     return item

@@ -1,8 +1,9 @@
 """The engine: run all checks concurrently, each once, and write everything to the journal.
 
-Checks are grouped by source probe and bounded per probe and node. Those that use a Service start when it has
-converged for them or, while it is silent, before that, with their answers held back (``early``). Most of the time is
-spent waiting for time-outs, so there are many threads. Disruptive checks run while no other check does.
+Checks are grouped by source probe and limited per probe and node. Checks of a Service start when it
+has converged for them or, while it stays silent, earlier with their answers held back (``early``).
+Most time is spent waiting for time-outs, so there are many threads. Disruptive checks run while no
+other check does.
 """
 
 import threading
@@ -34,12 +35,12 @@ from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
 
 LATE_SECONDS = 20
-"""Disruptive checks do not wait longer than this for Services to converge."""
+"""The most seconds that disruptive checks wait for Services to converge."""
 
 
 @dataclass(slots=True)
 class Observer:
-    """Runs the checks of one run. ``problems`` says which probes cannot be used, and why."""
+    """Runs the checks of one run; ``problems`` holds why probes are unusable, by their names."""
 
     sender: Sender
     checks: Sequence[Check]
@@ -48,10 +49,10 @@ class Observer:
     churn: Churn | None = None
     """Changes Services for the checks that test changes."""
     single_stack: Mapping[str, str] = field(default_factory=dict)
-    """By node pool, the limitation that allows its Pods a single IP family."""
+    """The limitation that makes a node pool's Pods single-stack, by pool."""
     late: float = LATE_SECONDS
     arrivals: Arrivals | None = None
-    """Looks in servers' logs whether unanswered packets arrived."""
+    """Searches servers' logs for packets that were not answered."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _check_run: CheckRun = field(init=False)
@@ -64,7 +65,7 @@ class Observer:
     _converged: int = 0
 
     def run(self) -> None:
-        """Run every check and return when the last one is done, or soon after ``stop``."""
+        """Run every check; return when the last one is done, or soon after ``stop``."""
         self._find_awaited()
         self._beginning = for_checks(self._bounds)
         self._check_run = CheckRun(
@@ -117,11 +118,11 @@ class Observer:
         return Bounds.of(self.sender.timing)
 
     def stop(self) -> None:
-        """Begin no further check."""
+        """Start no further check."""
         self.sender.stopped.set()
 
     def _find_awaited(self) -> None:
-        """Find what each check waits for, and begin to track lateness."""
+        """Find what each check waits for, and start to track lateness."""
         probe_on = {
             pod.node: pod.name
             for pod in self.sender.directory.deployment.pods.values()
@@ -138,7 +139,7 @@ class Observer:
     def _awaited(
         self, check: Check, probe_on: dict[str, str], sentinel: str | None
     ) -> Iterator[Pair]:
-        """Yield the pairs that have to answer first; none for a check that cannot be run."""
+        """Yield the pairs that must answer before the check; none if it cannot run."""
         lacking = why_lacking(check.action, self.sender.directory, self.single_stack)
         if lacking or check.source.probe in self.problems:
             return
@@ -188,14 +189,14 @@ class Observer:
                 self._next_for(check, senders)
 
     def _begin_early(self, pair: Pair, senders: Executor) -> None:
-        """Run those checks early that wait only for stalled pairs, such as ``pair``."""
+        """Run the checks early that wait only for stalled pairs, such as ``pair``."""
         with self._lock:
             self._stalled.add(pair)
             for check in self._users[pair]:
                 self._next_for(check, senders)
 
     def _next_for(self, check: Check, senders: Executor) -> None:
-        """Run a calm check if every pair that it waited for is settled, or has stalled."""
+        """Run a calm check if every pair that it waits for is settled or stalled."""
         waiting = self._waiting[check.id]
         if not _calm(check):
             return
@@ -211,11 +212,11 @@ class Observer:
             waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
 
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
-        """Queue a calm check; it is announced at the same time, so that no wait is for a check outside the queue."""
+        """Queue a calm check, announced at once: others wait for announced checks only."""
         self._phases.announce()
         try:
             return senders.submit(self._in_turn, action)
-        except RuntimeError:  # no further thread: whoever disturbs must not wait for it
+        except RuntimeError:  # no thread left: disruptive checks must not wait for this one
             self._phases.withdraw()
             raise
 
@@ -224,7 +225,7 @@ class Observer:
             action()
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
-        """Run the disruptive checks, while no other check runs."""
+        """Run the disruptive checks while no other check runs."""
         groups = _together([check for check in checks if not check.action.question.alone])
         with self._phases.disruptive():
             with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:
@@ -234,7 +235,7 @@ class Observer:
                     if not group[0].action.makes_many_pods
                 ]
             for observation in probed:
-                observation.result()  # a journal that cannot be written ends the run
+                observation.result()  # raises if the journal cannot be written
             for group in groups:
                 if group[0].action.makes_many_pods:
                     self._watch_together(group)
@@ -246,7 +247,7 @@ class Observer:
                 observation.result()
 
     def _watch_together(self, checks: Sequence[Check]) -> None:
-        """Run checks of one group, each in its own thread: they go from change to change of their Service together."""
+        """Run a group's checks in threads: they follow each change of their Service together."""
         most = self._bounds.watchers
         for together in (checks[first : first + most] for first in range(0, len(checks), most)):
             if self.churn is not None:
@@ -277,7 +278,7 @@ class Observer:
         self._tell_finished()
 
     def _release(self, early: Early, check: Check) -> None:
-        """Record an early run if it counts, else probe again."""
+        """Record an early run if it counts; otherwise probe again."""
         if not early.counts():
             self._observe(check)
             return
@@ -296,7 +297,7 @@ def _calm(check: Check) -> bool:
 
 
 def _together(checks: Sequence[Check]) -> list[list[Check]]:
-    """Return the checks in groups: those that watch the changes of one Service are together."""
+    """Return the checks in groups: members of one check watch the same Service together."""
     groups: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         groups[parent_of(check.id)].append(check)
@@ -304,10 +305,10 @@ def _together(checks: Sequence[Check]) -> list[list[Check]]:
 
 
 def one_after_the_other(checks: Sequence[Check]) -> Iterator[list[Check]]:
-    """Yield the checks that run alone, in groups: one group after the other, the checks of a group at the same time.
+    """Yield the checks that run alone, in groups that run one after the other.
 
-    Each capture is alone. Checks that share many Services have to run together. Those that use up ports come last,
-    one per node at a time: the ports are free again only minutes later.
+    Each capture is alone. Checks of many Services run together. Those that exhaust ports come last,
+    one per probe at a time, because the ports are free again only minutes later.
     """
     for check in checks:
         if check.action.question is Question.WITNESS:
@@ -324,7 +325,7 @@ def one_after_the_other(checks: Sequence[Check]) -> Iterator[list[Check]]:
 
 
 def interleaved(checks: Sequence[Check]) -> list[Check]:
-    """Return the checks so that the partitions of all source probes advance together."""
+    """Return the checks in round-robin order of their source probes."""
     partitions: dict[str, list[Check]] = defaultdict(list)
     for check in checks:
         partitions[check.source.probe].append(check)

@@ -1,7 +1,7 @@
-"""Open the control channels of all probes, concurrently, each chosen by its self-check.
+"""Open the control channels of all probes concurrently, each chosen by a self-check.
 
-Between deployment and observation. A probe without a channel is a problem with its reason, and its checks become
-``unknown``; the chosen channel is recorded.
+Runs between deployment and observation. A probe without a channel is recorded as a problem, and its
+checks become ``unknown``; the chosen channel is recorded.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ def open_probes(
     timing: Timing,
     recorder: Recorder,
 ) -> tuple[Mapping[str, Probe], Mapping[str, str]]:
-    """Return the usable probes, and the reason for each that cannot be used or does not exist."""
+    """Return the usable probes, and the reason for each that is missing or unusable."""
     probes: dict[str, Probe] = {}
     problems = dict(deployment.problems)
 
@@ -71,7 +71,7 @@ def open_probes(
 
 
 def close_probes(probes: Mapping[str, Probe]) -> None:
-    """Close what the channels hold open."""
+    """Close the probes' HTTP channels."""
     for probe in probes.values():
         for channel in probe.http:
             channel.close()

@@ -1,7 +1,8 @@
-"""Send one request over the source's control channel, and record the answer before anybody reads it.
+"""Send one request over the source's control channel, and record the answer before it is read.
 
-A channel error is retried once over another channel: every request here may reach its target twice without harm. If
-no channel returns an answer, the record carries the error and is not trusted.
+A channel error is retried once over another channel, because every request here may reach its
+target twice without harm. If no channel returns an answer, the record carries the error and is not
+trusted.
 """
 
 import math
@@ -44,19 +45,19 @@ from nettests.probes.together import Done, Together
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 CONNECTING = frozenset({"curl", "connect"})
-"""Tools that end with 0 where the target answered, and at once."""
+"""Tools that end with 0 if the target answered, and immediately."""
 LOOKUP = "nslookup"
 STOPPED = "the run was stopped"
-"""The beginning of every reason why a check was not run to its end."""
+"""The prefix of each reason for a check that the stop of the run ended."""
 
 
 class StoppedError(NettestsError):
-    """The run was stopped: no further request is sent."""
+    """The run was stopped; no further request is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """A resident probe that can be used: its channels, the working one first."""
+    """A usable resident probe: its channels, the working one first."""
 
     name: str
     http: tuple[HttpChannel, ...] = ()
@@ -64,14 +65,14 @@ class Probe:
     http_slots: AbstractContextManager[object] = field(default_factory=nullcontext)
     """Limits the requests over ``http``."""
     going_on: Together | None = None
-    """Runs lookups of checks in common processes, if it does."""
+    """Combines lookups of several checks in one process, if set."""
     stopping: Together | None = None
-    """The same for connections of a node's own vantage."""
+    """The same for connections of a node vantage."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
     ) -> "Answer":
-        """Request a path over the working channel, and over another one if that fails; ``tell`` is called with the failure."""
+        """Request a path over the working channel, then over another one (``tell`` gets why)."""
         errors: list[str] = []
         for channel in self.http[:2]:
             began = time.monotonic()
@@ -83,7 +84,7 @@ class Probe:
             seconds = got.seconds
             if errors:
                 tell(f"{errors[0]}; retried over {channel.name}")
-                # The time of the failed channel does not count for the answer.
+                # The answer's time excludes the failed channel's.
                 seconds = time.monotonic() - began if seconds is None else seconds
             return Answer(channel=channel.name, status=got.status, stdout=got.body, seconds=seconds)
         return Answer(
@@ -95,14 +96,14 @@ class Probe:
 def channel_on(
     node: str | None, probes: Mapping[str, Probe], standing: Mapping[str, StandingPod]
 ) -> ExecChannel | None:
-    """Return a channel that starts processes on a node itself, if a Pod of the run stands for it."""
+    """Return an exec channel to the node's own network, if the run has a node vantage there."""
     vantages = (pod for pod in standing.values() if (pod.purpose, pod.node) == ("node", node))
     return next((probes[pod.name].execute for pod in vantages if pod.name in probes), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The result of one command, over whatever channel."""
+    """The result of one command, over any channel."""
 
     channel: str
     exit_code: int | None = None
@@ -111,7 +112,7 @@ class Answer:
     stderr: str = ""
     error: str | None = None
     seconds: float | None = None
-    """How long the request itself took, if the channel had to be opened first."""
+    """The time of the request itself, if the channel had to be opened first."""
 
     def examination(self, wanted: Command, context: Mapping[str, str]) -> Examination:
         """Return the answer as an examination, with its command."""
@@ -140,7 +141,7 @@ def _of_exec(got: ExecAnswer) -> Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
-    """Sends the requests of a run; safe for threads. ``began`` is the run's start (monotonic)."""
+    """Sends the requests of a run; thread-safe. ``began`` is the run's start (monotonic)."""
 
     directory: Directory
     probes: Mapping[str, Probe]
@@ -150,12 +151,12 @@ class Sender:
     began: float
     stopped: threading.Event = field(default_factory=threading.Event)
     examiners: Mapping[Question, Examiner] = field(default_factory=dict)
-    """Carry out the questions that take more than one command."""
+    """For the questions that take more than one command."""
     pace: Pace = field(default_factory=Pace)
     resolvers: Resolvers = field(default_factory=Resolvers)
     own_times: OwnTimes = field(default_factory=OwnTimes)
     carried: Callable[[Raw], None] = lambda _raw: None
-    """Called with each answer at once, also if the recorder holds it back."""
+    """Called with each answer immediately, even if the recorder holds it back."""
 
     def send(
         self,
@@ -169,11 +170,11 @@ class Sender:
         more: Mapping[str, str] = NOTHING,
         on_sent: Callable[[], None] = lambda: None,
     ) -> Raw:
-        """Send once, write the answer to the journal and return it; ``more`` is added to its context.
+        """Send once, journal the answer and return it; ``more`` is added to its context.
 
-        ``on_sent`` is called once the request had its turn. With ``paced``, if a Linux kernel's
-        rate limit is reached, it waits until a refusal by ICMP would be sent.
-        ``NotStandingError`` or ``CannotProbeError`` when there is nothing to probe or no means to.
+        ``on_sent`` is called when the request is sent. With ``paced``, it waits while a Linux
+        kernel's rate limit would suppress an ICMP refusal. Raises ``NotStandingError`` or
+        ``CannotProbeError`` if the target or the means to probe it are missing.
         """
         self._go_on()
         if action.question.examined:
@@ -194,10 +195,10 @@ class Sender:
             ended = started + (answer.seconds or 0)
             context |= {"together": str(done.commands)} if done.commands > 1 else {}
         else:
-            # A reference counts only while the request that it is compared with is under way.
+            # A reference request counts only while the request it is compared with is under way.
             with (
                 ahead(slot) if purpose == REFERENCE else slot
-            ):  # waiting for a turn does not count for the answer
+            ):  # the answer's time excludes waiting for a slot
                 self._go_on()
                 started = time.monotonic()
                 if reserved is not None:
@@ -229,19 +230,18 @@ class Sender:
     def _learn(
         self, raw: Raw, wanted: Command, action: Action, slot: AbstractContextManager[object]
     ) -> None:
-        """Note how long an answer took, and that a resolver answered."""
         took(slot, self._of_channel(wanted, action, raw.elapsed / read_raw(raw).tries))
         if queries_resolver(action):
             self.resolvers.note_answer(action.source.probe, time.monotonic())
 
     def _of_channel(self, wanted: Command, action: Action, seconds: float) -> float:
-        """Return how many of an answer's seconds the channel may have taken: at most what the probe needs for itself."""
+        """Return the part of an answer's seconds that the channel may have taken."""
         if wanted.means != "dial" or seconds <= PROMPT_SECONDS:
             return seconds
         return min(seconds, self.own_times.of(action.source.probe, lambda: self.own_time(action)))
 
     def own_time(self, action: Action) -> float:
-        """Return the seconds that the source of ``action`` takes now to answer for itself; infinity without an answer."""
+        """Return the seconds that the source now takes to answer itself; infinite without one."""
         of_itself = itself(action)
         wanted = command(of_itself, self.directory.endpoint(of_itself), 0, self.timing)
         with ahead(self._slot(wanted, of_itself)):
@@ -301,9 +301,9 @@ class Sender:
         return raw
 
     def carry_out(self, wanted: Command, action: Action) -> Answer:
-        """Carry out ``wanted`` from the source of ``action``, before checks; channel errors are in the answer.
+        """Carry out ``wanted`` ahead of waiting checks; channel errors are in the answer.
 
-        Used while Services converge, within a deadline: waiting for hundreds of checks does not count for a Service.
+        Used while Services converge, because their deadlines must not include the wait for checks.
         """
         with ahead(self._slot(wanted, action)):
             return self._answer(wanted, action)
@@ -317,7 +317,7 @@ class Sender:
         if probe.execute is None:
             return nullcontext()
         slots = probe.execute.slots
-        # A resolver waits three times as long for a silent server, and ``ping`` waits for each echo.
+        # Lookups and pings go first: they wait longest, for three tries of a resolver or for each echo.
         return ahead(slots) if queries_resolver(action) or action.protocol.echoed else slots
 
     def _answer(self, wanted: Command, action: Action) -> Answer:
@@ -333,7 +333,7 @@ class Sender:
     def _in_a_row(
         self, wanted: Command, action: Action, on_sent: Callable[[], None]
     ) -> Done | None:
-        """Run a process beside others of its Pod, if it has its result from that."""
+        """Run a process together with others of its Pod, if the Pod combines such processes."""
         probe = self.probes.get(action.source.probe)
         if probe is None or probe.going_on is None:
             return None
@@ -369,7 +369,7 @@ class Sender:
         except ProgramMissingError as error:
             if error.answer is None:
                 return Answer(channel="exec", error=error.message)
-            got = error.answer  # it is read again from the journal
+            got = error.answer  # parsed from the journal
         except ChannelError as error:
             return Answer(channel="exec", error=error.message)
         return _of_exec(got)
