@@ -1,7 +1,7 @@
 """The addresses of a check's target, and those needed to interpret its answer. Pure.
 
-Checks name objects by node pool; here they become addresses, ports and names of deployed objects. A missing object
-raises ``NotStandingError`` with the reason that deployment recorded.
+Checks name objects by node pool; here they become addresses, ports and names of deployed objects. A
+missing object raises ``NotStandingError`` with the reason that deployment recorded.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ from nettests.probes.objects import (
 from nettests.probes.sources_seen import seen_of
 
 SUBDOMAIN = "servers"
-"""The headless Service by which server pods have names."""
+"""The headless Service that gives server pods DNS names."""
 
 
 class NotStandingError(NettestsError):
@@ -45,11 +45,11 @@ class NotStandingError(NettestsError):
 
 
 class NotOfferedError(NotStandingError):
-    """The cluster does not offer what the action is about: there is nothing to probe."""
+    """The cluster does not offer what the action tests: there is nothing to probe."""
 
 
 def domain_of(facts: ClusterFacts) -> str:
-    """Return the cluster's domain; ``NotStandingError`` where neither objects nor Pods told it."""
+    """Return the cluster domain; raises ``NotStandingError`` if it is unknown."""
     if facts.cluster_domain.value is None:
         raise NotStandingError(
             f"the cluster's DNS domain is not known: {facts.cluster_domain.origin}",
@@ -68,13 +68,13 @@ _OfService = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Directory:
-    """Facts and deployment, looked up by the words of a check."""
+    """Facts and deployment, looked up by a check's terms."""
 
     facts: ClusterFacts
     deployment: Deployment
 
     def endpoint(self, action: Action) -> Endpoint:
-        """Return where ``action`` goes."""
+        """Return the endpoint to which ``action`` is sent."""
         target, family = action.target, action.family
         self._require_on_node(action)
         match target.descriptor.location:
@@ -112,7 +112,7 @@ class Directory:
     def _at(
         self, location: _OfService, target: Target, family: Family
     ) -> tuple[StandingService, str]:
-        """Return a target's Service and its host there, if the cluster offers it."""
+        """Return a target's Service and the host to dial, if the cluster offers it."""
         match location:
             case Location.CLUSTER_IP:
                 service = self._complete(target)
@@ -128,10 +128,10 @@ class Directory:
                 return service, str(of_family(service.external, family))
 
     def _require_on_node(self, action: Action) -> None:
-        """Raise if the Pod is not Ready without which the target's node does not answer.
+        """Raise if a Pod without which the target's node does not answer is not Ready.
 
-        A Windows node forwards NodePorts only while a Pod of its network stands on it ("Kubernetes on Windows,
-        common problems": my Windows node cannot access NodePort).
+        A Windows node forwards NodePorts only while a Pod of its network runs on it ("Kubernetes on
+        Windows, common problems": my Windows node cannot access NodePort).
         """
         node = self.facts.node(action.target.node) if action.target.node else None
         if node is None:
@@ -144,10 +144,10 @@ class Directory:
                 self.pod(name)
 
     def _complete(self, target: Target) -> StandingService:
-        """Return the target's Service.
+        """Return the target's Service; raise if a backend or its load balancer is missing.
 
-        With fewer backends than planned the test would be a different one, and so it would be without its load
-        balancer: rules at its ClusterIP may depend on that.
+        That would be a different test: fewer backends, or rules at its ClusterIP that depend on the
+        balancer.
         """
         if len(target.backends) > 1:
             for name in target.backends:
@@ -164,7 +164,7 @@ class Directory:
         return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
 
     def _require_balancer(self, service: StandingService) -> None:
-        """Raise unless the Service was assigned an address that nodes serve."""
+        """Raise unless the Service was assigned a load balancer address."""
         declined = self.deployment.declined.get(service.name)
         if declined is not None:
             raise NotOfferedError(declined)
@@ -172,7 +172,7 @@ class Directory:
             raise self._missing("load balancer of Service", service.name)
 
     def _of_service(self, service: StandingService, host: str) -> Endpoint:
-        """Return a Service's own ports; a name that leads past it leads to its target's ports."""
+        """Return a Service's own ports; for headless and ExternalName ones, the target's ports."""
         settings = service.settings
         if settings is not None and settings.external_name:
             external = self.facts.external_target
@@ -186,7 +186,7 @@ class Directory:
             return of_pod(behind[0], host)
         by = settings.behind if settings is not None else "server"
         if by == "node":
-            # It answers with its machine's name, which is no pod's: only whether it answers is known.
+            # It answers with its machine's name, not a pod's: only that it answers can be tested.
             return Endpoint(host=host, clientip_port=SERVICE_HOSTNAME, udp_port=SERVICE_UDP)
         if settings is not None and settings.by_hand is ByHand.MIXED_TARGET_PORTS:
             return Endpoint(host=host, hostname_port=SERVICE_HOSTNAME)
@@ -196,7 +196,7 @@ class Directory:
         return endpoint
 
     def name(self, target: Target) -> str:
-        """Return the name that a resolver looks up."""
+        """Return the name to look up."""
         external = self.facts.external_target
         if target.descriptor.naming is Naming.OUTSIDE and not target.name_form:
             return (external.name if external else None) or ""
@@ -217,7 +217,7 @@ class Directory:
         return str(self.pod(pod).addresses[0]).replace(".", "-").replace(":", "-")
 
     def context(self, action: Action) -> dict[str, str]:
-        """Return the addresses needed to interpret which client the server saw."""
+        """Return the addresses needed to classify the client address that a server saw."""
         source = self.facts.node(action.source.node) if action.source.node else None
         target = self.facts.node(action.target.node) if action.target.node else None
         addresses: dict[str, str] = {}
@@ -249,7 +249,7 @@ class Directory:
         return Endpoint(host=self._host(target, family), hostname_port=NODE_CLOSED)
 
     def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
-        """Return the address of the cluster's DNS: its Service's, or that of its first pod."""
+        """Return the address of cluster DNS: of its Service, or of its first pod."""
         match location:
             case Location.DNS_SERVICE:
                 address = self.facts.dns_address.value
@@ -260,7 +260,7 @@ class Directory:
         return address
 
     def _cluster(self) -> str:
-        """Return all networks of the cluster: its nodes' addresses, its pods and their nodes' VIPs."""
+        """Return all networks of the cluster: addresses of nodes and pods, source VIPs."""
         stated = [str(network) for network in self.facts.pod_cidrs.value or ()]
         for node in self.facts.nodes:
             stated += map(str, (*node.addresses, *node.pod_cidrs))
@@ -270,7 +270,7 @@ class Directory:
         return ",".join(dict.fromkeys(stated + [str(a) for pod in pods for a in pod.addresses]))
 
     def _resolved(self, target: Target) -> tuple[Address, ...]:
-        """Return the addresses that a name of ``target`` may resolve to; empty for external names."""
+        """Return the addresses that the target's name may resolve to; empty for external names."""
         reached = target.descriptor
         if reached.owner is Owner.CLUSTER:
             address = self.facts.kubernetes_address.value
@@ -289,14 +289,14 @@ class Directory:
         return self.pod(target.pod).addresses if target.pod is not None else ()
 
     def pod(self, name: str | None) -> StandingPod:
-        """Return the standing pod of that name."""
+        """Return a pod by name; raises ``NotStandingError``."""
         try:
             return self.deployment.pods[name or ""]
         except KeyError:
             raise self._missing("pod", name) from None
 
     def service(self, name: str | None) -> StandingService:
-        """Return the standing Service of that name, unless none of the Pods behind it became Ready."""
+        """Return a Service by name; raises if it, or every backend, is missing."""
         try:
             service = self.deployment.services[name or ""]
         except KeyError:
@@ -309,14 +309,14 @@ class Directory:
         return service
 
     def require(self, target: Target) -> None:
-        """Raise if the target names a Pod or a Service of the run that does not exist; for who dials it by other means."""
+        """Raise if the target's Pod or Service is missing; for callers that need no endpoint."""
         if target.pod in self.deployment.problems:
             self.pod(target.pod)
         if target.service in {*self.deployment.problems, *self.deployment.services}:
             self.service(target.service)
 
     def deserted(self, name: str) -> bool:
-        """Whether ``name`` is a Service without any existing backend: nothing will ever answer there."""
+        """Whether ``name`` is a Service without any existing backend, which never answers."""
         service = self.deployment.services.get(name)
         backends = service.backends if service else ()
         return bool(backends) and not self.deployment.pods.keys() & set(backends)
@@ -339,19 +339,19 @@ class Directory:
             host=self._host(target, family),
             hostname_port=ports["hostname"],
             clientip_port=ports["clientip"],
-            udp_port=ports.get("udp"),  # load-balanced Services have TCP alone
+            udp_port=ports.get("udp"),  # load-balanced Services have only TCP
             client_path=WHOAMI,
         )
 
     def _host_port(self, target: Target, family: Family) -> Endpoint:
-        of_family(self.pod(target.pod).addresses, family)  # what nobody claims is another question
+        of_family(self.pod(target.pod).addresses, family)  # unclaimed ports are another question
         host = self._host(target, family)
         if target.descriptor.location is Location.HOST_PORT:
             return of_host_port(host)
         return Endpoint(host=host, hostname_port=HOSTPORT_BOUND)
 
     def _node(self, target: Target, family: Family) -> Endpoint:
-        """TCP goes to the kubelet: any answer, a complaint about TLS included, means connected."""
+        """Return a node's ports; over TCP the kubelet's, where even a TLS error means connected."""
         return Endpoint(
             host=self._host(target, family),
             clientip_port=self.facts.node(target.node or "").kubelet_port,
@@ -359,7 +359,7 @@ class Directory:
         )
 
     def _of_others(self, target: Target) -> Endpoint:
-        """Return what is no part of the run: an existing Service, or the external target."""
+        """Return the endpoint of an existing Service or of the external target."""
         external = self.facts.external_target
         if target.existing is not None:
             return Endpoint(host=str(target.existing.address), clientip_port=target.existing.port)
@@ -382,7 +382,7 @@ def _loopback(family: Family) -> str:
 
 
 def of_family(addresses: tuple[Address, ...], family: Family, whose: str = "") -> Address:
-    """Return the first address of a family; ``NotStandingError`` says ``whose`` is missing."""
+    """Return the first address of a family; ``NotStandingError`` names ``whose`` is missing."""
     for address in addresses:
         if address.version == family.version:
             return address

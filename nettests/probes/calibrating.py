@@ -1,6 +1,7 @@
-"""Put known questions to vantages, each in as few processes as there are batches; changes nothing and judges nothing.
+"""Run the known questions on vantages, one process per batch; changes and judges nothing.
 
-Each probe answers for itself: Pods of a node may differ in image, rights and name servers. ``session`` decides when.
+Each probe is calibrated by itself, because Pods of a node may differ in image, privileges and name
+servers. ``session`` decides when.
 """
 
 import re
@@ -36,7 +37,7 @@ def places(
     probes: Mapping[str, Probe],
     facts: ClusterFacts,
 ) -> tuple[Place, ...]:
-    """Return the probes that these checks and readings use, each with the instruments that have to be calibrated there."""
+    """Return the probes that these checks and readings use, with the instruments they need."""
     needed: dict[str, set[Instrument]] = {}
     places_of: dict[str, tuple[str, VantageKind]] = {}
     for probe, node, kind, instruments in (*_of_checks(checks), *_of_readings(readings)):
@@ -50,7 +51,7 @@ def places(
 
 
 _Need = tuple[str, str, VantageKind, Collection[Instrument]]
-"""A probe, its node and vantage, and the instruments that are needed there."""
+"""A probe, its node, its vantage and the instruments needed there."""
 
 
 def _of_checks(checks: Iterable[Check]) -> Iterator[_Need]:
@@ -74,7 +75,7 @@ def place_of(
     instruments: Collection[Instrument],
     facts: ClusterFacts,
 ) -> Place:
-    """Return a place with what is known of its node."""
+    """Return a place with the facts of its node."""
     return Place(
         node=node.name,
         vantage=kind,
@@ -89,7 +90,7 @@ def place_of(
 
 
 def every_instrument(os: OS, kind: VantageKind) -> frozenset[Instrument]:
-    """Return the instruments that checks use on a vantage of this system, whatever the plan."""
+    """Return all instruments that checks may use on such a vantage, whatever the plan."""
     on_node = kind is VantageKind.NODE
     usual = {Instrument.EXEC, Instrument.PING, Instrument.NSLOOKUP}
     usual |= {Instrument.CURL, Instrument.CONNECT} if on_node else {Instrument.DIAL}
@@ -105,7 +106,7 @@ def every_instrument(os: OS, kind: VantageKind) -> frozenset[Instrument]:
 
 
 def _needed(action: Action) -> Iterator[Instrument]:
-    """Yield the instruments that answers to ``action`` need, as ``parse.instruments`` says of each answer."""
+    """Yield the instruments that answers to ``action`` will need (see ``parse.instruments``)."""
     match action.question:
         case Question.INSPECT:
             rule = RULES.get(action.case.label) if action.case else None
@@ -148,7 +149,7 @@ def _resolving(resolver: Resolver) -> tuple[Instrument, ...]:
 
 
 def _reaching(kind: VantageKind, protocol: Protocol) -> Instrument:
-    """Return by what a vantage reaches an address: a node has no server that dials."""
+    """Return the instrument by which a vantage reaches an address; nodes cannot dial."""
     if protocol is Protocol.ICMP:
         return Instrument.PING
     if kind is not VantageKind.NODE:
@@ -166,10 +167,11 @@ _BY_POWERSHELL = frozenset({Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME, I
 def calibrate(
     place: Place, probe: Probe, timing: Timing, stopped: threading.Event
 ) -> Iterator[Calibration]:
-    """Yield the answers of one place, the repeated ones included; what ``stopped`` comes before says so.
+    """Yield one place's answers, including repeated ones; after ``stopped`` they are errors.
 
-    What is not understood is repeated: until hcsshim 0.12 output of short processes may be lost, and HNS may hiccup.
-    Where all did not end in time, PowerShell is calibrated apart from what needs no PowerShell.
+    Answers that are not understood are repeated: hcsshim before 0.12 may lose output of short
+    processes, and HNS may fail briefly. If a batch timed out, the questions without PowerShell run
+    again alone.
     """
     for batch in batches(place):
         for _ in range(TRIES):
@@ -220,5 +222,5 @@ def _carried_out(
 
 
 def folded(output: str) -> str:
-    """Return an output as it is recorded: with its length instead of a long one."""
+    """Return an output as recorded: long runs of ``x`` are replaced by their length."""
     return re.sub(r"x{1000,}", lambda match: f"[{len(match[0])} times x]", output)

@@ -1,7 +1,7 @@
 """Build what is sent: a request to a resident probe, or the argv of a process. Pure.
 
-Commands are lists, never shell text. Answers are read by the parser that ``tool`` names. Deadlines are the tools'
-own: netexec's dial gives up after 5 s, other tools get theirs as an argument.
+Commands are lists, never shell text. ``tool`` names the parser of the answer. Deadlines are the
+tools' own: netexec's dial gives up after 5 s, other tools get theirs as an argument.
 """
 
 import re
@@ -24,16 +24,16 @@ PING_SECONDS = 2
 
 
 class CannotProbeError(NettestsError):
-    """This vantage cannot probe that."""
+    """This vantage cannot probe this target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """One command: ``means`` is ``dial`` (HTTP to the probe), ``exec`` or ``external``.
 
-    ``words`` are what the journal records; for an exec they are its argv. ``request`` says what the
-    answer should hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, where one is probed
-    for it. ``deadline`` is the tool's own.
+    ``words`` are journalled; for ``exec`` they are the argv. ``request`` is what the answer should
+    hold: ``hostname``, ``clientip`` or nothing. ``port`` is the target's, if it is probed by port.
+    ``deadline`` (seconds) is the tool's own.
     """
 
     means: str
@@ -43,18 +43,18 @@ class Command:
     port: int | None = None
     deadline: float
     payload: int = 0
-    """How many bytes replace ``payload.N`` in the words when they are sent."""
+    """The number of bytes that replace ``payload.N`` in the words when they are sent."""
 
     @property
     def path(self) -> str:
-        """For ``dial``: the path to probe; for ``external``: the address to fetch."""
+        """For ``dial``: the path to request; for ``external``: the address."""
         return expanded(self.words[-1], self.payload) if self.payload else self.words[-1]
 
 
 def command(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> Command:
-    """Return the command for the ``turn``-th time (from 0) that ``action`` is probed.
+    """Return the command for turn ``turn`` (from 0) of ``action``.
 
-    Turns alternate between the server's name and the client that it saw, if the target reports both.
+    Turns alternate between the server's name and the client it saw, if the target reports both.
     """
     wanted = _command(action, endpoint, turn, timing)
     if action.source.kind is VantageKind.NODE and action.source.os is OS.WINDOWS:
@@ -91,11 +91,11 @@ def _request(action: Action, endpoint: Endpoint, turn: int, timing: Timing) -> C
 
 
 MOST_SILENT = 8
-"""Tries of one train that may be lost before its channel gives up: trains are short where much is lost."""
+"""Lost tries of one train for which its channel waits: trains are short where much is lost."""
 
 
 def _train(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
-    """Return one request that makes the source try several times in a row; each answer names its server."""
+    """Return one request for several tries in a row; each answer names its server."""
     request, port = endpoint.requests(action.protocol)[0]
     path = endpoint.path(request, action.protocol)
     probed = dial(endpoint.host, port, action.protocol, path, timing, tries=action.connections)
@@ -107,9 +107,9 @@ def _train(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
 def _with_payload(action: Action, size: int, endpoint: Endpoint, timing: Timing) -> Command:
     """Return the request that carries a payload in both directions.
 
-    Over TCP it is part of an address that is not clean: Go's servers answer such a one, whatever they serve, with a
-    redirect to the clean address, payload included, which ``/dial`` follows (net/http, ``ServeMux``). So servers that are
-    exposed have to serve nothing more. Over UDP it is echoed.
+    Over TCP it is part of an unclean path: Go's servers redirect such a request to the clean path,
+    payload included, and ``/dial`` follows (net/http, ``ServeMux``). So servers that are exposed
+    have to serve nothing more. Over UDP it is echoed.
     """
     if action.source.kind is not VantageKind.POD:
         raise CannotProbeError(f"a payload is sent by Pods, not by a {action.source.kind.value}")
@@ -150,7 +150,7 @@ def _resolve(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
 
 
 def resolve_dnsname(name: str, family: Family) -> NodeArgv:
-    """Return the argv that looks up a name by the Windows DNS client; PowerShell must read it as one plain word."""
+    """Return the argv of a Windows DNS client lookup; the name must be a plain PowerShell word."""
     # sample: server-windows-1-1.servers.nettests-x7.svc.cluster.local
     if not re.fullmatch(r"[A-Za-z0-9._-]+", name):
         raise CannotProbeError(f"{name} is no name that PowerShell can be queried for")
@@ -181,7 +181,7 @@ def _record(family: Family) -> str:
 
 
 def _dial_name(action: Action, endpoint: Endpoint, timing: Timing) -> Command:
-    """Return the dial that makes the system's resolver look up the name; protocol and answer do not matter."""
+    """Return a dial that makes the system resolver look up the name; its answer is ignored."""
     for protocol in (Protocol.UDP, Protocol.TCP):
         for request, port in endpoint.requests(protocol)[:1]:
             return _reach(replace(action, protocol=protocol), endpoint, request, port, timing)
@@ -228,7 +228,7 @@ def _from_outside(protocol: Protocol, address: str, path: str, timing: Timing) -
 def dial(
     host: str, port: int, protocol: Protocol, request: str, timing: Timing, *, tries: int = 1
 ) -> Command:
-    """Return a request to netexec's ``/dial``: one try, because the answers to all vanish when the last one fails."""
+    """Return a request to netexec's ``/dial``; one try, as a failed last try hides all answers."""
     query = {
         "host": host,
         "port": port,
@@ -279,11 +279,11 @@ def _connect(agnhost: str, address: str, timing: Timing, *options: str) -> Comma
 
 
 IN_POD = "/agnhost"
-"""agnhost in the Pods of its image, of either system; on a Windows node it has another name (``model.windows_programs``)."""
+"""agnhost's path in Pods of its image, Linux or Windows; on a Windows node it differs (``model.windows_programs``)."""
 
 
 def host_programs(os: OS) -> tuple[str, str]:
-    """Return how agnhost and curl are called from a node itself."""
+    """Return the paths of agnhost and curl on a node itself."""
     match os:
         case OS.LINUX:
             return IN_POD, "curl"
@@ -303,9 +303,9 @@ def _ping(action: Action, endpoint: Endpoint) -> Command:
 
 
 def ping_words(os: OS | None, host: str, size: int | None = None) -> tuple[str, ...]:
-    """Return the argv of ``ping`` in the manner of an OS: three echoes, 2 s each.
+    """Return the argv of ``ping`` on an OS: three echoes, 2 s each.
 
-    With a ``size`` they carry so many bytes and must not be split on their way.
+    With ``size`` they carry so many bytes and must not be fragmented.
     """
     match os:
         case OS.WINDOWS:

@@ -1,8 +1,8 @@
-"""Wait until servers, Services and names answer the pods that will use them; measured, never judged.
+"""Wait until servers, Services and names answer the pods that will use them; no verdicts.
 
-Programming a Service takes up to a minute on Windows, and a container needs a moment to listen. Each (target, probe)
-pair is polled until it answers or its deadline passes; checks of the pair wait for it. A pair that has not converged
-is recorded, and its checks run anyway.
+Programming a Service takes up to a minute on Windows, and a container needs a moment to listen.
+Each (target, probe) pair is polled until it answers or its deadline passes; checks of the pair wait
+for it. A pair that has not converged is recorded, and its checks run anyway.
 """
 
 import threading
@@ -36,18 +36,18 @@ from nettests.probes.sending import Answer, Sender
 from nettests.probes.service_pairs import Pair
 
 RECENT_SECONDS = 10.0
-"""A poll without an answer takes a little over 5 s: a reachable probe reports within this time."""
+"""Seconds within which a reachable probe reports, because a poll times out after little more than 5 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polling(Sender):
-    """Sends polls; safe for threads."""
+    """Sends polls; thread-safe."""
 
     clock: Callable[[], float] = time.monotonic
     _heard: dict[str, float] = field(default_factory=dict)
-    """When a probe last brought an answer, whatever it said."""
+    """When a probe last returned any answer."""
     _failed: dict[str, tuple[float, str]] = field(default_factory=dict)
-    """When a probe was last not reached, and why."""
+    """When and why a probe could not be reached last."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def carry_out(self, wanted: Command, action: Action) -> Answer:
@@ -69,7 +69,7 @@ class Polling(Sender):
         return f"was not reached ({why})" if deaf else ""
 
     def why_overloaded(self, probe: str) -> str:
-        """Return that a probe is overloaded, by the time that it takes to answer for itself; empty if it is not."""
+        """Return that a probe takes long to answer a request to itself; empty if it does not."""
         source = Vantage(kind=VantageKind.POD, probe=probe, os=OS.LINUX)
         target = Target(kind=TargetKind.OWN_IP, pod=probe)
         seconds = self.own_time(Action(source=source, target=target, protocol=Protocol.TCP))
@@ -83,18 +83,18 @@ def polling(sender: Sender) -> Polling:
 
 PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
-"""The longest pause between polls of a pair: many polls at once slow down what they wait for."""
+"""The longest pause between polls of a pair, because many polls slow down convergence."""
 STALLED_SECONDS = 5.0
-"""A Service silent for this long may never answer: the checks that wait for it are run early."""
+"""After so many silent seconds, a Service may never answer: its checks run early."""
 LOOK_SECONDS = 1.0
-"""Between two looks at the deadline, while a poll is under way."""
+"""Seconds between looks at the deadline while a poll is under way."""
 ANSWERING_SECONDS = 2 * QUERY_SECONDS
-"""Up to this much, the time of good answers in one protocol is not counted for the next one: with a DNS that loses two
-queries of three, names take longer and longer, and are late."""
+"""The most seconds of good answers in one protocol that do not count for the next one: if DNS loses two of three
+queries, names would be late without that."""
 UNDER_WAY = Bounds().polls_per_service
-"""Polls that wait at the same time: a resolver whose queries are lost does not answer for ten seconds."""
+"""Concurrent polls of a pair: a resolver whose queries are lost does not answer for ten seconds."""
 PROTOCOLS = ((Protocol.TCP, 0), (Protocol.TCP, 1), (Protocol.UDP, 0))
-"""Both handlers of a server, and its UDP."""
+"""Protocols and turns: both HTTP handlers of a server, and UDP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,10 @@ class Waited:
 
 @dataclass(slots=True)
 class Convergence:
-    """Waits for pairs, as long as ``deadlines`` allow; safe for threads.
+    """Waits for pairs as long as ``deadlines`` allow; thread-safe.
 
-    ``names`` holds the name templates of pods that are waited for by name; ``under_way`` is how many polls of one pair
-    wait at the same time.
+    ``names`` holds name templates of pods that are polled by name; ``under_way`` is the number of
+    concurrent polls of one pair.
     """
 
     sender: Sender
@@ -128,7 +128,7 @@ class Convergence:
         polls = _Polls(self, pair, on_stalled)
         left = list(PROTOCOLS)
         while left:
-            # One after the other: a lost datagram costs 5 s, a SYN is retransmitted.
+            # TCP first: a lost datagram costs 5 s, whereas a SYN is retransmitted.
             while left and polls.answers(*left[0]):
                 left.pop(0)
             if not left or polls.over():
@@ -146,10 +146,10 @@ class Convergence:
 
 
 class _Polls:
-    """The polls of one pair, within its deadline: later answers are not waited for.
+    """The polls of one pair until its deadline.
 
-    Two things do not count for the pair: the time that this machine overslept, and the time of a good answer in one
-    protocol before the next one was sent.
+    The time that this machine overslept, and the time of a good answer in one protocol before the
+    next was sent, do not count.
     """
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
@@ -167,13 +167,14 @@ class _Polls:
         return self._clock() - self._began - self._overslept
 
     def over(self) -> bool:
-        """Whether its deadline has passed, or the run was stopped."""
+        """Whether the deadline has passed or the run was stopped."""
         return self._left <= 0 or self._sender.stopped.is_set()
 
     def answers(self, protocol: Protocol, turn: int) -> bool:
         """Whether the pair answers a poll before its deadline.
 
-        A slow poll goes on in the background, as long as few do: its answer counts when it comes.
+        A slow poll continues in the background, unless too many do; its answer counts when it
+        comes.
         """
         sender, pair, names = self._sender, self._pair, self._names
         kept = self._probed[protocol, turn]
@@ -235,7 +236,7 @@ class _Polls:
 def _answers(
     sender: Sender, pair: Pair, names: Mapping[str, str], protocol: Protocol, turn: int
 ) -> bool:
-    """Whether the pair answers; an object that does not exist will not, and is not waited for."""
+    """Whether the pair answers; if an object does not exist, ``True``: it is not waited for."""
     vantage = Vantage(kind=VantageKind.POD, probe=pair.probe, os=OS.LINUX)
     try:
         target = _target(sender, pair, names)
@@ -262,7 +263,7 @@ def _target(sender: Sender, pair: Pair, names: Mapping[str, str]) -> Target:
     if reached.owner is Owner.POD:
         return Target(kind=pair.kind, pod=pair.name, name_form=absolute(names.get(pair.name, "")))
     if reached.owner is Owner.NODE_PORT:
-        # Only with a backend: nothing shows that a node has learnt that a Service has none.
+        # Such a Service has a backend: without one, no answer would show that a node has programmed it.
         (backend, *_) = sender.directory.service(pair.name).backends
         node = sender.directory.pod(backend).node
         return Target(kind=pair.kind, service=pair.name, node=node)

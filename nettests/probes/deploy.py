@@ -1,8 +1,8 @@
 """Deploy the probes: namespace, pods and Services, created concurrently and waited for.
 
-A pod or Service that does not come up is a recorded problem, and its checks become ``unknown`` with that reason; it
-is an error only if nothing comes up. Nodes learn of the Services later: the sentinel, a Service created once the API
-knows all endpoints of the others, shows which nodes have.
+A pod or Service that does not come up is a recorded problem, and its checks become ``unknown`` with
+that reason; it is an error only if nothing comes up. Nodes learn of Services later: the sentinel,
+created once the API knows all endpoints of the others, shows which nodes have.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ def deploy(
     on_progress: Callable[[int, int], None],
     pull: Callable[[], None] | None = None,
 ) -> Deployment:
-    """Create what ``plan`` needs and wait for it; ``DeployError`` if nothing stands.
+    """Create what ``plan`` needs and wait for it; raises ``DeployError`` if nothing comes up.
 
     The namespace is created too, unless the facts name an existing one or nothing is created in it.
     ``on_namespace`` is called when the namespace exists and is empty, ``pull`` when images can be
@@ -103,7 +103,6 @@ def deploy(
 
 
 def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingService]:
-    """Return the created Services, by name."""
     return {
         service.name: standing_service(created[service.name], service)
         for service in plan.services
@@ -114,13 +113,13 @@ def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingSe
 def _create_slices(
     cluster: Cluster, endpoint_slices: Iterable[Object], bounds: Bounds
 ) -> dict[str, str]:
-    """Create the EndpointSlices of the run; return by name why some were not created."""
+    """Create the run's EndpointSlices; return by name why some were not created."""
     with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
         return _created(_begin(pool, cluster, endpoint_slices, "EndpointSlice"))[1]
 
 
 def _barren(plan: Plan, ready: Collection[str], problems: Mapping[str, str]) -> dict[str, str]:
-    """Return why the first Pod did not start, for each node where none did in the Pod network: a node's own Pod says nothing of it."""
+    """Return, by node where no Pod started in the Pod network, why the first one did not."""
     started = {pod.node for pod in plan.pods if pod.name in ready and pod.purpose != "node"}
     standing = {pod.node for pod in plan.pods if pod.name in ready}
     reasons: dict[str, str] = {}
@@ -142,14 +141,14 @@ def _make_namespace(
 
 
 def _other_namespaces(plan: Plan, blank: objects.Blank) -> list[Object]:
-    """Return the namespaces in which objects are tried out at other levels of Pod Security."""
+    """Return the namespaces that enforce other Pod Security levels, for dry runs."""
     return [objects.namespace_of_level(blank, level) for level in levels(plan)]
 
 
 def _isolate(
     cluster: Cluster, plan: Plan, facts: ClusterFacts, blank: objects.Blank
 ) -> tuple[str, ...]:
-    """Create the NetworkPolicy before any Pod; return for people why there is none, if one is wanted."""
+    """Create the NetworkPolicies before any Pod; return a remark if wanted ones are missing."""
     if not blank.isolated or not any(pod.purpose in PROBES for pod in plan.pods):
         return ()
     why = why_not_isolated(facts)
@@ -175,7 +174,7 @@ def _behind(
 def _wait_for_endpoints(
     cluster: Cluster, namespace: str, behind: Mapping[str, frozenset[str]], seconds: float
 ) -> tuple[str, ...]:
-    """Wait until the API knows all backends; return for people those that it still does not know."""
+    """Wait until the API knows all backends; return remarks on missing ones."""
     try:
         lacking = cluster.wait_for_endpoints(
             namespace,
@@ -216,13 +215,13 @@ def _sentinel(
 
 
 def rendered(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
-    """Return every object that ``deploy`` creates, in its order, and then the short-lived Pods."""
+    """Return every object that ``deploy`` creates, in order, then the short-lived Pods."""
     pulling = pulling_pods(plan, facts, blank) if blank.images.pre_pull else []
     return [*standing(plan, facts, blank), *pulling, *pods_of(plan, facts, blank)]
 
 
 def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Object]:
-    """Return every object that ``deploy`` creates, in its order."""
+    """Return every object that ``deploy`` creates, in order."""
     guarded = bool(plan.services) and any(pod.purpose == "server" for pod in plan.pods)
     return [
         *([objects.namespace(blank)] if in_cluster(plan) and not blank.existing else []),
@@ -235,19 +234,19 @@ def standing(plan: Plan, facts: ClusterFacts, blank: objects.Blank) -> list[Obje
 
 
 def in_cluster(plan: Plan) -> bool:
-    """Whether anything of ``plan`` is created, or dry-run, in a namespace."""
+    """Whether the plan creates, or dry-runs, anything in a namespace."""
     tried = any(check.action.question.tries_objects for check in plan.checks)
     return tried or bool(plan.pods or plan.services)
 
 
 def levels(plan: Plan) -> list[str]:
-    """Return the levels of Pod Security in whose namespaces objects are tried out."""
+    """Return the Pod Security levels whose namespaces the plan's cases use."""
     cases = (check.action.case for check in plan.checks)
     return sorted({case.level for case in cases if case and case.level})
 
 
 def refuse_commands(items: Sequence[Object]) -> None:
-    """Raise ``DeployError`` if anyone outside the pod network could run commands in one of these objects."""
+    """Raise ``DeployError`` if an object lets anyone outside the pod network run commands."""
     for port in exposed_ports(items):
         if port.commands:
             raise DeployError(
@@ -265,9 +264,9 @@ def _balanced(
     seconds: float,
     on_poll: Callable[[], None],
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
-    """Wait for load balancers; return their Services, and which are not offered or are missing.
+    """Wait for load balancers; return their Services, those not offered, and those missing.
 
-    A Service that cannot be read counts as missing, and nothing else is affected.
+    A Service that cannot be read counts as missing and affects no other.
     """
     names = [
         service.name
@@ -287,9 +286,9 @@ def _balanced(
 def _bring_images(
     cluster: Cluster, wanted: Sequence[Object], pull: Callable[[], None] | None
 ) -> None:
-    """Create the Secrets and pull images.
+    """Create the Secrets, then pull images.
 
-    A pod that came before its Secret would wait for the next try to pull.
+    A pod created before its Secret would wait for the next attempt to pull.
     """
     for item in wanted:
         if item["kind"] == "Secret":
@@ -305,9 +304,9 @@ def _create_all(
     guarded: Callable[[], object],
     pull: Callable[[], None] | None,
 ) -> tuple[dict[str, Object], dict[str, str], dict[str, str]]:
-    """Create Services, and Pods once they are ``guarded`` and have their images; return the results.
+    """Create Services, and Pods once they are ``guarded`` and have their images.
 
-    ``ClusterError`` where a namespace is refused.
+    Raises ``ClusterError`` if a namespace is rejected.
     """
     namespaces = _begin(pool, cluster, wanted, "Namespace")
     services = _begin(pool, cluster, wanted, "Service")
@@ -322,7 +321,7 @@ def _create_all(
 def _begin(
     pool: Executor, cluster: Cluster, wanted: Iterable[Object], kind: str
 ) -> dict[str, tuple[str, Future[Object]]]:
-    """Begin to create the objects of a kind, in this order; return by name the kind and its future result."""
+    """Start to create the objects of a kind in order; return kind and future by name."""
     return {
         item["metadata"]["name"]: (kind, pool.submit(cluster.create, item))
         for item in wanted

@@ -1,6 +1,6 @@
-"""The deployed objects: addresses of pods and Services, and the problems of those that failed.
+"""Deployed objects: addresses of pods and Services, and the problems of those that failed.
 
-Made by ``deploy``, read by ``addresses``. The readers of API objects are pure.
+``deploy`` makes it and ``addresses`` reads it. The readers of API objects are pure.
 """
 
 import ipaddress
@@ -27,21 +27,21 @@ class StandingPod:
     host_addresses: tuple[Address, ...]
     uid: str = ""
     containers: tuple[str, ...] = ()
-    """Ids of its containers: they change when it is restarted."""
+    """Container ids: a restart changes them."""
     ended: str = ""
-    """How a container of it ended that was started again, with its exit code and the end of its log."""
+    """How a container that was restarted had ended: exit code and end of its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingService:
-    """A Service as the API server completed it; a headless one has no addresses."""
+    """A Service with the API server's defaults; a headless one has no addresses."""
 
     name: str
     addresses: tuple[Address, ...]
     node_ports: Mapping[str, int]
     """By port name."""
     balanced: tuple[Address, ...] = ()
-    """The addresses that its load balancer was assigned."""
+    """Its load balancer addresses."""
     external: tuple[Address, ...] = ()
     """Its ``externalIPs``."""
     health_check_port: int | None = None
@@ -51,7 +51,7 @@ class StandingService:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """All deployed objects by name, and for the missing ones the reason."""
+    """All deployed objects by name, and the reasons for missing ones."""
 
     namespace: str
     pods: Mapping[str, StandingPod]
@@ -62,9 +62,9 @@ class Deployment:
     barren: Mapping[str, str] = field(default_factory=dict)
     """Why the first Pod did not start, for each node where none did in the Pod network."""
     remarks: tuple[str, ...] = ()
-    """What did not go as wanted during the deployment, for the journal."""
+    """Minor problems of the deployment, for the journal."""
     declined: Mapping[str, str] = field(default_factory=dict)
-    """What this cluster does not offer: the reason, by the name of the Service that needs it."""
+    """Why this cluster does not offer something, by the Service that needs it."""
 
 
 def standing_pod(pod: Object, purpose: str) -> StandingPod:
@@ -90,7 +90,7 @@ def standing_pod(pod: Object, purpose: str) -> StandingPod:
 
 
 def standing_service(service: Object, planned: ServiceObject) -> StandingService:
-    """Read a Service that the API server completed; backends and settings are the plan's."""
+    """Read a Service with the API server's defaults; backends and settings are the plan's."""
     spec = service["spec"]
     texts = spec.get("clusterIPs") or [spec.get("clusterIP", "None")]
     return StandingService(
@@ -110,7 +110,7 @@ def standing_service(service: Object, planned: ServiceObject) -> StandingService
 
 
 def ingress_of(service: Object) -> list[Object]:
-    """Return what a load balancer was assigned: entries with ``ip`` or ``hostname``."""
+    """Return a Service's load balancer ingress: entries with ``ip`` or ``hostname``."""
     status = (service.get("status") or {}).get("loadBalancer") or {}
     return list(status.get("ingress") or ())
 

@@ -1,9 +1,10 @@
-"""The known questions that calibrate the instruments of a vantage: which there are, and the shell text that has them. Pure.
+"""The known questions that calibrate a vantage's instruments, and the shell text that runs them. Pure.
 
-A probe costs two processes: one of a program that does not exist, and one shell with all other questions, each between
-marks in both of its streams, and ends with a code that has to arrive. On Windows the shell is ``cmd``, whose text has no sign
-that a ``cmd /c`` before it would act on, as hcsshim has one since 0.10 (``model.windows_programs``). Each tool is started by
-the words of checks and rules. ``parse.known_answers`` says what has to be read.
+A probe costs two processes: one of a program that does not exist, and one shell with all other
+questions, each between marks in both streams, with an exit code that has to arrive. On Windows the
+shell is ``cmd``; its text has no character on which an outer ``cmd /c`` would act, which hcsshim
+adds since 0.10 (``model.windows_programs``). Tools are started with the same argv as in checks and
+rules. ``parse.known_answers`` holds the right readings.
 """
 
 import re
@@ -29,15 +30,15 @@ from nettests.rules.host import ADAPTERS, DYNAMIC, EXCLUDED
 from nettests.rules.node import VERSION
 
 TEST_NET = "192.0.2.1"
-"""An address of TEST-NET-1: documents alone use it, and no network should route it (RFC 5737)."""
+"""An address of TEST-NET-1, for documentation only; no network should route it (RFC 5737)."""
 LOOPBACK = "127.0.0.1"
 PATIENCE = 1
-"""Seconds to wait for an answer that must not come; BusyBox' ``ping`` knows whole ones only."""
+"""Seconds to wait for an answer that must not come; BusyBox's ``ping`` takes only whole seconds."""
 NO_FILE = r"C:\nettests-no-such-file"
 _NAMES = {"known": "kubernetes.default.svc", "unknown": "nettests-no-such-service.default.svc"}
 """In the cluster's domain."""
 _NAMES_ELSEWHERE = {"known": "example.com", "unknown": "nettests.invalid"}
-"""Both reserved for such uses (RFC 2606)."""
+"""Both are reserved for such uses (RFC 2606)."""
 _ALIKE: Mapping[Instrument, Mapping[str, Sequence[str]]] = {
     Instrument.CMD: {"version": VERSION.words[len(CMD) :]},
     Instrument.REG: {"key": IN_POD.words},
@@ -45,24 +46,24 @@ _ALIKE: Mapping[Instrument, Mapping[str, Sequence[str]]] = {
     Instrument.NETSH: {"dynamic": DYNAMIC.words, "excluded": EXCLUDED.words},
     Instrument.TASKLIST: {"itself": PROCESSES.words},
 }
-"""The questions that are the same everywhere: commands of rules."""
+"""Questions that are the same on every vantage: commands of rules."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """This machine is the one that is calibrated, and no node: two ports of its own, and how it starts programs."""
+    """Calibration of this machine instead of a node: two local ports, and how programs start."""
 
     opened: int
     closed: int
     how: str
-    """``native``, or by which shell."""
+    """``native``, or the shell."""
     alone: bool
-    """Each question has a process of its own."""
+    """Whether each question has a process of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A vantage whose instruments are calibrated, and what is known of it besides."""
+    """A vantage whose instruments are calibrated, and the facts that its questions need."""
 
     node: str
     vantage: VantageKind
@@ -70,7 +71,7 @@ class Place:
     probe: str
     instruments: frozenset[Instrument]
     address: str = ""
-    """The node's own, at which its vantage serves UDP."""
+    """The node's address, on which its vantage serves UDP."""
     build: str = ""
     domain: str = DEFAULT_DOMAIN
     families: tuple[Family, ...] = (Family.IPV4,)
@@ -78,12 +79,12 @@ class Place:
 
     @property
     def on_node(self) -> bool:
-        """Whether it is a node's own vantage."""
+        """Whether it is a node vantage."""
         return self.vantage is VantageKind.NODE
 
     @property
     def context(self) -> dict[str, str]:
-        """What readers compare answers with."""
+        """The values that readers compare answers with."""
         return {
             key: value for key, value in (("address", self.address), ("build", self.build)) if value
         }
@@ -91,17 +92,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One process: its words, and its questions, in order."""
+    """One process: its argv and its questions, in order."""
 
     words: tuple[str, ...]
     questions: tuple[KnownQuestion, ...]
     marked: bool = True
-    """Whether it prints marks around its answers; a process that is one question itself prints none."""
+    """Whether it prints marks around answers; a process for a single question prints none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A command of the shell's text, and the questions that it answers: none, one, or several that it marks itself."""
+    """A command of the shell's text, and its questions: none, one, or several with marks of its own."""
 
     words: tuple[str, ...]
     questions: tuple[KnownQuestion, ...]
@@ -109,7 +110,7 @@ class _Part:
 
 def batches(place: Place) -> tuple[Batch, ...]:
     """Return the processes that calibrate a place."""
-    # No shell of Windows starts a file without an extension, such as the image's agnhost.
+    # Windows shells start no file without an extension, such as the image's agnhost.
     alone = place.os is OS.WINDOWS and place.vantage is VantageKind.POD and not place.here
     shelled = place.instruments - ({Instrument.CONNECT} if alone else set())
     parts = [
@@ -132,7 +133,7 @@ def batches(place: Place) -> tuple[Batch, ...]:
 
 
 def _process(part: _Part) -> Batch:
-    """Return the process that a part is without a shell, which its built-in commands alone need."""
+    """Return a part's own process; only ``cmd``'s built-in commands still need a shell."""
     if part.words == POWERSHELL:
         return Batch(words=(*POWERSHELL, _script(part.questions, 0)), questions=part.questions)
     built_in = part.words == VERSION.words[len(CMD) :]
@@ -141,7 +142,7 @@ def _process(part: _Part) -> Batch:
 
 
 def _parts(instrument: Instrument, place: Place) -> Iterator[_Part]:
-    """Yield the questions of one instrument, none of HNS: the one script of PowerShell has it."""
+    """Yield the questions of one instrument; those of HNS are in PowerShell's script."""
     for name, words in _ALIKE.get(instrument, {}).items():
         yield _part(f"{instrument.value}/{name}", *words)
     if instrument in _BY_PLACE:
@@ -182,7 +183,7 @@ def _names(place: Place) -> Iterator[tuple[str, str]]:
 
 
 def _dial(_place: Place) -> Iterator[_Part]:
-    """Yield requests to the probe's own server, to dial its own ports; curl is in the probe's image."""
+    """Yield requests to the probe's own server to dial its own ports, by the image's curl."""
     for name, port in (("open", PROBE_HTTP), ("closed", POD_CLOSED)):
         request = dial(LOOPBACK, port, Protocol.TCP, "hostname", Timing())
         words = ("curl", "-sS", "-m", "9", f"http://{LOOPBACK}:{PROBE_HTTP}{request.path}")
@@ -233,7 +234,7 @@ def _connect(place: Place) -> Iterator[_Part]:
 
 
 def ping(os: OS, host: str) -> tuple[str, ...]:
-    """Return the argv of one echo request, and the shortest wait for its reply."""
+    """Return the argv of one echo request, with the shortest time to wait for its reply."""
     match os:
         case OS.WINDOWS:
             return ("ping", "-n", "1", "-w", str(1000 * PATIENCE), host)
@@ -244,7 +245,7 @@ def ping(os: OS, host: str) -> tuple[str, ...]:
 
 
 def _powershell(place: Place) -> Iterator[_Part]:
-    """Yield two processes for the codes that errors have, and one script for all else."""
+    """Yield two processes for the exit codes of errors, and one script for all else."""
     yield _part("powershell/exit-code", *POWERSHELL, f"exit {EXIT_CODE}")
     yield _part("powershell/stopping", *POWERSHELL, f"Get-Item {NO_FILE} -ErrorAction Stop")
     sections = {
@@ -271,7 +272,7 @@ _SECTION = (
     "function q($n,$b){{$o=[Console]::Out;$e=[Console]::Error;$o.WriteLine({begins});$e.WriteLine({begins});$c=0;"
     "try{{foreach($l in (. $b)){{$o.WriteLine($l)}}}}catch{{$e.WriteLine($_.FullyQualifiedErrorId);$c=1}};$o.WriteLine({ended})}}"
 ).format(begins="'~'+$n+'~'", ended="'~'+$n+'.'+$c+'~'")
-"""Marks what a block prints, as ``begins`` and ``ended`` do; an error that ends it ends no other one."""
+"""Prints ``begins`` and ``ended`` marks around a block's output; an error ends only its own block."""
 
 
 _BY_PLACE: Mapping[Instrument, Callable[[Place], Iterator[_Part]]] = {
@@ -292,7 +293,7 @@ def _script(questions: Sequence[KnownQuestion], first: int) -> str:
 
 
 def by_shell(os: OS, *lines: str) -> tuple[str, ...]:
-    """Return the words of a shell that runs these lines one after the other."""
+    """Return the argv of a shell that runs these lines in sequence."""
     match os:
         case OS.WINDOWS:
             # /d: no AutoRun of the registry; /v:on: !errorlevel! is read when it is printed (Microsoft, "cmd").
@@ -322,9 +323,9 @@ def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
 
 
 def _by_cmd(words: Sequence[str], place: Place) -> str:
-    """Return a command as ``cmd`` passes it on; in the quotes around the whole text, a ``cmd`` before it leaves carets alone.
+    """Escape a command for ``cmd``; an outer ``cmd`` keeps the carets, as all is in quotes.
 
-    The image's PATH does not lead to PowerShell on a node, where hcsshim adds its folder since 0.10 alone.
+    The image's PATH lacks PowerShell's folder on a node; only hcsshim since 0.10 adds it.
     """
     first = f"{_FOLDER}{words[0]}" if place.on_node and words[0] == POWERSHELL[0] else words[0]
     return " ".join(re.sub(r"[&|<>^]", r"^\g<0>", word) for word in (first, *words[1:]))

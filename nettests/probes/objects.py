@@ -1,7 +1,7 @@
-"""The objects that a plan needs, from the templates in ``manifests/probes``. Pure but for reading the templates.
+"""The objects that a plan needs, from the templates in ``manifests/probes``; otherwise pure.
 
-Every pod is pinned to its node by labels (never by ``nodeName``, so that the scheduler and its messages take part),
-states its OS and tolerates the node's taints.
+Every pod is pinned to its node by labels (never by ``nodeName``, so that the scheduler and its
+messages take part), states its OS and tolerates the node's taints.
 """
 
 import json
@@ -44,34 +44,34 @@ SENTINEL = "sentinel"
 OF_MANY = "backend"
 """The purpose label of servers behind Services of many backends: a selector for all servers excludes them."""
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
-"""The annotation in which a Pod requests an address of Calico; no other plugin looks at it, nor has one of its own."""
+"""The annotation by which a Pod requests an address from Calico; other plugins ignore it and have none."""
 
 PROBE_HTTP, PROBE_UDP = 8080, 8081
 SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP = 18080, 18082, 18081
 NODE_HTTP, NODE_UDP = 19080, 19081
 HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP, HOSTPORT_BOUND = 19180, 19182, 19181, 19190
-"""Ports of its node that a pod of purpose ``hostport`` claims; the last one for loopback alone."""
+"""Host ports of a pod of purpose ``hostport``; the last one is bound to loopback only."""
 SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP = 80, 82, 81
 SERVICE_SCTP = 83
 IDLE_PORTS = range(22000, 22016)
-"""Ports of a Service and its Pod for idle connections, one each; two for each node pool that connects."""
+"""Ports for idle connections, one each, of a Service and its Pod; two per connecting node pool."""
 POD_CLOSED, NODE_CLOSED = 18099, 19099
-"""Ports that nothing of a run listens on, outside the ranges of NodePorts and of dynamic ports."""
+"""Ports without a listener, outside the ranges of NodePorts and dynamic ports."""
 _TOPOLOGY_AWARE = {
     "service.kubernetes.io/topology-mode": "Auto",
     "service.kubernetes.io/topology-aware-hints": "Auto",
 }
-"""Without them kube-proxy looks at no hints: the former from 1.27 on, the latter before."""
+"""kube-proxy ignores hints without these annotations: the former from 1.27 on, the latter before."""
 _BEHIND = {
     "probe": {"hostname": PROBE_HTTP, "clientip": PROBE_HTTP, "udp": PROBE_UDP},
     "node": {"hostname": NODE_HTTP, "clientip": NODE_HTTP, "udp": NODE_UDP},
 }
-"""Target ports where no server pod stands behind a Service: these answer HTTP on one port."""
+"""Target ports of Services whose backends are no server pods: these answer HTTP on one port."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blank:
-    """What every object of a run gets: namespace, labels (owner, expiry), images, settings of pods."""
+    """Common to all objects of a run: namespace, labels (owner, expiry), images, pod settings."""
 
     namespace: str
     labels: Mapping[str, str]
@@ -83,7 +83,7 @@ class Blank:
     isolated: bool = True
     """Whether a NetworkPolicy guards the probes."""
     external_ips: Network = DOCUMENTATION_ADDRESSES
-    """Where ``externalIPs`` are taken from."""
+    """The network from which ``externalIPs`` are taken."""
 
 
 def read_template(name: str, folder: Path | None = None) -> Object:
@@ -102,7 +102,7 @@ def namespace(blank: Blank) -> Object:
 
 
 def namespace_of_level(blank: Blank, level: str) -> Object:
-    """Return a namespace beside the run's that enforces a level of Pod Security; nothing stands in it."""
+    """Return an empty namespace that enforces a Pod Security level, for dry runs."""
     item = namespace(blank)
     item["metadata"]["name"] += f"-{level}"
     item["metadata"]["labels"] |= {ENFORCED_LEVEL_LABEL: level}
@@ -110,7 +110,7 @@ def namespace_of_level(blank: Blank, level: str) -> Object:
 
 
 def pull_secret(blank: Blank) -> Object:
-    """Return the copy of a Secret, or the Secret made of the user's file; ``PathError`` when that cannot be read."""
+    """Return the pull Secret: a copy, or made of the user's file (``PathError``)."""
     path, data = blank.images.pull_secret_file, blank.images.pull_secret_data
     try:
         if path is not None:
@@ -134,7 +134,7 @@ def pull_secret(blank: Blank) -> Object:
 
 
 def resident(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the long-lived objects of the run's namespace, in the order of creation."""
+    """Return the long-lived objects of the run's namespace, in creation order."""
     return [
         *([pull_secret(blank)] if PULL_SECRET in pull_secrets(blank) else []),
         *services(plan, facts, blank),
@@ -171,9 +171,9 @@ def server_beside(
     *,
     address: str = "",
 ) -> Object:
-    """Return another server pod on the node of an existing one: only Services that select its group have it.
+    """Return another server pod on a pod's node, which only Services of its group select.
 
-    It requests ``address`` where there is one.
+    It requests ``address`` if there is one.
     """
     node = facts.node(standing.node)
     planned = ProbePod(name=name, purpose="server", node=node.name, os=node.os, pool=node.pool)
@@ -187,7 +187,7 @@ def server_beside(
 
 
 def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the Services of a plan; those with externalIPs only as far as there are addresses."""
+    """Return the Services of a plan; those with externalIPs only while addresses last."""
     outer = [service.name for service in plan.services if service.settings.external_ip]
     external_ips = dict(zip(outer, map(str, blank.external_ips.hosts()), strict=False))
     return [
@@ -198,7 +198,7 @@ def services(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
 
 
 def sentinel(blank: Blank) -> Object:
-    """Return the Service that is created last, in front of all server Pods: one that is out of reach keeps it silent nowhere."""
+    """Return the Service created last, backed by all servers, of which one is enough."""
     item = deepcopy(read_template("service"))
     item["metadata"] |= {
         "name": SENTINEL,
@@ -241,7 +241,7 @@ def _pod(
 
 
 def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
-    """Return a Pod with what every Pod of a run has, whatever it is for: its node, images, settings."""
+    """Return a Pod with what every Pod of a run has: its node, images, settings."""
     settings, metadata = blank.settings, item["metadata"]
     metadata["labels"] = {**settings.labels, **metadata["labels"]}
     if settings.annotations:
@@ -279,14 +279,14 @@ def outfitted(item: Object, node: NodeFacts, blank: Blank) -> Object:
 
 
 def pull_secrets(blank: Blank) -> tuple[str, ...]:
-    """Return the names of the Secrets by which Pods pull their images."""
+    """Return the names of the Pods' imagePullSecrets."""
     images = blank.images
     run_secrets = (PULL_SECRET,) if images.pull_secret_file or images.pull_secret else ()
     return (*images.pull_secrets, *run_secrets)
 
 
 def _listen_in_families(spec: Object, node: NodeFacts) -> None:
-    """Name the node's addresses: ``status.hostIP`` is one, and ``hostIPs`` came with Kubernetes 1.28."""
+    """List node addresses: ``status.hostIP`` is only one, ``hostIPs`` needs Kubernetes 1.28."""
     first = {address.version: str(address) for address in reversed(node.addresses)}
     named = {"name": "HOST_IP", "value": ",".join(sorted(first.values()))}
     for container in spec["containers"]:
@@ -305,7 +305,7 @@ def _resolve_by(pod: ProbePod, spec: Object, facts: ClusterFacts) -> None:
             "searches": [DEFAULT_SEARCH.format(domain=facts.cluster_domain.value)],
         }
     if pod.purpose == "node":
-        # It is probed by exec only, and its node's usual probe has the ports.
+        # It is probed by exec only; the node's usual probe has the ports.
         (container,) = spec["containers"]
         container["args"] = ["pause"]
 

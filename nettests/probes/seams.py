@@ -33,7 +33,7 @@ class ShowsPods(Protocol):
     def standing_pods(
         self, namespace: str, names: Collection[str], *, selector: str
     ) -> tuple[dict[str, Object], dict[str, str]]:
-        """Return which of these Pods are Ready, and why others are not, or raise ``ClusterError``."""
+        """Return which of these Pods are Ready, and why others are not; ``ClusterError``."""
 
 
 class Executes(Protocol):
@@ -75,7 +75,7 @@ class Cluster(Creates, Executes, Protocol):
         seconds: float,
         on_poll: Callable[[], None],
     ) -> dict[str, Object]:
-        """Return Services once each has a load balancer address, or after ``seconds`` as they are."""
+        """Return Services once each has a load balancer address, or as they end up."""
 
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float

@@ -1,8 +1,8 @@
 """Create a Pod for a single check, watch its start, do one thing with it, and remove it.
 
-The examiner of ``START``. The case says what is special about the Pod; node, tolerations, labels and image are the
-run's. The result is recorded as JSON (the Pod's status, its events, what was done afterwards) and read by
-``parse.start``.
+The examiner of ``START``. The case says what is special about the Pod; node, tolerations, labels
+and image are the run's. The result is recorded as JSON (the Pod's status, its events, the follow-up
+action's result) and read by ``parse.start``.
 """
 
 import json
@@ -45,36 +45,36 @@ from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
 Object = dict[str, Any]
 
 LONG = frozenset({"renew", "restart", "end", TERMINATES, MAKES, ROLLS_OUT})
-"""Cases with several further steps, which begin first: begun last, they would delay the end of a run."""
+"""Cases with several further steps, which start first: started last, they would delay the end of a run."""
 LISTENING_TRIES = 4
 LISTENING_PAUSE = 1.0
 EVENT_TRIES = 15
-"""How often events are read for the reason of a restart: kubelets send them asynchronously."""
+"""How often events are read for the reason of a restart: the kubelet sends them asynchronously."""
 EVENT_PAUSE_SECONDS = 1.0
 DENIED_TRIES = 5
-"""How often a command that should be denied is tried: agents apply a policy to a new Pod with a small delay."""
+"""How often a command that should be denied is tried: policy agents handle a new Pod with a short delay."""
 DENIED_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starting:
-    """Starts one Pod per check on the node in question; safe for threads."""
+    """Starts one Pod per check on the node in question; thread-safe."""
 
     pods: Pods
     blank: Blank
     facts: ClusterFacts
     timing: Timing
     standing: Mapping[str, StandingPod] = field(default_factory=dict)
-    """The run's pods, which a check's own Pod may probe."""
+    """The run's Pods, which a check's own Pod may probe."""
     services: Mapping[str, StandingService] = field(default_factory=dict)
-    """The run's Services, likewise."""
+    """The run's Services, for the same."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
 
     def examine(self, action: Action) -> Examination:
-        """Create the case's Pod and return its record; it is gone, or terminating, afterwards.
+        """Create the case's Pod and return its record; several Pods start at once.
 
-        If the single output of a Pod was lost with its stream, the Pod is recreated. Several Pods start at the same time.
+        The Pod is removed afterwards, and recreated if its only output was lost with its stream.
         """
         if action.makes_many_pods:
             return self._at_once(action)
@@ -111,7 +111,7 @@ class Starting:
                 self.pods.create(manifest)
             except ClusterError as error:
                 return probed(error=error.message)
-            # In the run's own namespace a terminating Pod does not delay the next one: the slot is freed first.
+            # In the run's own namespace, the next Pod need not wait for this one to terminate.
             (inside if self.blank.existing else afterwards).callback(self._remove, manifest)
             try:
                 record = self._record_of(manifest, action, node)
@@ -122,14 +122,14 @@ class Starting:
         return probed(stdout=json.dumps(record))
 
     def _record_of(self, manifest: Object, action: Action, node: NodeFacts) -> Object:
-        """Return the record of the Pod, or of the workload if its Pods are what is tested."""
+        """Return the record of the Pod, or of the workload if that is tested."""
         then = case_of(action).then
         if then is None or then.how not in WORDS:
             return self._watch(pod_of(manifest), action, node)
         return workloads.Working(pods=self.pods, timing=self.timing).look(manifest, then)
 
     def _at_once(self, action: Action) -> Examination:
-        """Create several Pods of the case at the same time, and return the record of each."""
+        """Create several Pods of the case at the same time, and return all records."""
         case, node, number = (
             case_of(action),
             self.facts.node(action.source.node or ""),
@@ -153,7 +153,6 @@ class Starting:
         return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _placeholders(self, action: Action) -> Placeholders:
-        """Return the placeholders' values: addresses and names of the server and the Service that the Pod probes, and others."""
         return Placeholders.of(
             action, self.facts, self.blank.namespace, self.standing, self.services
         )
@@ -161,7 +160,7 @@ class Starting:
     def _remove(self, manifest: Object) -> None:
         """Remove what the check created; if that fails, the run's clean-up removes it.
 
-        In an existing namespace, which may have a quota, a Pod counts until it is gone.
+        In an existing namespace, wait until it is gone: until then it counts against quotas.
         """
         if workload_of(manifest) is not None:
             workloads.remove(self.pods, manifest, self.timing, wait=self.blank.existing)
@@ -213,7 +212,7 @@ class Starting:
         return [{key: event.get(key) for key in ("type", "reason", "message")} for event in events]
 
     def _logs(self, item: Object) -> dict[str, str]:
-        """Return what each container of a Pod wrote; one that never ran wrote nothing."""
+        """Return each container's log, without those of containers that never ran."""
         namespace, name, _ = _names(item)
         logs: dict[str, str] = {}
         for container in (str(spec["name"]) for spec in item["spec"]["containers"]):
@@ -222,7 +221,7 @@ class Starting:
         return logs
 
     def _next_step(self, then: Afterwards, item: Object, node: NodeFacts, pod: Object) -> Object:
-        """Carry out the case's next step; a channel's failure may be the answer, so it is kept as text.
+        """Run the follow-up action; a channel's failure may be the answer, so it is kept as text.
 
         Only a port-forward is retried here: other channels handle a lost stream themselves.
         """
@@ -281,13 +280,13 @@ class Starting:
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
-        with ahead(channel.slots):  # one request after another: a late one would end last
+        with ahead(channel.slots):  # requests in sequence: to queue anew for each would delay the end
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
             processes = Rerunning(channel=channel, beyond=beyond)
             return processes.run(words, timeout=self.timing.execute)
 
     def _attached(self, then: Afterwards, item: Object, node: NodeFacts) -> str:
-        """Attach to the first container; this is a stream of its runtime, limited like processes."""
+        """Attach to the first container; such a stream counts against the limit of processes."""
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):
@@ -321,10 +320,10 @@ class Starting:
         return ""
 
     def _restart(self, then: Afterwards, item: Object, pod: Object) -> Object:
-        """End the first container by a request, and wait until the Pod is Ready with it again.
+        """Make the first container exit by a request, and wait until the Pod is Ready again.
 
-        The answer, which may be lost with the server, is not waited for: a Pod that the request never reached
-        is unchanged after ``stuck``.
+        The answer is not awaited, as it may be lost with the server; a Pod that the request never
+        reached is unchanged after ``stuck``.
         """
         begin(lambda _: self._get(then, item))
         namespace, name, container = _names(item)

@@ -1,10 +1,11 @@
-"""Commands that wait for one Pod at the same time become one process: its shell runs them in a row.
+"""Commands that wait for one Pod at the same time become one process: a shell runs them in a row.
 
-Between ``sending`` and the exec channel of a Pod where a question is a process, and each process a request. There are rows
-that stop at the first command that fails, whose result counts: the others are run alone, and all that reaches targets of
-that kind goes other ways from then on. Rows of what fails promptly if it does (lookups, and targets that refuse) go on, up
-to a command without an answer in time: its kind is run alone from then on, because silence is waited for at the same
-time. A process without the marks of its commands shows nothing at all.
+Between ``sending`` and a Pod's exec channel, where each question is a process and each process a
+request. Rows of one sort stop at the first failing command, whose result counts: the others are run
+alone, and commands to that kind of target take other ways from then on. Rows of commands that fail
+promptly (lookups, refusing targets) continue up to a command without an answer in time: its kind is
+run alone from then on, so that time-outs overlap. A process without its commands' marks shows
+nothing.
 """
 
 import re
@@ -25,16 +26,16 @@ from nettests.probes.known_questions import by_shell
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 
 MOST = 8
-"""Commands of one process: of silent ones the first is waited for, and the others have their turn then."""
+"""The most commands of one process: if the first is silent, the others wait for it."""
 MOST_GOING_ON = 4
-"""The same of a row that goes on, which all have their turn in, whatever the first shows."""
+"""The same for a row that continues after failures, in which every command runs."""
 EACH_SECONDS = 2.0
-"""So much longer may a process take for each further command."""
+"""Additional time limit of a process for each further command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """What a command in a row answered, when it began, and how many ran in its process."""
+    """A command's result in a row, when it began, and how many commands its process ran."""
 
     answer: ExecAnswer
     began: float
@@ -55,30 +56,30 @@ class _Waiting:
 
 @dataclass(slots=True)
 class Together:
-    """Runs one sort of commands of one Pod; safe for threads."""
+    """Runs one sort of commands of one Pod; thread-safe."""
 
     channel: ExecChannel
     os: OS
     seconds: float
-    """How long a process may take, beside its commands."""
+    """Time limit of a process, in addition to that of its commands."""
     goes_on: bool = False
-    """Whether a row goes on behind a command that fails."""
+    """Whether a row continues after a failing command."""
     refusing: set[str] = field(default_factory=set)
-    """Kinds of targets that failed, and promptly."""
+    """Kinds of targets that failed promptly."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Waiting] = field(default_factory=list)
     _alone: set[str] = field(default_factory=set)
     _turns: Slots = field(default_factory=lambda: for_batches(Bounds()))
 
     def run(self, words: Sequence[str], kind: str, on_sent: Callable[[], None]) -> Done | None:
-        """Return the result of a command that reaches a ``kind`` of target; ``None`` if it is to be run alone."""
+        """Return the result of a command to a ``kind`` of target; ``None`` if it must run alone."""
         mine = _Waiting(words, kind, on_sent)
         with self._lock:
             if kind in self._alone:
                 return None
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
-        # Behind silence all would be late, one after the other.
+        # After a silent command, all others would be late, each waiting for the one before.
         if not mine.leads and not mine.settled.wait(QUERY_SECONDS if self.goes_on else None):
             with self._lock:
                 if mine in self._waiting and not mine.leads:
@@ -90,7 +91,7 @@ class Together:
         return mine.done
 
     def _lead(self) -> None:
-        """Take those that wait once it is this Pod's turn, the first of which is the caller's, and run them."""
+        """When it is this Pod's turn, take the waiting commands, the caller's first, and run them."""
         with self._turns, self.channel.slots:
             with self._lock:
                 most = MOST_GOING_ON if self.goes_on else MOST
@@ -119,7 +120,7 @@ class Together:
             return
         answers = [(0.0, got)] if len(batch) == 1 else list(_each_of(got, len(batch)))
         for each, (since, answer) in zip(batch, answers, strict=False):
-            # Of several whose output came at the same moment nothing tells which took long.
+            # If several outputs arrived at once, the time of each is unknown.
             if since is None:
                 continue
             each.done = Done(answer=answer, began=began + since, commands=len(batch))
@@ -131,7 +132,7 @@ class Together:
                     self.refusing.add(each.kind)
 
     def _words(self, batch: Sequence[_Waiting]) -> Sequence[str]:
-        """Return the words of the shell: connections each only after the one before it has succeeded."""
+        """Return the shell's argv; connections run only after the one before has succeeded."""
         numbered = enumerate(each.words for each in batch)
         match self.os:
             case OS.WINDOWS if self.goes_on:
@@ -168,7 +169,7 @@ _BEGINS = re.compile(r"~\d+~[ \r]*\n?")
 
 
 def _each_of(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, ExecAnswer]]:
-    """Yield when each command began, and its result, up to one that failed; ``None`` if how long it took is not known."""
+    """Yield each command's start and result, up to a failed one; ``None`` if its time is unknown."""
     sections: list[tuple[str, int | None, float]] = []
     rest = got.stdout
     for number in range(commands):
