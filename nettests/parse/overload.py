@@ -35,7 +35,7 @@ PROMPT_ONE_IN = 20
 """At most one in so many was prompt: usually none on an overloaded probe, at least one in ten on lossy paths
 (measured)."""
 REQUESTS = frozenset({"dial", "http"})
-"""Tools that answer in milliseconds; on Windows processes need a second or two to start, and ``ping`` waits for echoes."""
+"""Tools that answer in milliseconds; processes start in a second or two on Windows, and ``ping`` awaits echoes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Run the known questions on vantages, one process per batch; changes and judges nothing.
+"""Run the known questions on vantages, one process per batch; change and judge nothing.
 
-Each probe is calibrated by itself, because Pods of a node may differ in image, privileges and name
-servers. ``session`` decides when.
+Each probe has its own, as Pods of a node may differ in image, privileges and name servers.
 """
 
 import re
@@ -169,9 +168,8 @@ def calibrate(
 ) -> Iterator[Calibration]:
     """Yield one place's answers, including repeated ones; after ``stopped`` they are errors.
 
-    Answers that are not understood are repeated: hcsshim before 0.12 may lose output of short
-    processes, and HNS may fail briefly. If a batch timed out, the questions without PowerShell run
-    again alone.
+    Answers not understood are repeated: hcsshim before 0.12 may lose output, and HNS may fail
+    briefly. If a batch timed out, the questions without PowerShell run once more on their own.
     """
     for batch in batches(place):
         for _ in range(TRIES):

@@ -1,11 +1,12 @@
-"""Capture packets on nodes: Pods that capture, and how a capture is started, stopped and returned as text.
+"""Capture packets on nodes: Pods that capture, and how a capture starts, stops and becomes text.
 
-Linux: ``tcpdump`` in a Pod on the node's network, controlled while it runs. Windows: the node's own ``pktmon``, whose
-log is a file on the node until it has been read. Filters pass only the ports of one flow and ICMP; sizes, seconds and
-files are bounded, and every change on a node is undone. ``tracing.printed`` reads the text.
+Linux: ``tcpdump`` in a Pod on the node's network, controlled while it runs. Windows: the node's own
+``pktmon``, whose log is a file on the node until it has been read. Filters pass only the ports of
+one flow and ICMP; sizes, seconds and files are bounded, and every change on a node is undone.
+``tracing.printed`` reads the text.
 
-Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon etl2txt``
-(learn.microsoft.com).
+Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon
+etl2txt`` (learn.microsoft.com).
 """
 
 import re
@@ -42,17 +43,17 @@ from nettests.probes.seams import Converses, Executes
 
 CONTAINER = "capture"
 CAPTURE_SECONDS = 40
-"""A capture ends by itself after this time, in case its client is gone."""
+"""A capture ends by itself after this time, in case its client has gone."""
 BEGIN_SECONDS = 8.0
 END_SECONDS = 1.5
 TOOL_SECONDS = 20.0
 CAPTURE_FRAMES = 3000
 SNAP_BYTES = 256
-"""Captured of each packet: two Ethernet, three IP and two transport headers, and the mark."""
+"""Captured bytes per packet: two Ethernet, three IP and two transport headers, and the mark."""
 LOG_MIB = 4
-"""Size of a log of pktmon."""
+"""Maximum size of pktmon's log."""
 PORTS = 8
-"""Source ports of one trace: two canaries, and as many flows as are left. A power of two, for filters."""
+"""Source ports of one trace: two for canaries, the rest for flows. A power of two, for filters."""
 # samples: 12 packets captured, 0 packets dropped by kernel
 _STATISTICS = re.compile(
     r"^\d{1,12} packets? (?:captured|received|dropped) ?.{0,40}$", re.MULTILINE
@@ -61,16 +62,16 @@ FOLDER = r"C:\Windows\Temp"
 
 
 class CannotCaptureError(NettestsError):
-    """Why nothing can be captured on a node."""
+    """Nothing can be captured on a node."""
 
 
 class RefusedCaptureError(CannotCaptureError):
-    """A healthy node that does not allow a capture: because of its tool, its free space, or the namespace's level."""
+    """A healthy node that allows no capture: its tool, free space or the Pod Security level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """What a capture keeps: the source ports from ``base`` on, and the ports at which backends serve the flow."""
+    """What a capture keeps: source ports from ``base`` on, and the backends' ports."""
 
     base: int
     served: tuple[int, ...] = ()
@@ -79,27 +80,27 @@ class Flow:
 
 
 class Cluster(Executes, Converses, Protocol):
-    """The cluster as far as captures need it."""
+    """The cluster operations that captures need."""
 
 
 class CapturedNode(Protocol):
-    """A node as far as captures on it need to know it."""
+    """The properties of a node that captures need."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The node's name."""
 
     @property
     def os(self) -> OS:
-        """Its system."""
+        """The node's OS."""
 
     @property
     def pool(self) -> str:
-        """Its group."""
+        """The node's pool."""
 
     @property
     def member(self) -> int:
-        """Its ordinal there."""
+        """The node's ordinal in its pool."""
 
 
 def pod_name(node: CapturedNode) -> str:
@@ -108,7 +109,7 @@ def pod_name(node: CapturedNode) -> str:
 
 
 def capture_pod(node: NodeFacts, blank: Blank) -> Object:
-    """Return the Pod that captures on a node; ``CannotCaptureError`` where it may not stand."""
+    """Return the Pod that captures on a node; ``RefusedCaptureError`` if it is not allowed."""
     if node.os is OS.WINDOWS and node.host_process.value is not True:
         raise RefusedCaptureError(
             f"{node.name} has no HostProcess containers, in which pktmon is run: {node.host_process.origin}"
@@ -130,7 +131,7 @@ def capture_pod(node: NodeFacts, blank: Blank) -> Object:
 
 
 def expression(flow: Flow) -> str:
-    """Return the flow as an expression of pcap-filter(7); inside tunnels headers stand at fixed places."""
+    """Return the flow as a pcap-filter(7) expression; tunnelled headers are at fixed offsets."""
     mask = 0xFFFF & ~(PORTS - 1)
     plain = [_ports(flow), *(f"port {port}" for port in flow.served), "icmp"]
     if flow.tunnel is None:
@@ -153,11 +154,11 @@ def _ports(flow: Flow) -> str:
 
 _INNER_PROTOCOL = 8 + 8 + 14 + 9
 _INNER_SOURCE_PORT = 8 + 8 + 14 + 20
-"""Bytes from the outer UDP header on: UDP, VXLAN or GENEVE without options, Ethernet, IPv4 without options."""
+"""Offsets from the outer UDP header: UDP, VXLAN or GENEVE without options, Ethernet, IPv4 without options."""
 
 
 def tcpdump_words(flow: Flow) -> tuple[str, ...]:
-    """Return the argv that captures on a Linux node."""
+    """Return the argv of a capture on a Linux node."""
     bounds = ("timeout", "-s", "INT", str(CAPTURE_SECONDS))
     shown = ("-i", "any", "-nn", "-tt", "-l", "-x", "-p")
     most = ("-s", str(SNAP_BYTES), "-c", str(CAPTURE_FRAMES))
@@ -165,7 +166,7 @@ def tcpdump_words(flow: Flow) -> tuple[str, ...]:
 
 
 def pktmon_filters(flow: Flow) -> Iterator[tuple[str, ...]]:
-    """Yield the argv of each filter that is set on a Windows node."""
+    """Yield the argv of each filter for a Windows node."""
     inside = ("-e",) if flow.tunnel is None else ("-e", str(flow.tunnel))
     for port in (*range(flow.base, flow.base + PORTS), *flow.served):
         yield ("pktmon", "filter", "add", "nettests", "-p", str(port), *inside)
@@ -174,21 +175,21 @@ def pktmon_filters(flow: Flow) -> Iterator[tuple[str, ...]]:
 
 @dataclass(slots=True, kw_only=True)
 class Capturer:
-    """A capture on one node. ``begin`` first, then ``end`` in any case."""
+    """A capture on one node: call ``begin``, then ``end`` in any case."""
 
     cluster: Cluster
     namespace: str
     node: CapturedNode
     flow: Flow
     remarks: list[str] = field(default_factory=list)
-    """What could not be undone."""
+    """Problems, such as changes that could not be undone."""
     _talk: Conversation | None = None
     _filtered: bool = False
     _started: bool = False
     _dialect: Dialect = Dialect.PRESENT
 
     def begin(self) -> None:
-        """Start to capture; ``CannotCaptureError`` if that fails."""
+        """Start to capture; raises ``CannotCaptureError``."""
         try:
             match self.node.os:
                 case OS.LINUX:
@@ -212,7 +213,7 @@ class Capturer:
         return self._exec().run(node_argv(*words), timeout=seconds).exit_code
 
     def end(self, *, until: str) -> str:
-        """Stop capturing, undo what was changed, and return what was captured; text with ``until`` is whole."""
+        """Stop, undo all changes and return the captured text, complete once it has ``until``."""
         match self.node.os:
             case OS.LINUX:
                 return self._end_tcpdump(until)
@@ -257,7 +258,7 @@ class Capturer:
         return talk.stdout + "".join(f"{line}\n" for line in _STATISTICS.findall(talk.stderr))
 
     def _interrupt(self, talk: Conversation) -> None:
-        """End tcpdump by SIGINT, upon which it says how many packets it lost; one that is hung up on says nothing."""
+        """End tcpdump by SIGINT, so that it reports lost packets; without a signal it does not."""
         if talk.exit_code is None:
             self._run("pkill", "-INT", "-f", _ports(self.flow))
         if not talk.hear(lambda _: "dropped by kernel" in talk.stderr, seconds=END_SECONDS):
@@ -292,7 +293,7 @@ class Capturer:
         self._tool(*self._dialect.start(log, packet_bytes=SNAP_BYTES, log_mib=LOG_MIB))
 
     def _require_room(self) -> None:
-        """Raise if the node has little free space; if it is unknown, the tool itself will fail."""
+        """Raise if the node has little free space; if that is unknown, let the tool fail."""
         free = None
         with suppress(ProgramMissingError):
             free = free_mib(self._run(*ROOM).stdout)
@@ -346,7 +347,7 @@ class Capturer:
 
 
 def give_up(captures: Sequence[Capturer]) -> None:
-    """End captures whose output is no longer needed."""
+    """End captures whose output is not needed."""
     for capture in captures:
         with suppress(ChannelError, OSError):
             capture.end(until="")

@@ -1,8 +1,8 @@
 """Change a Service step by step, each time to other backends, and watch who answers.
 
-Runs before the requests of ``CHURN``: the steps of ``service_changes``, one after the other. Only Services that the
-run created for this check are changed, and they keep their addresses: a rule that kube-proxy left behind would still
-lead to an earlier backend. Every answer on the way is written to the journal; it is not interpreted here.
+Runs before the requests of ``CHURN``. Only Services that the run created for this check are
+changed, and they keep their addresses: a rule that kube-proxy left behind would still lead to an
+earlier backend. Every answer is journalled, but not interpreted here.
 """
 
 import threading
@@ -35,7 +35,7 @@ from nettests.probes.service_changes import Look, Operation, Step, group_of, ser
 
 @dataclass(slots=True)
 class InStep:
-    """Threads by name; each comes to every step, or leaves. Safe for threads."""
+    """A barrier for named threads that come to every step or leave. Thread-safe."""
 
     names: Iterable[str]
     _left: set[str] = field(init=False)
@@ -49,7 +49,7 @@ class InStep:
         self._left = set(self.names)
 
     def come(self, name: str, act: Callable[[], None]) -> None:
-        """Wait until all remaining threads have come; one of them acts, and all go on, or fail as it failed."""
+        """Wait for all remaining threads; one calls ``act``, and all raise its exception."""
         with self._changed:
             self._came.add(name)
             step = self._step
@@ -61,7 +61,7 @@ class InStep:
                 raise self._failed
 
     def leave(self, name: str) -> bool:
-        """Come to no further step; return whether nobody is left."""
+        """Take part in no further step; return whether no thread is left."""
         with self._changed:
             self._left.discard(name)
             self._came.discard(name)
@@ -84,14 +84,14 @@ Object = dict[str, Any]
 PURPOSE = "churn"
 PAUSE_SECONDS = 0.3
 IN_A_ROW = 20
-"""Answers in a row from one backend that prove it is the only one; with two, chance brings them once in a million."""
+"""Answers in a row from one backend that prove it is the only one: with two, that happens once in a million."""
 SETTLING_SECONDS = 2.0
 SETTLING_TIMES = 3
-"""After a change that no answer shows, the wait is this many times what rules took to follow other changes."""
+"""After a change that no answer shows, wait this many times the longest time of the other changes."""
 
 
 class NotFollowedError(ClusterError):
-    """The Service could not be changed."""
+    """The Service could not be read or changed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,10 +102,10 @@ class _Watched:
     check: Check
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1_000_000)))
     longest: float = 0
-    """The longest time in seconds that rules took to follow a change."""
+    """The most seconds that rules took to follow a change."""
 
     def at(self, service: str) -> Action:
-        """Return one connection to a Service, as the check makes them."""
+        """Return the action for one connection of the check to a Service."""
         action = self.check.action
         target = replace(action.target, service=service)
         return replace(action, target=target, question=Question.REACH, connections=1)
@@ -118,27 +118,27 @@ class _Group:
     in_step: InStep
     services: dict[str, Object] = field(default_factory=dict)
     followed: dict[str, float] = field(default_factory=dict)
-    """By node, the longest time in seconds that its rules took to follow a change; only nodes that followed all."""
+    """The most seconds that a node's rules took to follow a change, by node; only nodes that followed all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Churn:
-    """Changes Services that only one check, or the members of one, use; safe for threads."""
+    """Changes Services that only one check, or its members, use; thread-safe."""
 
     services: Services
     namespace: str
     replacing: Replaces | None = None
     """Creates Pods for the changes that need them."""
     _groups: dict[str, _Group] = field(default_factory=dict)
-    """By check."""
+    """By check id."""
 
     def bring_together(self, checks: Sequence[Check]) -> None:
-        """Have these checks watch the same changes: each has to run in its own thread, and to leave."""
+        """Make these checks watch the same changes, each in its own thread until it ``leave``s."""
         group = _Group(InStep([check.id for check in checks]))
         self._groups.update({check.id: group for check in checks})
 
     def leave(self, check: Check, recorder: Recorder) -> None:
-        """Note that a check is done with its Service. The last one reports how long rules took to follow."""
+        """Note that a check is done with its Service; the last one reports how long rules took."""
         if group := self._groups.pop(check.id, None):
             last = group.in_step.leave(check.id)
             if last and group.followed:
@@ -149,12 +149,12 @@ class Churn:
                 )
 
     def carry_out(self, sender: Sender, check: Check) -> Mapping[str, str]:
-        """Change the Service many times, and leave it with the check's backend; return the context of its requests.
+        """Change the Service step by step; return the context of the check's requests.
 
-        It stops at the first change that the rules do not follow: the check then shows which backend answers
-        instead, if any. The context names the backend that should answer, because rules that never left the
-        last backend would look like rules that returned to it. Checks that watch the same Service go on once
-        this one has left.
+        It ends with the check's backend, or stops at the first change that the rules do not follow;
+        the check then shows which backend answers instead, if any. The context names the backend
+        that should answer, because rules that never left the last backend would look like rules
+        that returned to it. Other checks of the same Service continue once this one has left.
         """
         group = self._groups.get(check.id) or _Group(InStep([check.id]))
         watched = _Watched(sender=sender, check=check)
@@ -238,9 +238,9 @@ class Churn:
         return None
 
     def _watch(self, watched: _Watched, look: Look, until: float) -> bool:
-        """Probe until the expected backend answers, or none does if none is expected; return whether that happened.
+        """Probe until the expected backend answers (or none, if expected); return whether it did.
 
-        It counts from ``until`` on: before, the change may not have arrived.
+        Only answers after ``until`` count, because the change may not have arrived before.
         """
         sender, check, backend = watched.sender, watched.check, look.behind
         action = watched.at(look.service)
@@ -271,7 +271,7 @@ def _answers(attempt: Attempt, backend: str) -> bool:
 
 
 def _proxy_of(check: Check) -> str:
-    """Return the node whose rules are watched: the client's, or the one whose address is dialled."""
+    """Return the node whose rules are watched: the client's, or that of the dialled address."""
     at_target = check.target.descriptor.proxy is Proxy.TARGET
     return (check.target.node if at_target else check.source.node) or ""
 

@@ -1,8 +1,8 @@
-"""Run the positive controls of a negative answer: concurrently if they are silent, and dead ones once for all checks.
+"""Run the positive controls of negative answers: concurrently if silent, and shared by checks.
 
-Used by ``attempts``. Hundreds of checks share a few controls: one that is silent, or failed a moment ago, is not
-retried for each of them. Its answers are recorded for every check that needs them, with the check that sent them. A
-control that answers is run by each check in its own window.
+Hundreds of checks share a few controls: one that is silent, or failed a moment ago, is not retried
+for each of them. Its answers are recorded for every check that needs them, with the check that sent
+them. A control that answers is run by each check in its own window.
 """
 
 import threading
@@ -29,9 +29,9 @@ from nettests.probes.sending import Sender
 
 CONTROL_TRIES = 2
 WINDOW_SECONDS = 10.0
-"""How long a control's result holds after its last request was sent: about as long as a check that times out takes."""
+"""Seconds for which a control's failure holds after its last request: about the time of a check that times out."""
 SHARED = "shared"
-"""In ``Raw.context``: the check that ran this control in the same window."""
+"""The key in ``Raw.context`` for the check that ran this control in the same window."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _Errand:
     action: Action
     answers: Pending[tuple[Raw, ...]] = field(init=False)
     sent: float = 0.0
-    """When the last request had its turn; 0 while all still wait for theirs."""
+    """When the last request was sent; 0 while all still wait for a slot."""
 
     def silent(self) -> bool:
         """Whether it has no positive answer so far."""
@@ -51,14 +51,14 @@ class _Errand:
         try:
             return not any(proves(raw, self.action) for raw in self.answers.result())
         except NettestsError:
-            return False  # the client says why; others probe themselves
+            return False  # its own check reports the error; others send the control themselves
 
 
 @dataclass(slots=True)
 class Controls:
-    """The controls of a run; safe for threads.
+    """The controls of a run; thread-safe.
 
-    Other checks share a control: ``stopped`` ends it, not the end of the check that began it.
+    Checks share a control, so only ``stopped`` ends it, not the end of the check that started it.
     """
 
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -73,9 +73,10 @@ class Controls:
         turn: int = 0,
         on_silence: Callable[[], None] = lambda: None,
     ) -> bool:
-        """Run the controls for the request that failed: an answer of another port proves nothing about it.
+        """Run the controls for the failed request's turn; return whether all were answered.
 
-        Return whether all of them answered. ``on_silence`` is called when all were sent and some have no answer yet.
+        Another port's answer proves nothing. ``on_silence`` is called if some still wait for an
+        answer.
         """
         pending = []
         for control in check.controls:
@@ -94,7 +95,7 @@ class Controls:
         return alive
 
     def _errand(self, sender: Sender, check: Check, control: Control, turn: int) -> _Errand:
-        """Return the errand of this control: one without an answer in this window, or a new one."""
+        """Return this control's errand: another check's recent one without answer, or a new one."""
         key = control.action, turn
         with self._lock:
             earlier = self._errands.get(key)
@@ -115,7 +116,7 @@ class Controls:
             return errand
 
     def _holds(self, errand: _Errand) -> bool:
-        """Whether its missing answer is recent: it is still under way, or was a moment ago."""
+        """Whether it has no positive answer, and is under way or recent."""
         under_way = not errand.answers.over
         return (under_way or self.clock() - errand.sent < WINDOW_SECONDS) and errand.silent()
 
@@ -157,7 +158,7 @@ def _until_one(
 
 
 def _until_proven(action: Action, tries: tuple[Pending[Raw], ...]) -> tuple[Raw, ...]:
-    """Wait for all tries, or until one succeeds; return those that are over."""
+    """Wait until one try succeeds or all are over; return those that are over."""
     one_over(tries)
     over = [request.result() for request in tries if request.over]
     if any(proves(raw, action) for raw in over):
@@ -166,7 +167,7 @@ def _until_proven(action: Action, tries: tuple[Pending[Raw], ...]) -> tuple[Raw,
 
 
 def _worth_repeating(sender: Sender, control: Control, first: Pending[Raw]) -> bool:
-    """Whether to probe once more while a control has no answer; if it retries by itself, only if its resolver loses queries."""
+    """Whether to repeat a silent control; one that retries itself, only if queries get lost."""
     losing = queries_resolver(control.action) and sender.resolvers.answered(
         control.action.source.probe, since=first.began
     )
@@ -180,7 +181,7 @@ def _shared(raw: Raw, check: str, control: Control) -> Raw:
 
 
 def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw, ...]:
-    """Run a control that has to reach several backends, until two have answered; slow connections wait at the same time."""
+    """Run a control until two backends have answered; slow connections overlap."""
     connections: list[Pending[Raw]] = []
     for number in range(1, control.action.connections + 1):
         connections.append(_connection(sender, check, control, number))

@@ -1,7 +1,8 @@
-"""Use a Service while it gets other endpoints: new connections all the while, or one flow of datagrams.
+"""Use a Service while its endpoints change: new connections, or one flow of datagrams.
 
-The examiner of ``DURING``. The Service is the check's own; it is led from one backend to another in place, and in the end to
-the check's own. What was seen is a record for ``parse.during``; what it means is not known here.
+The examiner of ``DURING``. The check's own Service is switched from one backend to another in
+place, and finally to the check's own. The result is a record for ``parse.during``; it is not
+interpreted here.
 """
 
 import itertools
@@ -34,14 +35,14 @@ from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
 from nettests.rules.readings import reduced
 
 KEPT_SECONDS = 10.0
-"""How long a flow that does not follow is watched: no document says when it has to."""
+"""How long a flow that does not follow is watched: no document states a time."""
 REPLY_SECONDS = 2
 """How long a client waits for the reply to a datagram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFlow(InUse):
-    """One flow through a Service whose endpoint changes from a former backend to the check's own."""
+    """A flow through a Service that switches from a former backend to the check's own."""
 
     def record(self) -> Object:
         """Return the record of the flow; the Service ends with the check's own backend."""
@@ -72,14 +73,14 @@ class KeptFlow(InUse):
             self.lead(service, final)
 
     def _begin(self, talk: Conversation, numbers: Iterator[int]) -> Object:
-        """Say datagrams until one is answered, or as many were not as make a negative result; any one may be lost."""
+        """Send datagrams until one is answered, or as many fail as make a negative result."""
         silent, before = 0, self._say(talk, numbers)
         while before is None and silent + 1 < self.of.timing.failures:
             silent, before = silent + 1, self._say(talk, numbers)
         return {"before": before, "silent": silent}
 
     def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
-        """Send datagrams until the new backend answers one, or ``KEPT_SECONDS`` after it answers new flows."""
+        """Send datagrams until the new backend answers, or ``KEPT_SECONDS`` after it answers new flows."""
         final, _ = self.ends
         began, since, unanswered = time.monotonic(), None, 0
         while True:
@@ -121,21 +122,21 @@ class KeptFlow(InUse):
 
 
 CHANGES = 6
-"""How often the Service gets another backend while new connections are made."""
+"""How often the Service switches backends while new connections are opened."""
 IN_A_ROW = 10
-"""New connections in a row that the new backend has to answer before the next change."""
+"""New connections in a row that the new backend must answer before the next change."""
 LATE_SECONDS = 0.9
 """A connection that takes this long may have waited for a retransmitted SYN (a second at least)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuringChanges:
-    """Uses Services of single checks while it changes them; safe for threads."""
+    """Uses Services of single checks while changing them; thread-safe."""
 
     setting: Setting
 
     def examine(self, action: Action) -> Examination:
-        """Change the Service of a check, and use it meanwhile by the check's protocol."""
+        """Change the Service of a check, and use it meanwhile over the check's protocol."""
         if not action.target.former:
             raise NotOfferedError("the Service has one backend alone: it cannot get another one")
         over_udp = action.protocol is Carrier.UDP
@@ -161,14 +162,14 @@ class _Dialled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections(InUse):
-    """New connections to a Service, one after the other, while its backend changes."""
+    """Successive new connections to a Service while its backend changes."""
 
     _seen: list[_Dialled] = field(default_factory=list)
     """To the Service."""
     _beside: list[_Dialled] = field(default_factory=list)
-    """Directly to the backend that the Service has in the end."""
+    """Directly to the check's own backend, which the Service has in the end."""
     _ids: list[str] = field(default_factory=list)
-    """The ids of its load balancer in HNS, in order."""
+    """The successive ids of its load balancer in HNS."""
     _over: threading.Event = field(default_factory=threading.Event)
 
     def record(self) -> Object:
@@ -230,7 +231,7 @@ class Connections(InUse):
         )
 
     def _slowest_beside(self, connection: _Dialled) -> float | None:
-        """Return the longest time of the connections to the backend that overlapped this one to the Service, if any."""
+        """Return the longest time of overlapping connections to the backend, if there are any."""
         end = connection.began + connection.seconds
         took = [
             other.seconds
@@ -240,7 +241,7 @@ class Connections(InUse):
         return round(max(took), 3) if took else None
 
     def _look_up(self) -> None:
-        """Record the id of the Service's load balancer in HNS of the client's node, if a Pod there can query it."""
+        """Record the load balancer's id in HNS on the client's node, if it can be read there."""
         channel = channel_on(self.action.source.node, self.of.probes, self.of.standing)
         if self.system is not OS.WINDOWS or channel is None:
             return

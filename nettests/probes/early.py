@@ -1,9 +1,9 @@
-"""Run a check while a Service that it waits for is still silent, and hold its answers back until the deadline.
+"""Run a check while a Service that it waits for is still silent, and hold back its answers.
 
-Used by ``observer``: a Service that never converges would otherwise cost its deadline first and its checks' time-outs
-after that. The early answers count if nothing that the check waits for has converged since, or if the first answer
-was positive, because then the Service worked already. Otherwise they are dropped and the check runs again. Nothing is
-judged here.
+Used by ``observer``: a Service that never converges would otherwise cost its deadline, and then its
+checks' time-outs. The early answers count if nothing that the check waits for has converged since,
+or if the first answer was positive, because then the Service already worked. Otherwise they are
+dropped and the check runs again. Nothing is judged here.
 """
 
 import threading
@@ -28,14 +28,14 @@ _POLLED = frozenset(protocol for protocol, _ in PROTOCOLS)
 
 @dataclass(slots=True)
 class Lateness:
-    """``awaited`` are the pairs that each check waits for, by its id."""
+    """Which pairs missed their deadlines; ``awaited`` holds each check's pairs by its id."""
 
     directory: Directory
     awaited: Mapping[str, frozenset[Pair]]
     targeted: Mapping[str, frozenset[Pair]]
-    """Of these, the pairs that show the rules for a check's own packets."""
+    """The subset of pairs that show the rules for a check's own packets."""
     probed: frozenset[Pair]
-    """All pairs that show the rules for some check's own packets."""
+    """All pairs that show the rules for any check's own packets."""
     questions: Mapping[str, Action]
     """The action of each check, by id."""
     _late: dict[Pair, tuple[frozenset[Protocol], float, str]] = field(default_factory=dict)
@@ -45,7 +45,10 @@ class Lateness:
     def missed(
         self, pair: Pair, protocols: frozenset[Protocol], seconds: float, *, overloaded: str
     ) -> None:
-        """Note that a pair did not answer in these protocols within ``seconds``; ``overloaded`` says that its probe was."""
+        """Note that a pair did not answer in these protocols within ``seconds``.
+
+        ``overloaded`` says that its probe was overloaded.
+        """
         if not _is_pod(pair):
             with self._lock:
                 self._late[pair] = protocols, seconds, overloaded
@@ -56,9 +59,9 @@ class Lateness:
             self._answered.add(pair)
 
     def of(self, check: str) -> str | None:
-        """Name the Service that did not answer before the check was run, with probe, node and seconds.
+        """Name the Service that had not answered when the check ran, with probe, node and seconds.
 
-        If the probe was overloaded meanwhile, the text begins with that: it shows nothing of rules.
+        If the probe was overloaded, the text begins with that: it shows nothing about rules.
         """
         action = self.questions[check]
         with self._lock:
@@ -75,7 +78,7 @@ class Lateness:
             return None
         pair = min(
             reported, key=lambda pair: bool(late[pair][0])
-        )  # one that shows something of rules
+        )  # preferably one that shows something about rules
         overloaded, seconds = late[pair]
         if overloaded:
             return (
@@ -85,7 +88,7 @@ class Lateness:
         return f"Service {pair.name} did not answer {pair.probe} on {node} within {seconds:.0f} s"
 
     def _is_unreported(self, pair: Pair) -> bool:
-        """Whether no check targets the Service from this probe, and all Services targeted from it answer."""
+        """Whether no check targets the Service from this probe, and its targeted Services answer."""
         with self._lock:
             silent = self.probed - self._answered
         return pair not in self.probed and not any(
@@ -94,7 +97,7 @@ class Lateness:
 
 
 def _is_pod(pair: Pair) -> bool:
-    """Whether it is a Pod: then its container listens late, and no proxy is involved."""
+    """Whether it is a Pod: then its container listens late, and no Service proxy is involved."""
     return descriptor(pair.kind).owner is Owner.POD
 
 
@@ -110,7 +113,7 @@ def _met(action: Action, silent: frozenset[Protocol]) -> bool:
 
 
 def _targeted_pairs(check: Check, probe_on: dict[str, str]) -> frozenset[Pair]:
-    """Return the pairs that show the rules for a check's own packets: those of one node's proxy."""
+    """Return the pairs that show the rules for a check's own packets: of one node's proxy."""
     action = check.action
     at_target = action.target.descriptor.owner is Owner.NODE_PORT
     proxy = action.target.node if at_target else action.source.node
@@ -124,7 +127,7 @@ def lateness(
     awaited: Mapping[str, Iterable[Pair]],
     probe_on: dict[str, str],
 ) -> Lateness:
-    """Return the lateness of a run before anything converged."""
+    """Return a run's lateness before anything has converged."""
     targeted = {check.id: _targeted_pairs(check, probe_on) for check in checks}
     return Lateness(
         directory=directory,
@@ -136,18 +139,18 @@ def lateness(
 
 
 CONTROL = "control:"
-"""How the purpose of a control begins."""
+"""Prefix of a control's purpose."""
 
 
 @dataclass(slots=True)
 class Held:
-    """A recorder that holds back the records of one check; records of the run as a whole pass at once."""
+    """A recorder that holds back one check's records; records of the run pass through."""
 
     recorder: Recorder
     question: Question
     """What the check tests."""
     raws: list[Raw] = field(default_factory=list)
-    """The answers so far, in the order in which they came."""
+    """The answers so far, in order of arrival."""
     settled: threading.Event = field(default_factory=threading.Event)
     """Set when the first answer has arrived, or none will."""
     _done: Mapping[str, str | None] = field(default_factory=dict)
@@ -167,15 +170,15 @@ class Held:
         skip: str | None = None,
         late: str | None = None,  # noqa: ARG002 - not known as long as a Service has time
     ) -> None:
-        """Keep that the check was run to the end, or why not."""
+        """Keep that the check ended, or why it did not run."""
         self._done = {"distrust": distrust, "skip": skip}
 
     def event(self, text: str) -> None:
-        """Write what happened to the run."""
+        """Write an event of the run."""
         self.recorder.event(text)
 
     def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
-        """Write how long a Service took."""
+        """Write how long a Service took to converge."""
         self.recorder.convergence(
             service=service, probe=probe, seconds=seconds, converged=converged
         )
@@ -184,7 +187,7 @@ class Held:
     def refuted(self) -> bool:
         """Whether the answers already show that the Service had not converged.
 
-        Many connections meet all backends only then.
+        Checks of many connections count as such: only a converged Service reaches all backends.
         """
         first = self._first()
         lost = first is not None and not positive(first, self.question)
@@ -192,7 +195,7 @@ class Held:
 
     @property
     def proven(self) -> bool:
-        """Whether the check was run to its end, its controls answered, and the Service served from the first answer on."""
+        """Whether the check ended, its controls were answered, and so was its first request."""
         first = self._first()
         finished = not any(self._done.values()) and first is not None
         controls = {raw.purpose for raw in self.raws if raw.purpose.startswith(CONTROL)}
@@ -212,15 +215,15 @@ class Held:
 
 @dataclass(slots=True)
 class Early:
-    """One check that was run before its time, while ``awaited`` were silent."""
+    """One check that ran early, while ``awaited`` were silent."""
 
     awaited: frozenset[Pair]
     held: Held
     probed: Future[None]
     void: threading.Event
-    """Set when one of ``awaited`` has converged meanwhile, and no answer shows that it served before."""
+    """Set when one of ``awaited`` has converged meanwhile and no answer shows that it worked before."""
     doubted: bool = False
-    """Whether one of ``awaited`` has converged meanwhile: then only an answer shows that it served before."""
+    """Whether one of ``awaited`` has converged meanwhile: then only an answer shows that it worked before."""
 
     def __post_init__(self) -> None:
         self.probed.add_done_callback(lambda _: self.held.settled.set())
@@ -232,9 +235,9 @@ class Early:
             self.void.set()
 
     def counts(self) -> bool:
-        """Wait until the check was run, or its first answer shows that it does not count; return whether it counts.
+        """Wait until the early run counts or does not; return whether it does.
 
-        What it still waits for may take a resolver's 40 s.
+        A first answer that rules it out ends the wait: the rest may take a resolver's 40 s.
         """
         if self.doubted:
             self.held.settled.wait()
@@ -259,10 +262,10 @@ class Waiting:
             self.early.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
-        """Whether everything that it waits for has stalled, and no earlier run of it counts for that."""
+        """Whether all that it waits for has stalled, and no early run was started or is still valid."""
         begun_early = self.early is not None and not self.early.void.is_set()
         return bool(self.pairs) and self.pairs <= stalled and not begun_early
 
     def kept(self) -> Early | None:
-        """Return the early run, if it counts."""
+        """Return the early run unless it is void."""
         return self.early if self.early is not None and not self.early.void.is_set() else None

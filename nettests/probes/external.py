@@ -1,8 +1,8 @@
-"""The external vantage: request a NodePort from outside, through the forward proxy of the cluster profile, or send it a datagram.
+"""The external vantage: request a NodePort from outside, or send it a datagram, perhaps by a proxy.
 
-Contacts nothing else. The proxy is a control channel: if it cannot be reached or refuses its credentials, nothing is
-known of the network behind it. What it reports of its own connection attempt (``X-Squid-Error``, or the reply of a
-SOCKS proxy) is the observation.
+It contacts nothing else. The cluster profile's proxy is a control channel: if it cannot be reached
+or rejects the credentials, nothing is known of the network behind it. What it reports of its own
+connection attempt (``X-Squid-Error``, or a SOCKS proxy's reply) is the observation.
 """
 
 import ipaddress
@@ -23,10 +23,10 @@ from nettests.model import limits
 from nettests.model.channel import ChannelError
 
 _PORT = 1080
-"""The port of SOCKS proxies unless their address names another one (RFC 1928, section 3)."""
+"""The default port of SOCKS proxies (RFC 1928, section 3)."""
 _VERSION, _ASSOCIATE = 5, 3
 _NO_PROOF, _PASSWORD = 0, 2
-"""Methods of authentication."""
+"""Authentication methods."""
 _IPV4, _IPV6 = 1, 4
 _ADDRESS_BYTES = {_IPV4: 4, _IPV6: 16}
 _LONGEST = 65535
@@ -40,7 +40,7 @@ Place = tuple[str, int]
 
 
 def exchange(proxy: str | None, target: Place, request: str, *, timeout: float) -> str:
-    """Return what ``target`` answers to one datagram; ``OSError`` where nothing, or an ICMP message, comes back."""
+    """Return the answer to one datagram; raises ``OSError`` on a time-out or an ICMP error."""
     with ExitStack() as held:
         if proxy is None:
             sock = held.enter_context(_datagrams(target[0]))
@@ -72,7 +72,7 @@ def _datagrams(host: str) -> socket.socket:
 
 
 def _relay(held: ExitStack, proxy: str, timeout: float) -> socket.socket:
-    """Return a socket that leads to the relay of ``proxy``, for as long as ``held`` is."""
+    """Return a socket connected to the UDP relay of ``proxy``, open as long as ``held``."""
     parts = urlsplit(proxy)
     who = unquote(parts.username or ""), unquote(parts.password or "")
     try:
@@ -147,7 +147,7 @@ _REPLY = re.compile(r": 0x0([0-9a-fA-F]): ([^:]+)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """The result of a fetch: a status and a body, or the error of the attempt to connect."""
+    """The result of a fetch: status and body, or the error of the attempt to connect."""
 
     status: int | None
     body: str
@@ -156,30 +156,30 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class External:
-    """Fetches from outside: ``proxy`` is the address of a forward or SOCKS proxy, ``None`` for directly."""
+    """Fetches from outside: by the forward or SOCKS proxy ``proxy``, or directly if it is ``None``."""
 
     proxy: str | None
     udp_proxy: str | None = None
-    """The address of a SOCKS proxy that relays datagrams; what goes directly needs none."""
+    """The address of a SOCKS proxy that relays datagrams, if ``proxy`` is set."""
 
     @property
     def channel(self) -> str:
-        """How the journal names this vantage's channel."""
+        """The channel's name in the journal."""
         return "proxy" if self.proxy else "direct"
 
     @property
     def _speaks_http(self) -> bool:
-        """Whether a status may be the proxy's own: a SOCKS proxy only passes bytes on."""
+        """Whether a status may be the proxy's own; a SOCKS proxy only passes bytes on."""
         return bool(self.proxy and self.proxy.startswith("http"))
 
     def fetch(self, url: str, *, timeout: float, margin: float) -> Fetched:
-        """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to say why not."""
+        """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to report an error."""
         patience = timeout + margin if self.proxy else timeout
         limit = Patience()
         limit.begin(patience)
         with requests.Session() as session:
             session.mount("http://", TimelyAdapter(limit))
-            session.trust_env = False  # nothing of the environment decides where this goes
+            session.trust_env = False  # ignore proxy settings of the environment
             session.headers["Connection"] = "close"
             session.headers["Accept"] = "*/*"
             proxies = {"http": self.proxy} if self.proxy else {}
@@ -224,19 +224,19 @@ class External:
 
 
 class TimelyAdapter(HTTPAdapter):
-    """Connections whose answers end by a deadline, with a proxy or without."""
+    """An adapter whose answers end by a deadline, with a proxy or without."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
         super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
-        """Make the manager of direct connections."""
+        """Create the pool of direct connections."""
         super().init_poolmanager(*arguments, **options)
         timely(self.poolmanager, self._patience)
 
     def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
-        """Return the manager of connections through a proxy; it is made once."""
+        """Return the cached pool of connections through a proxy."""
         cached = proxy in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **options)
         if not cached:
@@ -245,7 +245,7 @@ class TimelyAdapter(HTTPAdapter):
 
 
 def _body(answer: requests.Response) -> str:
-    """Return the body, up to a bound: servers outside the cluster are not trusted."""
+    """Return the body up to a size limit, because servers outside are not trusted."""
     pieces, size = [], 0
     for piece in answer.iter_content(_PIECE):
         size += len(piece)
@@ -258,7 +258,7 @@ def _body(answer: requests.Response) -> str:
 
 
 def _socks_reply(error: Exception) -> str:
-    """Return a SOCKS proxy's reply about its own attempt to connect; empty if it made none."""
+    """Return a SOCKS proxy's reply about its own attempt to connect; else empty."""
     match = _REPLY.search(str(_reason(error)))
     return f"{SOCKS_REPLY} {int(match[1], 16)}: {match[2]}" if match else ""
 

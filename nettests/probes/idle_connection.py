@@ -1,10 +1,10 @@
 """Test whether an idle TCP connection still carries data.
 
-The examiner of ``IDLE``. Neither end may send TCP keep-alives, which all Go programs do: a client of ``client_scripts``
-holds one end, and ``nc`` hands the other to ``cat``. Both are processes in the run's own Pods; the client's input is
-an exec's, so that words and pauses are timed here. Through a Service it is the same: the Service leads to one Pod's
-ports by their own numbers. Outside the cluster no server is started: the client speaks HTTP to the external target,
-and a target that closes idle connections is not tested. ``parse.idle`` reads the record.
+The examiner of ``IDLE``. Neither end may send TCP keep-alives, as all Go programs do: one end is a
+client of ``client_scripts``, and at the other ``nc`` runs ``cat``. Both are processes in the run's
+own Pods; the client's input comes over exec, so words and pauses are timed here. Services map each
+port to the same port of one Pod. Outside the cluster, the client sends HTTP to the external target;
+one that closes idle connections is not tested. ``parse.idle`` reads the record.
 """
 
 import itertools
@@ -36,11 +36,11 @@ from nettests.probes.sending import STOPPED, StoppedError
 Object = dict[str, Any]
 
 FIRST_PORT, PORTS = 21000, 1000
-"""Each connection has a port of its own: ``nc`` serves one, and below the ports that systems hand out."""
+"""Each connection has its own port, as ``nc`` serves only one; all are below the dynamic port ranges."""
 STAY_SECONDS = 10.0
 PAUSE_SECONDS = 0.3
 PATIENCE_DIALS = 2
-"""A client waits this many times ``dial`` for an echo: long enough for a few retransmissions."""
+"""A client waits this many times ``timing.dial`` for an echo, enough for a few retransmissions."""
 CLIENT, SERVER = "probe", "hostname"
 """The containers of a probe and of a server."""
 
@@ -56,13 +56,13 @@ class _Line:
     server: Conversation | None = None
 
     def say(self, word: str, *, seconds: float) -> bool:
-        """Send a word, and wait until the client reports on it; return whether it came back."""
+        """Send a word and wait for the client's report; return whether the word came back."""
         self.client.say(f"{word}\n")
         self.client.hear(lambda output: fate(output, word) is not Fate.UNTOLD, seconds=seconds)
         return fate(self.client.stdout, word) is Fate.ANSWERED
 
     def stay(self) -> None:
-        """Keep both streams."""
+        """Keep both exec streams open."""
         self.client.stay()
         if self.server is not None:
             self.server.stay()
@@ -83,7 +83,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdleConnection:
-    """Opens connections from probe to server and lets them idle; safe for threads."""
+    """Opens connections from probe to server and lets them idle; thread-safe."""
 
     talks: Converses
     namespace: str
@@ -99,7 +99,7 @@ class IdleConnection:
     """By Service, an iterator over its ports."""
 
     def examine(self, action: Action) -> Examination:
-        """Send a word, idle, and send another one; if that is not answered, send one over a new connection."""
+        """Send a word, idle, and send another; if it is not answered, try a new connection."""
         seconds = self.timing.idle
         if seconds <= self.timing.flow_memory:
             raise NotOfferedError(
@@ -115,7 +115,7 @@ class IdleConnection:
         return Examination(tool="idle", words=words, channel="exec", stdout=json.dumps(record))
 
     def hold(self, action: Action, lines: ExitStack) -> "Held":
-        """Open a connection, send a word and idle for as long as a check does; ``ChannelError`` if it fails."""
+        """Open a connection, send a word and idle as long as a check does; ``ChannelError``."""
         if _is_outside(action):
             raise NotOfferedError(
                 "a server outside has no port that tells one connection from others"
@@ -166,18 +166,18 @@ class IdleConnection:
 
     @property
     def _reply(self) -> int:
-        """How long a client waits for a word to come back, in whole seconds."""
+        """Seconds that a client waits for a word to come back."""
         return math.ceil(PATIENCE_DIALS * self.timing.dial)
 
     @property
     def _patience(self) -> float:
-        """How long to wait for a client, which itself reports that nothing came back."""
+        """Seconds to wait for a client's report, including the report that nothing came back."""
         return self._reply + self.timing.execute
 
     def _open(self, action: Action, lines: ExitStack) -> _Line:
         """Return a connection, or the result of the last try.
 
-        ``nc`` does not report when it listens: a client that is refused is replaced until it does.
+        ``nc`` does not report when it listens, so a refused client is replaced until it does.
         """
         if _is_outside(action):
             return self._open_outwards(action, lines)
@@ -217,7 +217,7 @@ class IdleConnection:
         return _Line(client_words=words, client=client)
 
     def _where(self, target: Target) -> tuple[StandingPod, tuple[Address, ...], int]:
-        """Return the Pod that answers, the addresses to dial, and a port that no other connection uses."""
+        """Return the server Pod, the addresses to dial, and a port without another connection."""
         if target.service is None:
             pod = self.standing[target.pod or ""]
             return pod, pod.addresses, next(self._ports)
@@ -246,11 +246,11 @@ class Held:
 
     @property
     def port(self) -> int:
-        """The port of its server, which no other connection uses."""
+        """The server's port, which no other connection uses."""
         return self.line.port
 
     def answered(self) -> bool:
-        """Use it again, and return whether it still carries an answer; ``ChannelError`` if the client reports nothing."""
+        """Use it again; return whether it is answered. ``ChannelError`` without a report."""
         if self.line.say(AFTER, seconds=self.connections._patience):  # noqa: SLF001 - of the same module
             return True
         if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
@@ -260,7 +260,7 @@ class Held:
         return False
 
     def answered_anew(self) -> bool:
-        """Open a new connection, and return whether that carries an answer."""
+        """Open a new connection, and return whether it is answered."""
         fresh = self.connections._open(self.action, self.lines)  # noqa: SLF001 - of the same module
         return fresh.say(ANEW, seconds=self.connections._patience)  # noqa: SLF001 - of the same module
 
@@ -274,12 +274,12 @@ def _output_of(line: _Line) -> str:
 
 
 def _nothing(_output: str) -> bool:
-    """Wait for the end of a process: nothing that it says is enough."""
+    """Never satisfied by output: wait for the end of a process."""
     return False
 
 
 def _nc(system: OS) -> tuple[str, ...]:
-    """Return the command of ``nc``: the Linux image's own is OpenBSD's, which runs no program."""
+    """Return the command of ``nc``; the Linux image's own is OpenBSD's, which runs no program."""
     match system:
         case OS.LINUX:
             return ("busybox", "nc")

@@ -1,10 +1,10 @@
-"""The known questions that calibrate a vantage's instruments, and the shell text that runs them. Pure.
+"""Known questions that calibrate a vantage's instruments, and the shell text that runs them.
 
 A probe costs two processes: one of a program that does not exist, and one shell with all other
 questions, each between marks in both streams, with an exit code that has to arrive. On Windows the
 shell is ``cmd``; its text has no character on which an outer ``cmd /c`` would act, which hcsshim
-adds since 0.10 (``model.windows_programs``). Tools are started with the same argv as in checks and
-rules. ``parse.known_answers`` holds the right readings.
+adds since 0.10 (``model.windows_programs``). Tools get the same argv as in checks and rules.
+``parse.known_answers`` holds the right readings.
 """
 
 import re
@@ -102,7 +102,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A command of the shell's text, and its questions: none, one, or several with marks of its own."""
+    """A command of the shell's text and its questions: none, one, or several with own marks."""
 
     words: tuple[str, ...]
     questions: tuple[KnownQuestion, ...]
@@ -195,7 +195,7 @@ def _part(name: str, *words: str) -> _Part:
 
 
 def _curl(place: Place) -> Iterator[_Part]:
-    """Yield requests to a node's own server; a refusal takes two seconds on Windows (curl#14144)."""
+    """Yield requests to a local server; a refusal takes two seconds on Windows (curl#14144)."""
     _, curl = host_programs(place.os)
     opened, closed = (NODE_HTTP, NODE_CLOSED) if place.on_node else (PROBE_HTTP, POD_CLOSED)
     if place.here:

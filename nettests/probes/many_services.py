@@ -1,8 +1,8 @@
 """Create many Services beside those of a run, check them from each node, and remove them.
 
-The examiner of ``SCALE``. All its checks share the Services, which ``bulk_services`` creates and removes in batches,
-while each check looks from its own node: at the last of them, at an older Service, at what is left.
-``parse.many_services`` reads the record.
+The examiner of ``SCALE``. All its checks share the Services, which ``bulk_services`` creates and
+removes in batches. Each check looks from its own node: at the last of them, at an older Service, or
+at what is left. ``parse.many_services`` reads the record.
 """
 
 import json
@@ -38,17 +38,17 @@ from nettests.rules.readings import reduced
 Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.5
-"""Pause between two connections of one node: some hundreds in a minute or two, and no load."""
+"""Pause between two connections of one node: some hundred of them in a minute or two cause no load."""
 PROGRAMMING_SECONDS = 0.1
-"""Extra time of a node for each Service: HNS creates its load balancers one after the other."""
+"""Additional time of a node for each Service: HNS creates load balancers one after the other."""
 SAMPLE = 20
-"""How many Services are sampled, evenly, to see from which number on they are not served."""
+"""How many Services are sampled at even intervals to find from which number on they are not served."""
 KEPT = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManyServices:
-    """Tests many Services from each node; safe for threads. Its checks have to run at the same time."""
+    """Tests many Services from each node; thread-safe. Its checks must run at the same time."""
 
     making: Making
     blank: Blank
@@ -62,7 +62,7 @@ class ManyServices:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def examine(self, action: Action) -> Examination:
-        """Carry out one check from one node; the first check creates the Services, and the last one removes them."""
+        """Run one node's check; the first one creates the Services, the last one removes them."""
         settings = action.target.settings
         if settings is None or settings.crowd is None:
             raise CannotProbeError("nothing says what is looked at beside many Services")
@@ -107,7 +107,7 @@ class _Node:
     many: Many
 
     def look(self, crowd: Crowd) -> Object:
-        """Return the record; ``NotOfferedError`` if the Services could not be created."""
+        """Return the record; raises ``NotOfferedError`` if the Services could not be created."""
         match crowd:
             case Crowd.BESIDE:
                 self.many.settled(self.action)  # it does not delay the others
@@ -158,7 +158,7 @@ class _Node:
         }
 
     def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
-        """Dial the last one until it answers, or time is up; return the time since its creation, and the body."""
+        """Dial the last one until it answers or times out; return its time since creation, and the body."""
         last = services[-1]
         deadline = max(last.at, time.monotonic()) + self._patience
         while True:
@@ -170,7 +170,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _beside(self) -> Object:
-        """Dial an existing Service from before the others are created until they are removed."""
+        """Dial a Service that existed before until the others are removed."""
         address, tries, slowest, backend = self._standing_address(), 0, 0.0, None
         failed: list[str] = []
         while True:
@@ -192,7 +192,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _removed(self, services: Sequence[CreatedService]) -> Object:
-        """Wait until the Services are removed, then until nothing answers at their addresses and HNS lists none."""
+        """Wait for the removal, then until no address answers and HNS lists none."""
         self.many.settled(self.action)
         began = self.many.wait_until_removed()
         picked = _picked(services)
@@ -220,7 +220,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _listed(self) -> tuple[list[str] | None, str]:
-        """Return the addresses of removed Services that HNS on this node lists; ``None``, and why, if it cannot be read."""
+        """Return the removed Services' addresses that HNS still lists; ``None`` and why if unreadable."""
         if self._os is not OS.WINDOWS:
             return None, "what the node's Service proxy holds is not read"
         execute = channel_on(self.action.source.node, self.of.probes, self.of.standing)
@@ -262,7 +262,7 @@ class _Node:
 
     @property
     def channel(self) -> str:
-        """The channel by which the probe is reached."""
+        """The name of the probe's channel."""
         return self._channels[0].name if self._channels else "none"
 
     @property
@@ -271,7 +271,7 @@ class _Node:
         return probe.http if probe else ()
 
     def _dial(self, address: str) -> str:
-        """Return the body of the probe's own dial; ``ChannelError`` if the probe is not reached."""
+        """Return the body of one dial by the probe; raises ``ChannelError``."""
         if not self._channels:
             raise ChannelError(f"probe {self.action.source.probe} has no control channel")
         timing = self.of.timing

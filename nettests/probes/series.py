@@ -1,7 +1,8 @@
-"""Open the many connections of one check, and the next one beside one that is slow to be answered.
+"""Open the many connections of one check, the next one while a slow one still waits.
 
-Used by ``attempts`` for checks of distribution and affinity. If packets are lost, each connection takes the seconds
-after which a SYN is sent again: one after the other, they would hold up the whole run. Nothing is judged here.
+Used by ``attempts`` for checks of distribution and affinity. If packets are lost, each connection
+takes as long as a SYN's retransmission; in sequence they would delay the whole run. Nothing is
+judged here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ from nettests.probes.sending import Sender
 def next_attempt(
     turns: Sequence[int], attempts: Sequence[Attempt], *, successes: int, failures: int
 ) -> int | None:
-    """Return the next turn after these turns and their attempts; ``None`` if they are enough."""
+    """Return the next turn after these attempts; ``None`` if they are enough."""
     ports = by_port(attempts)
     if ports:
         return _of_a_port(ports, turns, attempts, successes=successes, failures=failures)
@@ -54,20 +55,20 @@ def _of_a_port(
 
 
 BESIDE_SECONDS = PROMPT_SECONDS
-"""A connection without an answer by then is slow: two nodes need milliseconds."""
+"""A connection without an answer by then is slow: normally it takes milliseconds."""
 UNDER_WAY = Bounds().connections_per_check
 
 
 @dataclass(slots=True)
 class Series:
-    """The connections of one check, by turn: first which backend answers, then which client the server saw."""
+    """The connections of one check: first for the backend's name, then for the client's address."""
 
     sender: Sender
     check: Check
     _begun: list[Pending[Raw]] = field(default_factory=list)
 
     def run(self) -> None:
-        """Open connections until there are enough, or too many have failed; wait for all of them."""
+        """Open connections until there are enough or too many have failed; wait for all of them."""
         action = self.check.action
         turns = [0] * action.connections + [1] * self._client_addresses
         try:
@@ -88,7 +89,7 @@ class Series:
 
     @property
     def _client_addresses(self) -> int:
-        """How many connections report the client's port: for a member just enough to show that ports differ."""
+        """How many connections report the client's port; two suffice for a member."""
         wanted = self.sender.timing.client_addresses
         return min(2, wanted) if member_of(self.check.id) else wanted
 
@@ -105,7 +106,7 @@ class Series:
     def _wait(self, *, alone: bool) -> None:
         """Wait until the next one may be opened.
 
-        The first one is alone, as it shows a client's backend under session affinity; without an answer it shows none.
+        The first one is alone because it shows the client's backend under session affinity.
         """
         newest = self._begun[-1]
         newest.answered(DIAL_PATIENCE if alone else BESIDE_SECONDS)
@@ -117,7 +118,7 @@ class Series:
     def _full(self, under_way: int) -> bool:
         """Whether enough are under way; if none was answered, as many as make a failure.
 
-        Where some ports refuse by design, all answers so far may be refusals, which take Windows 1.5 s.
+        If some ports refuse by design, a refusal counts as an answer; on Windows it takes 1.5 s.
         """
         question = self.check.action.question
         over = [connection.result() for connection in self._begun if connection.over]

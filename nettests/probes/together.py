@@ -1,11 +1,10 @@
 """Commands that wait for one Pod at the same time become one process: a shell runs them in a row.
 
-Between ``sending`` and a Pod's exec channel, where each question is a process and each process a
-request. Rows of one sort stop at the first failing command, whose result counts: the others are run
-alone, and commands to that kind of target take other ways from then on. Rows of commands that fail
-promptly (lookups, refusing targets) continue up to a command without an answer in time: its kind is
-run alone from then on, so that time-outs overlap. A process without its commands' marks shows
-nothing.
+Between ``sending`` and a Pod's exec channel, where a question is a process and each process a
+request. Some rows stop at the first failing command, whose result counts: the others run alone, and
+commands to that kind of target take other ways from then on. Rows of commands that fail promptly
+(lookups, refusing targets) continue up to a command without an answer in time, whose kind runs
+alone from then on, so that time-outs overlap. A process without its commands' marks shows nothing.
 """
 
 import re
@@ -91,7 +90,7 @@ class Together:
         return mine.done
 
     def _lead(self) -> None:
-        """When it is this Pod's turn, take the waiting commands, the caller's first, and run them."""
+        """On this Pod's turn, take the waiting commands, the caller's first, and run them."""
         with self._turns, self.channel.slots:
             with self._lock:
                 most = MOST_GOING_ON if self.goes_on else MOST
@@ -169,7 +168,7 @@ _BEGINS = re.compile(r"~\d+~[ \r]*\n?")
 
 
 def _each_of(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, ExecAnswer]]:
-    """Yield each command's start and result, up to a failed one; ``None`` if its time is unknown."""
+    """Yield start and result of each command up to a failed one; ``None``: its time is unknown."""
     sections: list[tuple[str, int | None, float]] = []
     rest = got.stdout
     for number in range(commands):
