@@ -1,8 +1,9 @@
-"""Look in a server's log whether an unanswered datagram arrived: which of the two directions is broken.
+"""Search a server's log for an unanswered datagram, to tell which direction is broken.
 
-Used by ``attempts`` if a Pod on another node is silent over UDP and all positive controls answered: a client cannot
-tell a lost request from a lost answer. agnhost's UDP server logs what it echoes, so one more echo is sent, of a size
-that no other request of the run has, and the log is read through the API server. Nothing is judged here.
+Used by ``attempts`` if a Pod on another node is silent over UDP and all positive controls were
+answered: a client cannot tell a lost request from a lost answer. agnhost's UDP server logs what it
+echoes, so one more echo is sent, of a size that no other request has, and the log is read through
+the API server. Nothing is judged here.
 """
 
 import time
@@ -22,11 +23,11 @@ from nettests.probes.sending import Sender
 CONTAINER = "hostname"
 """The container of a server Pod that answers over UDP (``manifests/probes/server.yaml``)."""
 SMALLEST = 64
-"""Bytes of the first node's echo; each further node's is one longer, and payloads are far longer."""
+"""Bytes of the first node's echo; each further node's is one byte longer, and payloads are far longer."""
 
 
 class Logs(Interface):
-    """What reads containers' logs; failures are ``ChannelError``."""
+    """Reads containers' logs; failures raise ``ChannelError``."""
 
     def log_of(self, namespace: str, pod: str, container: str) -> str:
         """Return a container's log."""
@@ -34,13 +35,13 @@ class Logs(Interface):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrivals:
-    """Looks whether datagrams arrived; safe for threads."""
+    """Searches servers' logs for datagrams; thread-safe."""
 
     logs: Logs
     namespace: str
 
     def look(self, sender: Sender, check: Check) -> None:
-        """Send one more echo and record what the server's log says of it; nothing if the log cannot be read."""
+        """Send one more echo and record the log lines about it, or why the log is unreadable."""
         nodes = [node.name for node in sender.directory.facts.nodes]
         size = SMALLEST + nodes.index(check.source.node or "")
         sender.send(check.id, ARRIVAL, 1, replace(check.action, size=size))
@@ -70,7 +71,7 @@ class Arrivals:
 
 
 def in_question(check: Check, raws: Sequence[Raw]) -> bool:
-    """Whether either direction may have lost a check's packets: between Pods of two nodes, over UDP."""
+    """Whether all of a check's packets timed out, over UDP between Pods of two nodes."""
     action = check.action
     return (
         _between_pods(action, check.placement)

@@ -1,7 +1,7 @@
-"""Create the many Services of ``many_services`` once for all checks that use them, and remove them afterwards.
+"""Create the many Services of ``many_services`` once for all checks, and remove them afterwards.
 
-A thread creates and removes them in batches while checks look at them. If a run ends early, its clean-up removes
-them: they are in its namespace and carry its labels.
+A thread creates and removes them in batches while checks use them. If a run ends early, its
+clean-up removes them, because they are in its namespace and have its labels.
 """
 
 import threading
@@ -23,23 +23,23 @@ from nettests.probes.sending import STOPPED, StoppedError
 Object = dict[str, Any]
 
 BATCH = 50
-"""Services that are created or removed between two checks whether the run was stopped."""
+"""Services that are created or removed before the next look whether the run was stopped."""
 GATHERING_SECONDS = 1.0
-"""Checks that use the same Services arrive at about the same time: the wait before the first Service is created."""
+"""The wait for further checks of the same Services, which start at about the same time, before the first is created."""
 WAKING_SECONDS = 0.2
-"""Between two checks whether the run was stopped, during a wait."""
+"""Seconds between two looks whether the run was stopped, during a wait."""
 
 
 class Making(Creates, Protocol):
-    """What creates and removes Services of a run."""
+    """Creates and removes Services of a run."""
 
     def delete(self, path: str) -> None:
-        """Delete an object of the run's; ``ClusterError`` when it is refused."""
+        """Delete an object of the run; raises ``ClusterError`` if that is rejected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedService:
-    """One of the Services: its number from 1 on, its backend, and when it was created (monotonic)."""
+    """One Service: its number from 1, its backend, and when it was created (monotonic)."""
 
     number: int
     name: str
@@ -50,7 +50,7 @@ class CreatedService:
 
 @dataclass(slots=True, kw_only=True)
 class Many:
-    """The Services, and the checks that need them; safe for threads."""
+    """The Services, and the checks that need them; thread-safe."""
 
     making: Making
     blank: Blank
@@ -61,7 +61,7 @@ class Many:
     refused: str = ""
     """Why they could not be created."""
     took: float = 0
-    """Seconds that it took to create them."""
+    """Seconds taken to create them."""
     _backends: list[str] = field(default_factory=list)
     _needed: set[int] = field(default_factory=set)
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -94,17 +94,17 @@ class Many:
         return self._removed_at is not None
 
     def wait_until_created(self) -> Sequence[CreatedService]:
-        """Wait for the last one; ``StoppedError`` when the run is stopped meanwhile."""
+        """Wait for the last one; raises ``StoppedError`` if the run is stopped."""
         self._wait(lambda: self._complete)
         return self.created
 
     def wait_until_removed(self) -> float:
-        """Wait until they are removed; return when that was."""
+        """Wait until they are removed; return when that was (monotonic)."""
         self._wait(lambda: self.over)
         return self._removed_at or 0
 
     def pause(self, seconds: float) -> None:
-        """Wait for so long; ``StoppedError`` when the run is stopped meanwhile."""
+        """Wait so many seconds; raises ``StoppedError`` if the run is stopped."""
         if self.stopped.wait(seconds):
             raise StoppedError(f"{STOPPED} while many Services were looked at")
 
@@ -143,7 +143,7 @@ class Many:
         self.took = time.monotonic() - began
 
     def _take(self, batch: Sequence[Future[CreatedService]]) -> None:
-        """Keep the Services of a batch that were created; raise the first refusal."""
+        """Keep the Services of a batch that were created; raise the first error."""
         refused: list[Exception] = []
         for creation in batch:
             try:
@@ -193,7 +193,7 @@ def _batches(items: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def service(number: int, backend: str, blank: Blank) -> Object:
-    """Return one of the Services: one TCP port in front of one Pod."""
+    """Return one of the Services: one TCP port and one Pod."""
     item = read_template("service")
     item["metadata"] |= {
         "name": f"many-{number}",

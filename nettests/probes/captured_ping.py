@@ -1,7 +1,8 @@
-"""A ping of the machine that this runs on, captured by its own pktmon with the commands of traces: do we read its log?
+"""Capture a ping of this machine by its own pktmon, as traces do, to test how its log is read.
 
-For ``nettests calibrate --local`` on Windows. A machine that does not allow it, or on which somebody else captures, says
-why. Bytes of frames are left out of what is recorded: they have addresses that no pseudonym replaces.
+For ``nettests calibrate --local`` on Windows. A machine that does not allow it, or on which another
+capture runs, reports why. Bytes of frames are not recorded: they contain addresses that no
+pseudonym replaces.
 """
 
 import re
@@ -21,15 +22,15 @@ from nettests.probes.known_questions import TEST_NET, ping
 from nettests.tracing.printed import read_pktmon
 
 _BASE = 28000
-"""Of the ports that a filter lets through beside ICMP."""
+"""The first of the ports that the filter passes besides ICMP."""
 _LONGEST = 4000
-"""Characters of a log that are recorded."""
+"""The most characters of a log that are recorded."""
 # sample: \t0x0010:  40ec 99b9 1725 f0b4 d2
 _BYTES = re.compile(r"(?m)^\s*0x[0-9a-fA-F]{4,8}:.*\n?")
 
 
 def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
-    """Return how the log of a capture was read while this machine sent a ping to TEST-NET."""
+    """Return how the log of a capture was read while this machine pinged TEST-NET."""
     capturer = Capturer(
         cluster=_Here(tools),
         namespace=secrets.token_hex(4),
@@ -64,7 +65,7 @@ def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """What captures want to know of a node."""
+    """The properties of a node that captures need."""
 
     name: str
     os: OS = OS.WINDOWS
@@ -74,7 +75,7 @@ class _Machine:
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """What captures want of a cluster: every command is one of this machine."""
+    """The cluster operations that captures need: every command runs on this machine."""
 
     tools: ExecChannel
 
@@ -85,5 +86,5 @@ class _Here:
     def converse(
         self, _namespace: str, pod: str, _container: str, _argv: Sequence[str]
     ) -> NoReturn:
-        """Raise: tcpdump alone is talked with, and Windows has none."""
+        """Raise ``ChannelError``: only tcpdump is interactive, and Windows has none."""
         raise ChannelError(f"{pod} is no Pod: nothing is talked with here")

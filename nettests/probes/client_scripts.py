@@ -1,12 +1,12 @@
-"""Clients of one connection, or of one flow of datagrams, that report what they sent and what came back: ``scripts``. Pure.
+"""Client ``scripts`` for one connection or flow that report what was sent and answered. Pure.
 
-For ``bash`` and PowerShell: for each word on standard input they print ``took WORD`` once it is written to the
-connection, and then ``back LINE`` or ``none WHY``; ``failed WORD`` if it cannot be written. Neither sends TCP
-keep-alives. ``parse.idle`` and ``parse.during`` read their output.
+In bash and PowerShell: for each word on standard input they print ``took WORD`` once it is written
+to the connection, then ``back LINE`` or ``none WHY``; ``failed WORD`` if it cannot be written.
+Neither sends TCP keep-alives. ``parse.idle`` and ``parse.during`` read their output.
 
-A client of a web server sends a request for each word, and prints ``back WORD`` when it was answered. It first checks
-whether something arrived meanwhile, which answers nothing and is an end of the connection. A client of a flow sends a
-datagram for each word, and prints ``back WORD LINE``.
+A web client sends a request for each word, and prints ``back WORD`` when it is answered. It first
+checks whether unrequested data arrived, which ends the connection. A flow client sends a datagram
+for each word, and prints ``back WORD LINE``.
 """
 
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from nettests.model.words import OS
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A client as a script for each system."""
+    """A client as one script per OS."""
 
     bash: str
     powershell: str
 
     def words(self, system: OS, host: str, port: int, seconds: int) -> tuple[str, ...]:
-        """Return the argv of the client, which waits ``seconds`` for the answer to each word."""
+        """Return the client's argv; it waits ``seconds`` for the answer to each word."""
         address = str(ip_address(host))
         name = f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
         match system:
@@ -41,7 +41,7 @@ class Client:
 
 
 def _client(name: str) -> Client:
-    """Return the client of the two scripts of that name, each as one line without its comments."""
+    """Load the two scripts of that name, each as one line without comments."""
     folder = files("nettests.probes") / "scripts"
     bash, script = (
         [
@@ -60,4 +60,4 @@ TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
     "powershell": powershell("[Net.Sockets.TcpClient].FullName"),
 }
-"""Commands that test whether an image has what such a client needs; they send no packet."""
+"""Commands that test whether an image can run such a client; they send no packet."""

@@ -1,7 +1,7 @@
-"""How the containers of a run's Pods start, how servers prove that they listen, and how one that ends says why. Pure.
+"""How containers of a run start, prove that they listen, and report why they ended. Pure.
 
-Used by ``objects``. A container of the probe image needs no command, but on a Windows node, where the image's own program
-does not start as it is (``model.windows_programs``).
+Used by ``objects``. A container of the probe image needs no command, except on a Windows node,
+where the image's entry point does not start as it is (``model.windows_programs``).
 """
 
 from typing import Any
@@ -11,16 +11,16 @@ from nettests.model.windows_programs import AGNHOST, START_AGNHOST
 Object = dict[str, Any]
 
 LISTENING_SECONDS = 5
-"""For a connection of a server with itself: a refusal takes two seconds on Windows (curl/curl#14144)."""
+"""Time limit of a server's connection to itself: a refusal takes two seconds on Windows (curl/curl#14144)."""
 _UNTIL_IT_LISTENS = {"periodSeconds": 1, "timeoutSeconds": 20, "failureThreshold": 3600}
-"""A startup probe is not run again once it succeeded. Starting a process takes seconds on a busy Windows node."""
+"""A startup probe ends with its first success. Starting a process takes seconds on a busy Windows node."""
 
 
 def start(spec: Object, container: Object) -> None:
-    """Let a container of the probe image start wherever its Pod's ``spec`` puts it, and say what it wrote if it ends.
+    """Let a container of the probe image start under this Pod ``spec``, and report why it ends.
 
-    Its status then has the end of its log as its message, unless it left one itself (Kubernetes, "Customizing the
-    termination message").
+    Its termination message is then the end of its log, unless it wrote one (Kubernetes,
+    "Customizing the termination message").
     """
     if _on_host(spec):
         container.setdefault("command", list(START_AGNHOST))
@@ -28,9 +28,10 @@ def start(spec: Object, container: Object) -> None:
 
 
 def prove_listening(spec: Object) -> None:
-    """Let each server prove that it listens before its Pod counts as Ready, once and without the network.
+    """Add startup probes, so that a Pod is Ready only once its servers listen on loopback.
 
-    A server that cannot bind one of its ports ends (agnhost, netexec.go: ``assertNoError``): its TCP port stands for all.
+    A server that cannot bind a port ends (agnhost, netexec.go: ``assertNoError``): TCP stands for
+    all.
     """
     agnhost = AGNHOST if _on_host(spec) else "/agnhost"
     for container in spec["containers"]:

@@ -1,8 +1,7 @@
 """Use a Service while its endpoints change: new connections, or one flow of datagrams.
 
-The examiner of ``DURING``. The check's own Service is switched from one backend to another in
-place, and finally to the check's own. The result is a record for ``parse.during``; it is not
-interpreted here.
+The examiner of ``DURING``. The check's own Service is switched between backends in place, and
+finally to the check's own. ``parse.during`` reads the record.
 """
 
 import itertools
@@ -80,7 +79,7 @@ class KeptFlow(InUse):
         return {"before": before, "silent": silent}
 
     def _watch(self, talk: Conversation, numbers: Iterator[int]) -> Object:
-        """Send datagrams until the new backend answers, or ``KEPT_SECONDS`` after it answers new flows."""
+        """Send datagrams until the new backend answers, or new flows had ``KEPT_SECONDS`` of it."""
         final, _ = self.ends
         began, since, unanswered = time.monotonic(), None, 0
         while True:

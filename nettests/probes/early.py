@@ -45,10 +45,7 @@ class Lateness:
     def missed(
         self, pair: Pair, protocols: frozenset[Protocol], seconds: float, *, overloaded: str
     ) -> None:
-        """Note that a pair did not answer in these protocols within ``seconds``.
-
-        ``overloaded`` says that its probe was overloaded.
-        """
+        """Note that a pair missed its deadline; ``overloaded`` says that its probe was."""
         if not _is_pod(pair):
             with self._lock:
                 self._late[pair] = protocols, seconds, overloaded
@@ -88,7 +85,7 @@ class Lateness:
         return f"Service {pair.name} did not answer {pair.probe} on {node} within {seconds:.0f} s"
 
     def _is_unreported(self, pair: Pair) -> bool:
-        """Whether no check targets the Service from this probe, and its targeted Services answer."""
+        """Whether no check targets the Service from this probe, whose other Services answer."""
         with self._lock:
             silent = self.probed - self._answered
         return pair not in self.probed and not any(
@@ -262,7 +259,7 @@ class Waiting:
             self.early.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
-        """Whether all that it waits for has stalled, and no early run was started or is still valid."""
+        """Whether all that it waits for has stalled, without an early run that is still valid."""
         begun_early = self.early is not None and not self.early.void.is_set()
         return bool(self.pairs) and self.pairs <= stalled and not begun_early
 

@@ -156,7 +156,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class External:
-    """Fetches from outside: by the forward or SOCKS proxy ``proxy``, or directly if it is ``None``."""
+    """Fetches from outside, through the forward or SOCKS proxy ``proxy``; ``None``: directly."""
 
     proxy: str | None
     udp_proxy: str | None = None
@@ -173,7 +173,7 @@ class External:
         return bool(self.proxy and self.proxy.startswith("http"))
 
     def fetch(self, url: str, *, timeout: float, margin: float) -> Fetched:
-        """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more to report an error."""
+        """Fetch ``url`` over a new connection; a proxy gets ``margin`` seconds more for errors."""
         patience = timeout + margin if self.proxy else timeout
         limit = Patience()
         limit.begin(patience)

@@ -1,7 +1,7 @@
-"""Pods that lack an IP family because of a limitation: checks that would use it are not run. Pure.
+"""Pods without an IP family, as a limitation allows: checks that need it are skipped. Pure.
 
-Used by ``observer`` before a check is run. If a Pod lacks a family although the documents promise it, its checks stay
-unknown, and ``dual-stack-pods`` fails.
+Used before a check runs. If a Pod lacks a family against the documents, its checks stay unknown,
+and ``dual-stack-pods`` fails.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,9 +13,9 @@ from nettests.probes.deployment import StandingPod
 
 
 def why_lacking(action: Action, directory: Directory, documented: Mapping[str, str]) -> str:
-    """Return why a question cannot be run in its family, or nothing.
+    """Return why an action cannot run in its IP family, or an empty string.
 
-    ``documented`` names, by node pool, the limitation by which Pods there need not have both families.
+    ``documented`` holds, by node pool, the limitation that allows its Pods a single family.
     """
     facts = directory.facts
     if not action.question.has_path or len(facts.families) < 2:
@@ -32,13 +32,13 @@ def why_lacking(action: Action, directory: Directory, documented: Mapping[str, s
 
 
 def can_probe(probe: str, family: Family, directory: Directory) -> bool:
-    """Whether a Pod has an address to probe from in a family; true for one that does not exist."""
+    """Whether a Pod has an address of a family to probe from; true for a missing Pod."""
     pod = directory.deployment.pods.get(probe)
     return pod is None or len(directory.facts.families) < 2 or _has(pod, family)
 
 
 def _parties(action: Action, directory: Directory) -> Iterator[StandingPod]:
-    """Yield the Pods that are source or target; for a node its Pods, which its controls target."""
+    """Yield the Pods that are source or target; for a node its servers, its controls' targets."""
     pods = directory.deployment.pods
     target = [action.target.pod] if action.target.pod else []
     names = [*target, *action.target.backends]

@@ -1,8 +1,9 @@
 """Open many connections over one path, until there are enough or no more succeed.
 
-Used by ``attempts`` to find how many connections a node, its NAT and the network outside sustain. As in ``trains``,
-one request makes the probe connect several times in a row, and some requests run concurrently; every connection has
-its own port, which stays in use for a while after its end (TIME-WAIT). Nothing is judged here.
+Used by ``attempts`` to find how many connections a node, its NAT and the network outside sustain.
+As in ``trains``, one request makes the probe connect several times in a row, and some requests run
+concurrently; every connection has its own port, which stays in use for a while after its end
+(TIME-WAIT). Nothing is judged here.
 """
 
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from nettests.probes.sending import Sender
 from nettests.probes.trains import begin_train
 
 LENGTH = AT_LAST
-"""Connections of each train: once no more succeed, each costs the probe's time-out."""
+"""Connections per train: once no more succeed, each costs the probe's time-out."""
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class ManyFlows:
     _number: int = 0
 
     def run(self) -> None:
-        """Connect round after round; if some fail, once more alone, to see whether any more succeed."""
+        """Connect round after round; after failures, send one train alone to see if any succeed."""
         for trains in rounds(self.check.action.connections):
             if not self._sent(trains):
                 return
@@ -56,7 +57,7 @@ class ManyFlows:
         return any(attempt.lost or not attempt.outcome.positive for attempt in self._seen[-BESIDE:])
 
     def _decided(self) -> bool:
-        """Whether no more connections succeed, or a loss is proven, which another question tests."""
+        """Whether no more connections succeed, or a loss is proven, which is another question."""
         tried, lost = (
             sum(attempt.tries for attempt in self._seen),
             sum(attempt.lost for attempt in self._seen),
@@ -65,7 +66,7 @@ class ManyFlows:
 
 
 def rounds(connections: int) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of the trains that are sent at the same time, up to ``connections``; the first one alone."""
+    """Yield the lengths of concurrent trains, up to ``connections`` in all; the first is alone."""
     yield (1,)
     left = connections - 1
     while left > 0:

@@ -158,7 +158,7 @@ class _Node:
         }
 
     def _wait_for_last(self, services: Sequence[CreatedService]) -> tuple[float | None, str]:
-        """Dial the last one until it answers or times out; return its time since creation, and the body."""
+        """Dial the last one until it answers or time is up; return its seconds, and the body."""
         last = services[-1]
         deadline = max(last.at, time.monotonic()) + self._patience
         while True:
@@ -220,7 +220,7 @@ class _Node:
             self.many.pause(PAUSE_SECONDS)
 
     def _listed(self) -> tuple[list[str] | None, str]:
-        """Return the removed Services' addresses that HNS still lists; ``None`` and why if unreadable."""
+        """Return the removed Services' addresses that HNS lists; ``None`` and why if unread."""
         if self._os is not OS.WINDOWS:
             return None, "what the node's Service proxy holds is not read"
         execute = channel_on(self.action.source.node, self.of.probes, self.of.standing)

@@ -1,7 +1,7 @@
 """One marked flow: the request of a check, recognisable in captures. Pure.
 
-TCP gets a source port of its own (``curl --local-port``), a datagram a word of its own, an echo request a size of its
-own. ``commands`` builds requests without a mark. Payloads are ours alone.
+TCP gets its own source port (``curl --local-port``), a datagram its own word, an echo request its
+own size. ``commands`` builds requests without a mark. Payloads are only the harness's own.
 """
 
 import json
@@ -22,39 +22,39 @@ from nettests.probes.objects import PROBE_HTTP
 from nettests.tracing.mark import Mark
 
 FLOW_SECONDS = 3
-"""For one marked flow: a SYN is retransmitted after 1 s and 3 s, and two are enough to see where it goes."""
+"""Time limit of a marked flow: a SYN is retransmitted after 1 s and 3 s, and two are enough to follow it."""
 BIND_FAILED = 45
 """curl's exit code for a source address or port that it may not use (curl(1), "EXIT CODES")."""
 DATAGRAM_SECONDS = 7.0
-"""For one datagram of ``/dial``, which gives up by itself after 5 s."""
+"""Time limit of one datagram by ``/dial``, which gives up after 5 s."""
 TRAIN = 40
 """Requests of a trace that looks for losses: some hundred packets, each captured several times."""
 TRAIN_SECONDS = 15
-"""For all of them; each lost datagram costs 5 s, and each lost SYN 1 s."""
+"""Time limit of all of them; each lost datagram costs 5 s, and each lost SYN 1 s."""
 QUERY_SECONDS = 20.0
-"""For one query of ``nslookup``, which tries a silent server three times, 5 s each."""
+"""Time limit of one ``nslookup``, which tries a silent server three times, 5 s each."""
 MOST_FILLED = 4000
-"""Most bytes that are added to a request: more than any usual MTU carries, and less than any command line."""
+"""The most bytes that are added to a request: more than any usual MTU, less than any command line limit."""
 ECHO_BYTES = 733
-"""Payload of the echo requests of a trace that does not test sizes; the trace's own number is added."""
+"""Payload of echo requests in a trace that does not test sizes; a remainder of the trace's number is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedFlow:
-    """The command in the source's container, the mark of its packets, and how to read its answer."""
+    """The command in the source's container, its packets' mark, and how to read its answer."""
 
     words: tuple[str, ...]
     mark: Mark
     answered: Callable[[ExecAnswer], bool]
     unsent: int | None = None
-    """The exit code when nothing was sent because the source port is in use."""
+    """The exit code that means nothing was sent, because the source port was in use."""
     seconds: float
 
 
 def marked_flow(
     action: Action, endpoint: Endpoint, host: str, port: int | None, *, number: int, token: str
 ) -> MarkedFlow:
-    """Return the flow of a trace; ``number`` is its source port, and ``token`` a word that is its own."""
+    """Return the flow of a trace; ``number`` is its source port, ``token`` its own word."""
     match action.protocol:
         case Protocol.TCP:
             return _connection(action, endpoint, f"{_literal(host)}:{port}", number, token)
@@ -71,7 +71,7 @@ def marked_train(
 ) -> MarkedFlow:
     """Return ``TRAIN`` requests in a row that each carry the word; answered if all of them are.
 
-    Each is a connection, or a datagram, of its own: their ports are known by the word.
+    Each has its own connection or datagram, whose ports are found by the word.
     """
     tcp = action.protocol.retransmitted
     requests = endpoint.requests(action.protocol)
@@ -105,7 +105,7 @@ def _all_answered(text: str) -> bool:
 
 
 def witnessed_flow(endpoint: Endpoint, host: str, port: int, number: int) -> MarkedFlow:
-    """Return a marked connection of a Pod whose server reports the client; the answer is kept."""
+    """Return a Pod's marked connection to a server that reports the client; the answer is kept."""
     path = endpoint.path(CLIENT_IP, Protocol.TCP)
     return _curl(("curl",), f"http://{_literal(host)}:{port}/{path}", number)
 
@@ -132,7 +132,7 @@ def _curl(program: tuple[str, ...], url: str, number: int) -> MarkedFlow:
 
 
 def marked_query(server: str, domain: str, token: str) -> MarkedFlow:
-    """Return a query for a name that does not exist in the cluster's domain: NXDOMAIN is an answer."""
+    """Return a query for a missing name in the cluster's domain; NXDOMAIN counts as an answer."""
     return MarkedFlow(
         words=("nslookup", f"{token}.{DEFAULT_SEARCH.format(domain=domain)}.", server),
         mark=Mark(protocol=Protocol.UDP, token=token.encode(), query=True),

@@ -1,8 +1,8 @@
 """Tell what a cluster does not offer to Services from what went wrong. Pure.
 
-Used by ``deploy``. On a cluster without load balancers, or whose admission forbids externalIPs, there is nothing to
-test: the checks are skipped with the reason. If some Services got what others did not, something is wrong, and the
-checks of the latter are unknown.
+Used by ``deploy``. On a cluster without load balancers, or whose admission rejects externalIPs, the
+checks are skipped with the reason. If only some Services lack what others got, something is wrong,
+and their checks are unknown.
 """
 
 import ipaddress
@@ -24,7 +24,7 @@ def without_external_ips(
 ) -> dict[str, str]:
     """Return the Services that get no externalIP, with the reason.
 
-    An address that may be in use is never taken: packets that a node does not translate leave the node.
+    An address that may be in use is never taken, because untranslated packets leave the node.
     """
     wanted = [service.name for service in plan.services if service.settings.external_ip]
     for other, whose in _networks(facts):
@@ -37,7 +37,7 @@ def without_external_ips(
 
 
 def forbidden_services(plan: Plan, forbidden: Mapping[str, str]) -> dict[str, str]:
-    """Return the Services that outsiders could reach, and that this cluster does not allow."""
+    """Return the externally reachable Services that this cluster forbids, with the reason."""
     return {
         service.name: forbidden[service.name]
         for service in plan.services
@@ -49,7 +49,7 @@ def forbidden_services(plan: Plan, forbidden: Mapping[str, str]) -> dict[str, st
 def unbalanced(
     services: Mapping[str, Object], seconds: float
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the Services whose load balancers cannot be probed: not offered here, and missing."""
+    """Return Services whose load balancers cannot be probed: those not offered, those missing."""
     ingresses = {name: ingress_of(service) for name, service in services.items()}
     if not any(ingresses.values()):
         why = f"the cluster assigned no load balancer within {seconds:g} s"
@@ -64,7 +64,7 @@ def unbalanced(
 
 
 def _not_served(entries: list[Object]) -> str:
-    """Return why nodes have no rules for what a load balancer was assigned, or nothing."""
+    """Return why nodes have no rules for a load balancer's ingress, or an empty string."""
     if not entries:
         return ""
     addresses = [entry for entry in entries if entry.get("ip")]

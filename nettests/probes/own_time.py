@@ -1,8 +1,8 @@
-"""How long a probe takes to answer for itself: it tells a slow path from a busy channel.
+"""How long a probe takes to answer a request to itself: it tells a slow path from a busy channel.
 
-Used by ``sending`` for a late answer: the probe's slots remember how busy its channel is, but a path that delays each
-packet by a second does not show there. ``reference`` sends the same request as evidence of a check; here it is none,
-and no journal has it.
+Used by ``sending`` for late answers: the probe's slots adapt to how busy its channel is, and a path
+that delays each packet by a second must not count as that. ``reference`` sends the same request as
+evidence of a check; this one is not journalled.
 """
 
 import math
@@ -15,20 +15,20 @@ from nettests.model.check import Action, Target
 from nettests.model.words import Protocol, Question, TargetKind
 
 MEASURED_SECONDS = 2.0
-"""How long a measurement holds: a machine stays busy, or idle, for longer."""
+"""Seconds for which a measurement is reused: a machine stays busy, or idle, for longer."""
 
 
 @dataclass(slots=True)
 class OwnTimes:
-    """The recent time of each probe to answer for itself, in seconds; safe for threads."""
+    """The latest seconds of each probe to answer itself; thread-safe."""
 
     clock: Callable[[], float] = time.monotonic
     _measured: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """By probe, when it was last measured, and the seconds."""
+    """By probe: when it was last measured, and the seconds."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, probe: str, measure: Callable[[], float]) -> float:
-        """Return the seconds; call ``measure`` if they are unknown or old; infinity while a measurement is under way."""
+        """Return the seconds, by ``measure`` if old; infinite while the first measurement runs."""
         now = self.clock()
         with self._lock:
             at, seconds = self._measured.get(probe, (-math.inf, math.inf))

@@ -1,9 +1,10 @@
 """When one more request is worth sending, given the kernel's rate limit on ICMP errors.
 
-kube-proxy rejects packets to a Service without endpoints, and a kernel those to a closed UDP port, with an ICMP
-error. Linux limits these errors per destination, which is the source probe: ``net.ipv4.icmp_ratelimit`` is 1,000 ms,
-and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) allows a burst of 6. Beyond that there is silence, which looks like a
-dropped packet. Used by ``sending`` and ``attempts``; pure but for its lock.
+kube-proxy rejects packets to a Service without endpoints, and a kernel those to a closed UDP port,
+with an ICMP error. Linux limits these errors per destination, which is the source probe:
+``net.ipv4.icmp_ratelimit`` is 1,000 ms, and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) allows a burst
+of 6. Beyond that there is silence, which looks like a dropped packet. Used by ``sending`` and
+``attempts``; pure but for its lock.
 """
 
 import math
@@ -22,15 +23,15 @@ SECONDS = 1.0
 """``net.ipv4.icmp_ratelimit``; 1,000 ms is the kernel's default, and also that of ``net.ipv6.icmp.ratelimit``."""
 _REMEMBERED = 4 * BURST * SECONDS
 ON_THE_WAY = 0.25
-"""Seconds by which a request may be delayed relative to an earlier one."""
+"""Seconds by which a request may be delayed compared with an earlier one."""
 UNHEARD = 4
-"""Refusals that may have gone to a client that no longer listened, such as the one of a last SYN, or to traffic that is not
-counted here: on an idle lab a request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
+"""Refusals that may have gone unnoticed, to a client that had given up or to traffic not counted here: on an idle lab, a
+request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
 
 
 @dataclass(slots=True, eq=False)
 class Refusal:
-    """A refusal that a kernel sends, or may send, at a moment between ``since`` and ``until``."""
+    """A refusal that a kernel sends, or may send, between ``since`` and ``until``."""
 
     since: float
     until: float = math.inf
@@ -42,17 +43,18 @@ class Refusal:
 
 @dataclass(slots=True)
 class Pace:
-    """The refusals that each probe received, and those that its next requests will cause; safe for threads.
+    """The refusals of each probe, received or expected for its next requests; thread-safe.
 
-    The sender of a refusal is unknown, so all of a probe's are counted as one sender's. So is its time: on a busy machine
-    an answer is read seconds after it arrived, so each counts as if it had been sent at the worst moment.
+    The sender of a refusal is unknown, so all of a probe's count as one sender's. So is the time: a
+    busy machine reads an answer seconds after it arrived, so each counts as sent at the worst
+    moment.
     """
 
     _refusals: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note_refusal(self, probe: str, since: float, until: float) -> None:
-        """Remember that ``probe`` got a refusal to what it sent at ``since``, and heard of it by ``until``.
+        """Note that what ``probe`` sent at ``since`` was refused by ``until``.
 
         A retransmitted SYN may have cost several.
         """
@@ -60,7 +62,7 @@ class Pace:
             self._refusals[probe] = [*self._remembered(probe, until), Refusal(since, until)]
 
     def reserve(self, probe: str, now: float) -> Refusal:
-        """Return the refusal of the next request of ``probe``: ``since`` is when it may be sent, and it counts as sent."""
+        """Reserve the refusal of the probe's next request, which may be sent at its ``since``."""
         with self._lock:
             refusals = self._remembered(probe, now)
             at = max([now, *(refusal.since for refusal in refusals)])
@@ -76,12 +78,12 @@ class Pace:
             return reserved
 
     def sent(self, reserved: Refusal, at: float) -> None:
-        """Remember when the request was sent: it is refused soon, or its refusal was suppressed and no answer follows."""
+        """Note when the request was sent: its refusal follows soon, or was suppressed."""
         with self._lock:
             reserved.since, reserved.until = at, at + SECONDS
 
     def heard(self, reserved: Refusal, at: float) -> None:
-        """Remember that the request was refused by then."""
+        """Note that the request had been refused by ``at``."""
         with self._lock:
             reserved.until = max(reserved.since, at)
 
@@ -99,9 +101,10 @@ class Pace:
 
 
 def may_be_icmp(action: Action) -> bool:
-    """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN that kube-proxy of a Linux node rejects.
+    """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN to a Linux kube-proxy.
 
-    Closed ports of Pods and nodes refuse a SYN by RST, which is not rate-limited, and kube-proxy for Windows rejects nothing.
+    Closed ports refuse a SYN by RST, which is not rate-limited, and kube-proxy for Windows rejects
+    nothing.
     """
     if action.protocol.refused_by_icmp:
         return True
@@ -117,7 +120,7 @@ def may_be_icmp(action: Action) -> bool:
 
 
 def left(sent: Sequence[float], now: float) -> float:
-    """Return how many refusals the kernel can still send at ``now``, after those at ``sent``, oldest first."""
+    """Return how many refusals the kernel can still send at ``now``, after those ``sent``, oldest first."""
     tokens, last = float(BURST), min([now, *sent[:1]])
     for at in sent:
         tokens = max(0.0, min(BURST, tokens + (at - last) / SECONDS) - 1)

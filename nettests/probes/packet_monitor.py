@@ -1,10 +1,10 @@
-"""The command lines of Packet Monitor, in its current and its first releases, and the free space of a drive. Pure.
+"""The command lines of Packet Monitor in its current and first releases, and free disk space. Pure.
 
-For ``capturing``. Windows Server 2019 (17763) has a ``pktmon`` without ``status``, ``--capture`` and ``etl2txt``; no
-older build can be a node. ``tracing.printed`` reads its log.
+For ``capturing``. ``pktmon`` of Windows Server 2019 (17763) lacks ``status``, ``--capture`` and
+``etl2txt``; no older build can be a node. ``tracing.printed`` reads its log.
 
-Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon start`` with
-``--etw``, ``pktmon format`` (of December 2020); ``fsutil volume``.
+Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon
+start`` with ``--etw``, ``pktmon format`` (of December 2020); ``fsutil volume``.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import assert_never
 
 MIB = 1024 * 1024
 ROOM_MIB = 256
-"""Free space that a capture needs on the drive: a log of some MiB takes a dozen times as much as text."""
+"""Free space that a capture needs on the drive: as text, a log of some MiB is a dozen times as large."""
 ROOM = ("fsutil", "volume", "diskfree", "C:")
 # samples: Total free bytes                : 103,079,215,104 ( 96.0 GB)
 #          Total # of free bytes        : 103079215104
@@ -21,13 +21,13 @@ _FREE = re.compile(r"(?:Total|#)[^:\n]{0,20}free bytes\s*:\s*(\d[\d,.\u00a0]{0,3
 
 
 class Dialect(Enum):
-    """Which options ``pktmon`` takes."""
+    """The set of options that a release of ``pktmon`` takes."""
 
     PRESENT = "present"
     FIRST = "first"
 
     def start(self, log: str, *, packet_bytes: int, log_mib: int) -> tuple[str, ...]:
-        """Return the argv that begins a capture into a log."""
+        """Return the argv that starts a capture into a log."""
         size, most = str(packet_bytes), str(log_mib)
         match self:
             case Dialect.PRESENT:
@@ -39,7 +39,7 @@ class Dialect(Enum):
                 assert_never(self)
 
     def to_text(self, log: str, text: str) -> tuple[str, ...]:
-        """Return the argv that makes text of a log, bytes included."""
+        """Return the argv that converts a log to text, bytes included."""
         match self:
             case Dialect.PRESENT:
                 return ("pktmon", "etl2txt", log, "--out", text, "--hex")
@@ -56,14 +56,14 @@ def free_mib(output: str) -> int | None:
 
 
 def has_filters(output: str) -> bool:
-    """Whether ``pktmon filter list`` lists any: each begins with its number."""
+    """Whether ``pktmon filter list`` shows any: each line of one begins with its number."""
     return any(line.strip()[:1].isdigit() for line in output.splitlines())
 
 
 def is_running(output: str) -> bool | None:
-    """Whether ``pktmon status`` shows a capture: several lines do, one sentence in any language says that there is none.
+    """Whether ``pktmon status`` shows a capture, by several lines; ``None`` without output.
 
-    ``None`` where it printed nothing.
+    Without a capture it prints one sentence, in any language.
     """
     # samples: Packet Monitor is not running.      O Monitor de Pacotes não está em execução.
     #          Collected data:⏎    Packet counters, packet capture⏎⏎Logger name:      PktMon⏎Log file:         C:\\a.etl

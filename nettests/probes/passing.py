@@ -1,6 +1,7 @@
-"""Short-lived objects of a run: Pods of single checks and what makes them, dry runs, many Services, capturing Pods. Pure.
+"""Short-lived objects of a run: Pods and workloads of checks, dry runs, captures, many Services.
 
-``starting``, ``bulk_services`` and ``examine`` create them; preflight counts here what a quota has to hold for them.
+``starting``, ``bulk_services`` and ``examine`` create them; preflight counts here what a quota must
+allow. Pure.
 """
 
 from collections import defaultdict
@@ -25,9 +26,9 @@ Object = dict[str, Any]
 def passing(
     plan: Plan, facts: ClusterFacts, blank: Blank, bounds: Bounds
 ) -> list[tuple[tuple[Object, ...], int]]:
-    """Return groups of such objects, each with how many exist at the same time.
+    """Return groups of such objects, each with how many of them exist at the same time.
 
-    A quota is also checked for a dry run of a Pod, but does not keep it: one at a time counts.
+    A dry run of a Pod is checked against a quota but not counted: one at a time is enough.
     """
     by_node: defaultdict[tuple[str, str], list[Object]] = defaultdict(list)
     crowds: defaultdict[str, int] = defaultdict(int)
@@ -44,7 +45,7 @@ def passing(
         by_node[where, "Pod"].append(pod)
         if (
             workload["kind"] == Workload.DEPLOYMENT
-        ):  # it has two Pods, or one that another one replaces
+        ):  # it has two Pods, or one that is being replaced
             by_node[where, "Pod"].append(pod)
             singles[where] += 1
         if workload is not pod:
@@ -67,7 +68,7 @@ def passing(
 def _captures(
     plan: Plan, facts: ClusterFacts, blank: Blank
 ) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the capturing Pods, which exist at the same time on all nodes of a captured connection."""
+    """Yield the capturing Pods, which exist on all nodes of a captured connection at once."""
     names = dict.fromkeys(name for check in plan.each for name in check.action.captured_on)
     pods = tuple(capture_pod(facts.node(name), blank) for name in names)
     if pods:
@@ -75,7 +76,7 @@ def _captures(
 
 
 def _services(plan: Plan, blank: Blank) -> Iterator[tuple[tuple[Object, ...], int]]:
-    """Yield the many Services beside those of a run, all at once, if a check tests them."""
+    """Yield the many Services, all of which exist at once, if a check tests them."""
     actions = (action for check in plan.checks for action in check.actions)
     numbers = {action.connections for action in actions if action.question is Question.SCALE}
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Keep calm checks and disruptive ones apart: the latter run while no other check does. Used by ``observer``."""
+"""Run disruptive checks only while no other check runs. Used by ``observer``."""
 
 import threading
 from collections.abc import Iterator
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Phases:
-    """Keeps calm checks and disruptive ones apart; safe for threads.
+    """Separates calm checks from disruptive ones; thread-safe.
 
-    A calm check is announced once it only waits for its turn, so that disruptive checks also wait for
-    those in the queue.
+    A calm check is announced when it is queued, so that disruptive checks wait for the queue, too.
     """
 
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -19,19 +18,19 @@ class Phases:
     _disrupted: bool = False
 
     def announce(self) -> None:
-        """Say that a calm check is about to take its turn; it has to take it."""
+        """Announce a calm check; it must enter ``calm`` or ``withdraw``."""
         with self._changed:
             self._announced += 1
 
     def withdraw(self) -> None:
-        """Say that a check which was announced will not take its turn."""
+        """Withdraw an announced check that will not run, or has run."""
         with self._changed:
             self._announced -= 1
             self._changed.notify_all()
 
     @contextmanager
     def calm(self) -> Iterator[None]:
-        """Take the turn of one announced check, beside other calm ones."""
+        """Run one announced check, at the same time as other calm ones."""
         with self._changed:
             self._changed.wait_for(lambda: not self._disrupted)
         try:
@@ -41,7 +40,7 @@ class Phases:
 
     @contextmanager
     def disruptive(self) -> Iterator[None]:
-        """Wait until every announced check has had its turn, and let no other begin one meanwhile."""
+        """Wait until every announced check has run, and keep others from starting."""
         with self._changed:
             self._changed.wait_for(lambda: self._announced <= 0)
             self._disrupted = True

@@ -20,7 +20,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placeholders:
-    """Texts for placeholders, of one action."""
+    """The values of placeholders for one action."""
 
     texts: Mapping[str, str]
 
@@ -56,7 +56,7 @@ class Placeholders:
         return text
 
     def then(self, action: Action) -> Action:
-        """Return an action with the placeholders of its later commands and texts filled in."""
+        """Return an action with the placeholders of its follow-up commands and texts filled in."""
         case = action.case
         if case is None or case.then is None:
             return action

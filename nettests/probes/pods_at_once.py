@@ -1,4 +1,4 @@
-"""Create several Pods at the same time: each is created, followed and recorded by its own thread.
+"""Create several Pods at once: each is created, followed and recorded by its own thread.
 
 Used by ``starting``, which decides what is done with one Pod.
 """
@@ -21,7 +21,7 @@ def followed(
     create: Callable[[Object], object],
     watch: Callable[[Object], Object],
 ) -> list[Object]:
-    """Create all Pods, and return the record of each with its name; if one cannot be followed, its record says why."""
+    """Create all Pods; return each one's record with its name, or why it could not be followed."""
 
     def follow(item: Object) -> Object:
         name = {"name": item["metadata"]["name"]}
@@ -31,7 +31,7 @@ def followed(
             return name | {"error": error.message}
 
     with ThreadPoolExecutor(bounds.pods_at_once, "crowd") as threads:
-        # All are created before the first one is watched: watching takes requests, too.
+        # All are created before the first one is watched, because watching takes requests too.
         created = list(threads.map(lambda item: _created(item, create), pods))
         return list(
             threads.map(lambda pair: pair[1] or follow(pair[0]), zip(pods, created, strict=True))
@@ -39,7 +39,7 @@ def followed(
 
 
 def _created(item: Object, create: Callable[[Object], object]) -> Object:
-    """Return nothing for a Pod that was created, else its record."""
+    """Return an empty record for a Pod that was created, else its record."""
     try:
         create(item)
     except (ClusterError, ChannelError) as error:

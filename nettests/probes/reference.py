@@ -1,8 +1,9 @@
-"""Let a probe answer for itself while a request of a check takes long.
+"""Let a probe answer requests to itself (references) while a check's request takes long.
 
-Used by ``attempts`` beside lookups of names, by ``attempts`` and ``trains`` when all their answers came late, and by
-``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from it whether the path was
-slow, or the channel to the probe and the machines at both ends of it. Nothing is judged here.
+Used by ``attempts`` beside name lookups, by ``attempts`` and ``trains`` when all answers were late,
+and by ``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from
+them whether the path was slow, or the channel to the probe and the machines at its ends. Nothing is
+judged here.
 """
 
 from collections.abc import Collection, Sequence
@@ -17,24 +18,23 @@ from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender
 
 REFERENCES = 4
-"""How often a probe answers for itself at most, while the request is sent once more."""
+"""The most references while the request is repeated."""
 APART_SECONDS = 0.1
-"""Between two of these."""
+"""Seconds between two of these."""
 BESIDE_TRAINS = 8
-"""How often a probe answers for itself at most beside one round of trains: for the first two seconds."""
+"""The most references beside one round of trains: for the first two seconds."""
 BEGIN_SECONDS = 0.3
-"""Trains that are over by then waited for no lost SYN."""
+"""Seconds until the first: trains that end earlier did not wait for a lost SYN."""
 APART_BESIDE_TRAINS = 0.2
-"""Between two of these: a SYN that was lost is waited for through at least three."""
+"""Seconds between two of these: the wait for a lost SYN spans at least three."""
 
 
 def compare_if_late(
     sender: Sender, check: Check, raws: Sequence[Raw], references: Sequence[Raw] = ()
 ) -> list[Raw]:
-    """Send the request again if all its answers came late, and let the probe answer for itself meanwhile.
+    """Repeat the request if all its answers were late, with references meanwhile; return all.
 
-    Not if ``references`` already show the probe's own time during the last answer. Return all answers, the
-    request's last.
+    Not if ``references`` already cover the last answer. The request's answer comes last.
     """
     if (
         not late(check, raws)
@@ -56,9 +56,10 @@ def compare_if_late(
 def beside_names(
     sender: Sender, check: Check, questions: Collection[Pending[Raw]], first: int
 ) -> list[Raw]:
-    """Let the probe answer for itself a few times while names are waited for; these are counted from ``first`` on.
+    """Send some references, numbered from ``first``, while name lookups are under way.
 
-    A resolver waits for 5 s and more: repeating a late request only for a comparison would cost as much again.
+    A resolver waits for 5 s and more: to repeat a late request just for comparison would cost as
+    much.
     """
     answered: list[Raw] = []
     while len(answered) < REFERENCES and not all_over(questions, APART_SECONDS):
@@ -70,7 +71,7 @@ def beside_names(
 def beside_trains(
     sender: Sender, check: Check, trains: Sequence[Pending[Raw]], first: int
 ) -> list[Raw]:
-    """Let the probe answer for itself, again and again, while trains wait; they are counted from ``first`` on."""
+    """Send references repeatedly, numbered from ``first``, while trains are under way."""
     answered: list[Raw] = []
     apart = BEGIN_SECONDS
     while len(answered) < BESIDE_TRAINS and not all_over(trains, apart):

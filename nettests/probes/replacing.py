@@ -1,7 +1,7 @@
-"""Replace a server Pod behind a Service by another one: part of what ``churn`` does before its requests.
+"""Replace a server Pod behind a Service by another one, for ``churn``.
 
-The Pods belong to a single check and are made like the server that they replace. The Service's selector decides who
-is behind it.
+The Pods belong to a single check and are made like the server that they replace. The Service's
+selector decides which Pod backs it.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ from nettests.probes.objects import Blank, server_beside
 from nettests.probes.seams import Pods
 
 ADDRESS_TRIES = 3
-"""How often a Pod is created to get the address of the one before it: a plugin that walks through a range gives another
-address each time, and one that takes the first free address gives it at once."""
+"""How often a Pod is created to get the previous one's address: a plugin that takes the first free address gives it at
+once, and one that walks through a range gives another one each time."""
 
 
 class NotReplacedError(ClusterError):
@@ -30,7 +30,7 @@ class NotReplacedError(ClusterError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing:
-    """Creates Pods and removes them; safe for threads."""
+    """Creates and removes Pods; thread-safe."""
 
     pods: Pods
     blank: Blank
@@ -38,14 +38,15 @@ class Replacing:
     standing: Mapping[str, StandingPod]
     timing: Timing
     _addresses: dict[str, str] = field(default_factory=dict)
-    """By Pod, of those that were made."""
+    """The address of each Pod that was created."""
 
     def replace(
         self, gone: str, comes: str, group: str, *, beside: str, keeping_address: bool = False
     ) -> None:
-        """Delete a Pod, start another one on the node of ``beside``, and wait until it is Ready; either may be none.
+        """Delete Pod ``gone`` and start ``comes`` on the node of ``beside``; either may be empty.
 
-        On most networks a Pod's address cannot be chosen: the new Pod is created a few times until it has the same one.
+        Most networks do not let a Pod choose its address, so the new Pod is created a few times
+        until it has the old one's.
         """
         if gone:
             self.pods.delete_pod(self.blank.namespace, gone)
@@ -74,7 +75,7 @@ class Replacing:
             self.pods.wait_gone(self.blank.namespace, name, seconds=self.timing.clean_up)
 
     def _start(self, comes: str, group: str, beside: str, wanted: str = "") -> str:
-        """Start a Pod and return its address; ``NotReplacedError`` when it does not become Ready."""
+        """Start a Pod and return its address; raises ``NotReplacedError`` if it is not Ready."""
         like = self.standing[beside]
         self.pods.create(server_beside(like, comes, group, self.facts, self.blank, address=wanted))
         try:
@@ -95,6 +96,6 @@ class Replacing:
         return self._addresses[comes]
 
     def remove(self, name: str) -> None:
-        """Remove a Pod that was created; if that fails, the run's clean-up removes it."""
+        """Remove a Pod; if that fails, the run's clean-up removes it."""
         with suppress(ClusterError):
             self.pods.delete_pod(self.blank.namespace, name)

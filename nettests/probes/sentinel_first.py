@@ -1,9 +1,9 @@
-"""In a large fleet, poll a node's Services only after its sentinel has answered there.
+"""In a large cluster, poll a node's Services only after its sentinel has answered there.
 
-Between ``observer``, which waits for every pair of a Service and a probe, and ``convergence``, which polls one. The
-sentinel is the Service that was created last, so a node where it is silent is not done; polls of its other Services
-would be silent too, cost it time, and wait for 5 s each. As long as all pairs can be polled at the same time, they
-are. It polls nothing itself.
+Between ``observer``, which waits for every pair of Service and probe, and ``convergence``, which
+polls one. The sentinel is the Service that was created last: while it is silent, a node is not
+done, and polls of its other Services would time out after 5 s each and cost it time. If all pairs
+can be polled at once, they are.
 """
 
 import threading
@@ -15,12 +15,12 @@ from nettests.model.words import TargetKind
 from nettests.probes.service_pairs import Pair
 
 SENTINEL_SECONDS = 60.0
-"""How long a node's other Services wait for its sentinel at most: they may answer even if it never does."""
+"""The longest wait of other Services for a node's sentinel: they may answer even if it never does."""
 
 
 @dataclass(slots=True)
 class SentinelFirst:
-    """The order in which pairs are polled; safe for threads. ``at_once`` is how many may be polled at the same time."""
+    """The order in which pairs are polled, at most ``at_once`` at a time; thread-safe."""
 
     pairs: Collection[Pair]
     sentinel: str | None
@@ -28,7 +28,7 @@ class SentinelFirst:
     seconds: float = SENTINEL_SECONDS
     clock: Callable[[], float] = time.monotonic
     _answered: dict[str, threading.Event] = field(init=False)
-    """By probe, set when the wait for its sentinel has ended; empty while all pairs can be polled at once."""
+    """By probe: set when the wait for its sentinel has ended; empty if all pairs can be polled at once."""
     _until: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -38,11 +38,11 @@ class SentinelFirst:
 
     @property
     def many(self) -> bool:
-        """Whether there are more pairs than can be polled at the same time."""
+        """Whether there are more pairs than can be polled at once."""
         return len(self.pairs) > self.at_once
 
     def in_order(self) -> list[Pair]:
-        """Return the pairs; those that wait for no other come first."""
+        """Return the pairs, first those that wait for no other."""
         return sorted(
             self.pairs, key=lambda pair: (not self._is_sentinel(pair), self._waits(pair), pair)
         )

@@ -1,7 +1,7 @@
-"""The changes of a Service that ``CHURN`` makes, in order, and who has to answer after each. Pure.
+"""The changes of a Service that ``CHURN`` makes, and which backend must answer after each. Pure.
 
-``churn`` makes them and watches. A step names the object, its change, who has to answer from where, and the words for
-a step that did not succeed.
+``churn`` applies them and watches. A step names the object, its change, which backend must answer
+where, and the words for a failure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +21,12 @@ _KEPT = ("name", "port", "targetPort", "protocol")
 
 
 class Operation(StrEnum):
-    """An operation on a Service."""
+    """An operation on a Service, or on a Pod behind it."""
 
     RECREATE = "recreate"
     UPDATE = "update"
     REPLACE = "replace"
-    """A Pod behind it is deleted, and another one is started."""
+    """Delete a Pod behind the Service, and start another one."""
     DELETE = "delete"
     CREATE = "create"
     NOTHING = "nothing"
@@ -34,9 +34,9 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A Service, and the backend that has to answer there: one, none, or several.
+    """A Service, and what must answer there: one backend, none, or several.
 
-    ``description`` reports that it did not; empty if the backend's name is enough.
+    ``description`` reports that it did not; empty if the backend's name says enough.
     """
 
     service: str
@@ -46,10 +46,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One change: ``operation`` with ``item`` on ``service``, and then a look at which backends answer.
+    """One change: ``operation`` with ``item`` on ``service``, then the ``looks`` at who answers.
 
-    ``unseen`` marks a change that no answer shows: the look lasts as long as rules took to follow other changes.
-    ``gone`` and ``comes`` are the Pods of ``REPLACE``, where there is one.
+    ``unseen`` marks a change that no answer shows: the look lasts as long as rules took to follow
+    other changes. ``gone`` and ``comes`` are the Pods of ``REPLACE``; either may be empty.
     """
 
     operation: Operation
@@ -60,11 +60,11 @@ class Step:
     gone: str = ""
     comes: str = ""
     keeping_address: bool = False
-    """Whether the new Pod has to have the address of the old one."""
+    """Whether the new Pod must have the address of the old one."""
 
 
 def steps(check: Check, services: Mapping[str, Object]) -> Iterator[Step]:
-    """Yield the changes before ``check``; ``services`` holds the Services as they stood before, by name."""
+    """Yield the changes before ``check``; ``services`` holds the original Services by name."""
     settings, name = check.target.settings, check.target.service or ""
     change = settings.change if settings is not None else Change.RECREATED
     match change:
@@ -109,7 +109,7 @@ def _backends(check: Check) -> Iterator[str]:
 
 
 def _in_place(check: Check) -> Iterator[str]:
-    """Yield the Service's backends in order: others, the check's own, several, none, several, its own."""
+    """Yield the backends in order: others, the check's own, several, none, several, its own."""
     (final,) = check.target.backends
     for former in check.target.former:
         yield former
@@ -122,7 +122,7 @@ def _in_place(check: Check) -> Iterator[str]:
 
 
 def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
-    """Yield deletions and creations of a sibling: its own address shows them, and the Service has to keep working."""
+    """Yield deletions and creations of a sibling; the Service itself must keep working."""
     (final,) = check.target.backends
     name = check.target.service or ""
     twin = sibling_of(name)
@@ -145,12 +145,12 @@ def _beside_a_sibling(check: Check, sibling: Object) -> Iterator[Step]:
 
 
 def group_of(service: str) -> str:
-    """Return the label's value of the Pods that replace each other behind a Service."""
+    """Return the label value of the Pods that replace each other behind a Service."""
     return service
 
 
 def _replaced(check: Check, service: Object, *, keeping_address: bool = False) -> Iterator[Step]:
-    """Yield Pods that replace each other behind the Service, until it has the check's own backend again."""
+    """Yield Pods that replace each other, until the Service has the check's own backend again."""
     where = " at the same address" if keeping_address else ""
     (final,) = check.target.backends
     name = check.target.service or ""
@@ -184,7 +184,7 @@ _RENAMED = "the Service's ports were renamed in place"
 
 
 def _renamed(check: Check, service: Object) -> Iterator[Step]:
-    """Yield new names for the ports, first with another backend, which shows that rules follow, then alone."""
+    """Yield renamed ports: with another backend, which shows that rules follow, then alone."""
     (final,) = check.target.backends
     name = check.target.service or ""
     number = 0
@@ -218,14 +218,14 @@ def led_to(service: Object, backend: str) -> Object:
 
 
 def renamed(item: Object, number: int) -> Object:
-    """Return the Service with new port names, made from ``number``."""
+    """Return the Service with port names that end with ``number``."""
     spec = item["spec"]
     ports = [{**port, "name": f"{port['name']}-{number}"} for port in spec["ports"]]
     return {**item, "spec": {**spec, "ports": ports}}
 
 
 def remade(service: Object, selector: Mapping[str, str]) -> Object:
-    """Return the Service for recreation at its address, with this selector."""
+    """Return the Service to recreate at the same address, with this selector."""
     spec = service["spec"]
     return {
         "apiVersion": "v1",

@@ -1,6 +1,6 @@
-"""A Service of one check's own that is led from one backend to another while it is used: what all such uses share.
+"""A check's own Service that switches backends while it is used: common parts of such uses.
 
-Used by ``during_changes`` and ``kept_flow``. Both backends go on, so that whoever is not answered was not let down by them.
+Used by ``during_changes``. Both backends keep running, so that a missing answer is not their fault.
 """
 
 import threading
@@ -26,11 +26,11 @@ from nettests.probes.service_changes import led_to
 Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.2
-"""Between two datagrams of a flow, so that no memory of it ages, and between two looks whether rules have followed."""
+"""Seconds between datagrams of a flow, short enough to keep its conntrack entry, and between polls of rules."""
 
 
 class Changes(Services, Converses, Protocol):
-    """The cluster as far as Services are changed and interactive processes run."""
+    """The cluster operations to change Services and to run interactive processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class InUse:
     action: Action
 
     def dial(self, host: str, port: int, protocol: Carrier) -> tuple[str, float]:
-        """Have the probe dial once; return the body and the seconds. ``ChannelError`` without an answer."""
+        """Have the probe dial once; return body and seconds, or raise ``ChannelError``."""
         probe = self.of.probes.get(self.action.source.probe)
         if probe is None:
             raise ChannelError(f"probe {self.action.source.probe} cannot be probed")
@@ -68,7 +68,7 @@ class InUse:
         return got.stdout, time.monotonic() - began if got.seconds is None else got.seconds
 
     def wait(self, come: Callable[[], bool]) -> bool:
-        """Wait until a condition holds, for as long as rules may take; return whether it does."""
+        """Wait for a condition as long as rules may take to converge; return whether it holds."""
         deadline = time.monotonic() + self.of.timing.convergence
         while not come():
             if time.monotonic() > deadline:
@@ -77,7 +77,7 @@ class InUse:
         return True
 
     def pause(self) -> None:
-        """Wait for a moment; ``StoppedError`` when the run is stopped."""
+        """Wait briefly; raises ``StoppedError`` if the run is stopped."""
         if self.of.stopped.wait(PAUSE_SECONDS):
             raise StoppedError(f"{STOPPED} while a Service changed")
 
@@ -86,7 +86,7 @@ class InUse:
         self.of.api.update(self._path, led_to(service, backend))
 
     def read(self) -> Object:
-        """Return the Service as it stands."""
+        """Return the current Service."""
         status, text = self.of.api.read(self._path, {})
         if status != 200:
             raise NotFollowedError(f"{self._path} cannot be read: {status} {text}")
@@ -111,11 +111,11 @@ class InUse:
 
     @property
     def system(self) -> OS:
-        """The client's system."""
+        """The client's OS."""
         return self.action.source.os or OS.LINUX
 
     @property
     def channel(self) -> str:
-        """The channel by which the probe is reached."""
+        """The name of the probe's channel."""
         probe = self.of.probes.get(self.action.source.probe)
         return probe.http[0].name if probe and probe.http else "none"

@@ -1,7 +1,7 @@
-"""Find the largest packet that a path carries: echoes of many sizes at once, then of sizes between two of them.
+"""Find the largest packet that a path carries: echoes of many sizes, then of sizes in between.
 
-Used by ``attempts`` for checks of the path's MTU. Where the limit stays open, a stream over TCP is sent on the same path.
-Nothing is judged here.
+Used by ``attempts`` for checks of the path MTU. If the limit stays open, a TCP stream is sent on
+the same path. Nothing is judged here.
 """
 
 from collections.abc import Collection
@@ -18,12 +18,12 @@ from nettests.probes.controls import Controls
 from nettests.probes.sending import Sender
 
 SIZES = (576, 1280, 1400, 1410, 1450, 1460, 1480, 1500)
-"""The size that every host accepts (RFC 1122), the one that every link carries (RFC 8200), and the MTUs of plugins,
-clouds and tunnels over Ethernet: VXLAN 1450 and 1410 over 1460, GCP 1460, IPIP 1480."""
+"""What every host accepts (RFC 1122), what every IPv6 link carries (RFC 8200), and the MTUs of plugins, clouds and
+tunnels over Ethernet: VXLAN 1450 and 1410 over 1460, GCP 1460, IPIP 1480."""
 IN_FRAGMENTS = 2000
-"""More than Ethernet carries in one packet, and less than agnhost's buffers of 2048 bytes hold."""
+"""More than Ethernet carries in one packet, and less than agnhost's buffers (2048 bytes)."""
 BETWEEN = 15
-"""Sizes that are tried at once between two others: two rounds find the exact one of 256."""
+"""Sizes that are tried at once between two others: two rounds find one size in 256."""
 ROUNDS = 2
 
 
@@ -41,7 +41,7 @@ class SizeSearch:
     _broken: bool = False
 
     def run(self) -> None:
-        """Send the sizes; if some are lost and others not, narrow down the limit."""
+        """Send all sizes; if some are lost and others not, narrow down the limit."""
         self._send(first_sizes(self.check.action.size))
         if not self._lost:
             return
@@ -56,7 +56,7 @@ class SizeSearch:
         return bool(self._lost and self._passed) and not self._broken
 
     def _between(self) -> set[int]:
-        """Return sizes between the largest that passed below all that were lost, and the smallest of those."""
+        """Return sizes between the largest that passed and the smallest that was lost."""
         largest, smallest = max(self._passed), min(self._lost)
         if smallest <= largest:
             return set()  # size is not the reason
@@ -103,6 +103,6 @@ class SizeSearch:
 
 
 def first_sizes(mtu: int | None) -> frozenset[int]:
-    """Return the first sizes; with those around the Pods' MTU, if it is known and can be sent."""
+    """Return the first sizes, including those around the Pods' MTU if known and possible."""
     around = {mtu, mtu - 1} if mtu is not None and SIZES[0] < mtu < IN_FRAGMENTS else set()
     return frozenset({*SIZES, *around, IN_FRAGMENTS})

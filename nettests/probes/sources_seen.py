@@ -1,4 +1,4 @@
-"""The addresses that a server may see of a node itself, when a process on it is the source. Pure.
+"""The addresses that servers may see when the client is a process on a node itself. Pure.
 
 ``addresses`` and ``origin`` compare them with what a server reports.
 """
@@ -8,11 +8,11 @@ from nettests.model.words import OS
 
 
 def seen_of(node: NodeFacts) -> tuple[Address, ...]:
-    """Return the addresses that a server may see when the node itself is the source.
+    """Return the source addresses that a server may see for the node itself.
 
-    They include the node's own, and on Linux the first two of its pod CIDR, which the pod bridge (``.1``) and
-    Flannel's VXLAN interface (``.0``) hold; a pod never gets them. On Windows Antrea's gateway port has
-    the first one.
+    They are the node's own, and on Linux the first two of its pod CIDR: the pod bridge's (``.1``)
+    and that of Flannel's VXLAN interface (``.0``), which no pod gets. On Windows, Antrea's gateway
+    port has the first one.
     """
     if node.os is not OS.LINUX:
         return node.addresses + _gateway_port(node)

@@ -1,4 +1,4 @@
-"""The objects of checks that start a Pod: the case's Pod for a node, or the object that makes it. Pure.
+"""The objects of checks that start a Pod: the case's Pod, or the workload that creates it. Pure.
 
 ``starting`` creates and removes them.
 """
@@ -21,7 +21,7 @@ Object = dict[str, Any]
 
 
 def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:
-    """Return what is created for a question: the case's Pod, or the object that makes it."""
+    """Return the object to create: the case's Pod, or the workload that creates it."""
     case = case_of(action)
     item = pod(case, node, blank, name)
     kind = workload_of(json.loads(case.object))
@@ -31,7 +31,7 @@ def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Ob
 
 
 def pod_of(manifest: Object) -> Object:
-    """Return the Pod that the created object is or makes; of a workload's Pods only a StatefulSet's has a known name."""
+    """Return the Pod that an object is or creates; only a StatefulSet's Pod has a known name."""
     kind = workload_of(manifest)
     if kind is None:
         return manifest
@@ -55,9 +55,9 @@ def pod(case: Case, node: NodeFacts, blank: Blank, name: str) -> Object:
 
 
 def pods_of(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the short-lived objects of single checks, in the plan's order: Pods and workloads.
+    """Return the short-lived objects of single checks in the plan's order: Pods and workloads.
 
-    A run numbers them in the order of their creation.
+    A run numbers them in order of creation.
     """
     return [
         manifest_for(action, facts.node(action.source.node or ""), blank, name)
@@ -72,7 +72,7 @@ def _actions(plan: Plan) -> Iterator[Action]:
 
 
 def names_of_many(number: int, pods: int) -> list[str]:
-    """Return the names of the Pods of one question."""
+    """Return the names of the Pods of one action."""
     if pods == 1:
         return [f"start-{number}"]
     return [f"start-{number}-{ordinal:02}" for ordinal in range(1, pods + 1)]

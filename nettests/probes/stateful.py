@@ -44,7 +44,7 @@ class Renewal:
     """Runs a process in the Pod's first container."""
 
     def look(self, item: Object, pod: Object, service: str) -> Object:
-        """Return the hostname of the next Pod of that name, and its DNS record."""
+        """Return the hostname and DNS record of the Pod that replaces the deleted one."""
         namespace, name = item["metadata"]["namespace"], item["metadata"]["name"]
         before = pod["metadata"]["uid"]
         self.pods.delete_pod(namespace, name)
@@ -71,9 +71,9 @@ class Renewal:
         }
 
     def _lookup(self, probed: str, address: str) -> Object:
-        """Query DNS for the name until it leads to the Pod: CoreDNS and its caches on nodes keep answers for 30 s at most.
+        """Query DNS until the name leads to the Pod: caches keep answers for up to 30 s.
 
-        A resolver without an answer for so long has repeated its query: nothing is cached.
+        A resolver that is silent for this long has repeated its query, so nothing was cached.
         """
         deadline = time.monotonic() + min(self.timing.names_cached, self.timing.convergence)
         while True:

@@ -1,8 +1,8 @@
-"""Check the deployed objects again before each round of a watch: Pods that are gone, and new addresses.
+"""Check the deployed objects before each round of a watch for missing Pods and new addresses.
 
-A node that reboots starts its Pods in new sandboxes: the Pod is the same, its address is not. With the old address
-every path to that node would look broken. A Pod that is not Ready, or no longer the run's, counts as missing, with
-the reason, until it is Ready again.
+A node that reboots starts its Pods in new sandboxes: the Pod is the same, its address is not. With
+the old address, every path to that node would look broken. A Pod that is not Ready, or was
+replaced, counts as missing, with the reason, until it is Ready again.
 """
 
 from collections import defaultdict
@@ -47,7 +47,7 @@ def still_standing(
 
 
 def _stale(deployed: Deployment, pods: Mapping[str, StandingPod]) -> Iterator[tuple[str, str]]:
-    """Yield Services whose EndpointSlices, created by the run, hold addresses that their Pods no longer have."""
+    """Yield Services whose EndpointSlices, created by the run, hold outdated Pod addresses."""
     for name, service in deployed.services.items():
         if service.settings is None or service.settings.by_hand is None:
             continue
@@ -65,7 +65,7 @@ def _moved(
 
 
 def changes(before: Deployment, now: Deployment) -> Iterator[str]:
-    """Yield for people what happened to the Pods between two looks, by node."""
+    """Yield messages, by node, about what happened to the Pods between two looks."""
     names = [*before.pods, *(name for name in now.pods if name not in before.pods)]
     both = [name for name in names if name in before.pods and name in now.pods]
 
@@ -107,14 +107,14 @@ def _by_node(
 
 
 def started_again(pod: StandingPod) -> str:
-    """Return the sentence about a Pod whose container was started again, with how the one before ended."""
+    """Return the sentence about a Pod whose container was restarted, with how it had ended."""
     # sample: pod server-windows-1-1 was started again while this was run: Error, exit code 2: panic: …
     ended = f": {pod.ended}" if pod.ended else ""
     return f"pod {pod.name} {STARTED_AGAIN}{ended}"
 
 
 def touched(check: Check, before: Deployment, now: Deployment) -> str:
-    """Return a Pod of the check that was restarted, or is gone, between two looks, or nothing."""
+    """Return that a Pod of the check was restarted or is gone since ``before``; else empty."""
     for name in (check.source.probe, check.target.pod or "", *check.target.backends):
         was, is_now = before.pods.get(name), now.pods.get(name)
         if was is not None and was != is_now:

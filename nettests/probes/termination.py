@@ -1,8 +1,8 @@
-"""Delete a check's own Pod and note how it ends: when it is gone, and when its container ended.
+"""Delete a check's own Pod and record when it is gone, and when its container ended.
 
-Used by ``starting``. How long the Pod takes to go is measured by this machine's clock, and holds what the kubelet does
-once the container has ended. When a server was told to end, and when its container ended, are both times of the Pod's
-node, so that clocks that differ do not matter. ``parse.endings`` reads what is noted.
+Used by ``starting``. The time until the Pod is gone is by this machine's clock, and includes the
+kubelet's work after the container's end. The times of the server's signal and of its container's
+end are both by the Pod's node, so clocks may differ. ``parse.endings`` reads the record.
 """
 
 import threading
@@ -18,11 +18,11 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 TOLD_PAUSE_SECONDS = 1.0
-"""Between two looks at the log of a server that is to be told to end; it may not be read once its Pod is gone."""
+"""Seconds between reads of a terminating server's log, which cannot be read once its Pod is gone."""
 
 
 def ended(pods: Pods, item: Object) -> Object:
-    """Delete the Pod by its own grace period and measure until it is gone."""
+    """Delete the Pod with its own grace period, and measure the time until it is gone."""
     namespace, name, grace = _of(item)
     began = time.monotonic()
     pods.delete_pod(namespace, name)
@@ -31,7 +31,7 @@ def ended(pods: Pods, item: Object) -> Object:
 
 
 def terminated(pods: Pods, item: Object) -> Object:
-    """Delete the Pod likewise; note when its server was told to end, and how and when its container ended."""
+    """Do the same; record also when the server got its signal and how its container ended."""
     namespace, name, grace = _of(item)
     container = str(item["spec"]["containers"][0]["name"])
     over = threading.Event()
@@ -52,7 +52,7 @@ def terminated(pods: Pods, item: Object) -> Object:
 
 
 def _told(pods: Pods, names: tuple[str, str, str], over: threading.Event) -> str:
-    """Return when the server says in its log that it was told to end; nothing where it never does."""
+    """Return when the server's log says that it was told to end; empty if it never does."""
     while not over.wait(TOLD_PAUSE_SECONDS):
         with suppress(ChannelError):
             if moment := endings.told_to_end(pods.log_of(*names, timed=True)):

@@ -1,7 +1,7 @@
-"""Objects that make Pods, of single checks: the object around a Pod, what comes of it, and its removal.
+"""Objects of single checks that create Pods: the object around a Pod, its record, its removal.
 
-Beside ``starting``, which makes Pods alone. Pods are found by a label of their template: all but StatefulSets name
-them as they come. What was seen is a record for ``parse.workloads``.
+``starting`` creates Pods directly. Pods are found by a label of their template, because only a
+StatefulSet's have known names. ``parse.workloads`` reads the record.
 """
 
 import json
@@ -25,17 +25,17 @@ Object = dict[str, Any]
 
 EVERY_MINUTE = "* * * * *"
 MINUTE_SECONDS = 60.0
-"""How long an every-minute CronJob takes at most to create its first Job."""
+"""The longest time until an every-minute CronJob creates its first Job."""
 TOLD_TRIES = 10
-"""How often an object's status is read until it counts the existing Pods: its controller writes it a moment later."""
+"""How often an object's status is read until it counts the existing Pods: controllers write it a moment later."""
 TOLD_PAUSE_SECONDS = 1.0
 CHANGE_TRIES = 3
-"""How often a template is changed if a conflicting change of the object intervened."""
+"""How often a template update is tried, because another writer may cause a conflict."""
 _SECOND = "second"
 
 
 def around(pod: Object, kind: Workload, then: Afterwards, service: str) -> Object:
-    """Return the workload of ``kind`` for such Pods: named after the Pod, with a label to find them by."""
+    """Return the workload of ``kind`` for such Pods, named like the Pod, with a label on them."""
     metadata = pod["metadata"]
     name = metadata["name"]
     labels = {**metadata["labels"], SET_LABEL: name}
@@ -85,7 +85,7 @@ def _spec(kind: Workload, template: Object, name: str, then: Afterwards, service
 
 
 def template_of(item: Object) -> Object:
-    """Return the template of the Pods that an object makes."""
+    """Return the Pod template of an object."""
     spec = item["spec"]
     template: Object = (spec["jobTemplate"]["spec"] if "jobTemplate" in spec else spec)["template"]
     return template
@@ -103,13 +103,13 @@ def _listed(item: Object) -> str:
 
 
 def selector_of(item: Object) -> str:
-    """Return the label selector for an object's Pods, which excludes those that another run left."""
+    """Return the label selector for an object's Pods, without those of other runs."""
     metadata = item["metadata"]
     return f"{RUN_LABEL}={metadata['labels'][RUN_LABEL]},{SET_LABEL}={metadata['name']}"
 
 
 def remove(pods: Pods, workload: Object, timing: Timing, *, wait: bool) -> None:
-    """Delete an object with its dependents, and ``wait`` for its Pods to go; the run's clean-up removes what stays."""
+    """Delete an object with its dependents; failures are left to the run's clean-up."""
     with suppress(ClusterError):
         pods.delete(path_of(workload))
     if wait:
@@ -126,12 +126,12 @@ def remove(pods: Pods, workload: Object, timing: Timing, *, wait: bool) -> None:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was observed of Pods while one replaced another."""
+    """What was observed while one Pod replaced another."""
 
     gap: bool = False
 
     def rolled(self, pods: Sequence[Object]) -> bool:
-        """Note whether any serves, and return whether all are of the second template."""
+        """Note whether any Pod serves; return whether all are of the second template."""
         self.gap = self.gap or not workloads.serves(pods)
         return workloads.replaced(pods, _SECOND)
 
@@ -144,7 +144,7 @@ class Working:
     timing: Timing
 
     def look(self, workload: Object, then: Afterwards) -> Object:
-        """Return the record of an object that was just created; ``ChannelError`` if it cannot be read."""
+        """Return the record of an object that was just created; raises ``ChannelError``."""
         kind = Workload(workload["kind"])
         waited = self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
         followed = self._follow(
@@ -170,7 +170,7 @@ class Working:
         }
 
     def _events_without_pods(self, workload: Object, current: Object) -> list[Object]:
-        """Return the events of an object without Pods, and of the Jobs that a CronJob created."""
+        """Return the events of an object without Pods, and of a CronJob's active Jobs."""
         jobs = (current.get("status") or {}).get("active") or ()
         names = (workload["metadata"]["name"], *(str(job["name"]) for job in jobs))
         namespace = workload["metadata"]["namespace"]
@@ -189,7 +189,7 @@ class Working:
         )
 
     def _roll_out(self, workload: Object, record: Object) -> list[Object]:
-        """Change the template once the object's status counts its Pod, and follow the replacement."""
+        """Change the template once the object's status counts its Pod; follow the replacement."""
         seen = _Seen()
         self._wait_for_status(workload, Workload.DEPLOYMENT, wait=True)
         self._change(workload)
@@ -221,7 +221,7 @@ class Working:
         return current
 
     def _read(self, workload: Object) -> Object:
-        """Return the object as it is; it is listed, which needs no verb beyond those of its removal."""
+        """Return the current object, by a list request: the identity may lack the verb ``get``."""
         query = {"fieldSelector": f"metadata.name={workload['metadata']['name']}"}
         status, text = self.pods.read(_listed(workload), query)
         listed = json.loads(text).get("items") if status == 200 else None
@@ -246,7 +246,7 @@ class Working:
 
 
 def _essential(pod: Object) -> Object:
-    """Return the parts of a Pod that are read: its name, template revision, deletion mark, and status."""
+    """Return the parts of a Pod that are read: name, template revision, deletion mark, status."""
     metadata = pod["metadata"]
     notes = metadata.get("annotations") or {}
     kept: Object = {"name": metadata["name"]}
