@@ -1,6 +1,7 @@
-"""Capture packets of one marked flow on the nodes of its way: the I/O of traces and of ``--enable=packets``.
+"""Capture packets of one marked flow on the nodes of its path, for traces and ``--enable=packets``.
 
-``scene`` says what a check's flow should look like, ``captures`` captures it, ``tracer`` traces a check so,
-``witnessing`` examines a connection for a check of class ``packets``, and ``from_files`` reads captures that
-somebody else made. What frames mean is decided in ``tracing``; which checks are traced, in ``session``.
+``scene`` describes how a check's flow should go, ``captures`` captures it, ``tracer`` traces a
+check, ``witnessing`` examines a connection for a check of class ``packets``, and ``trace_files``
+reads existing capture files. ``tracing`` decides what frames mean; ``session``, which checks are
+traced.
 """

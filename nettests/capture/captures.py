@@ -1,7 +1,7 @@
-"""Capture one marked flow on several nodes: a Pod on each, canaries before and after, text → sightings.
+"""Capture one marked flow on several nodes: a Pod on each, canaries, text → sightings.
 
-For ``tracer``, which finds where a flow was lost, and for ``witnessing``, which compares captures with what servers
-and facts say. Nodes, seconds and sizes are bounded.
+For ``tracer``, which finds where a flow was lost, and for ``witnessing``, which compares captures
+with what servers and facts say. Nodes, seconds and sizes are bounded.
 """
 
 import contextlib
@@ -41,28 +41,28 @@ from nettests.tracing.packet import Capture, Scene
 from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump
 
 BASES = range(28000, 29600, PORTS)
-"""Source ports of traces: below the dynamic ports of both systems and below NodePorts."""
+"""Source ports of traces, below the dynamic ports of Linux and Windows and below NodePorts."""
 NODES = 4
-"""Nodes on which one trace captures."""
+"""The most nodes on which one trace captures."""
 CANARY_SECONDS = 2
 SETTLE_SECONDS = 0.2
-"""Between the last packet of a flow and the end of its captures."""
+"""Seconds between the last packet of a flow and the end of its captures."""
 
 T = TypeVar("T")
 
 
 class NoScapyError(NotInstalledError):
-    """What reads captures is not installed."""
+    """Scapy, which reads captures, is not installed."""
 
 
 def random_base() -> int:
-    """Return the first of the source ports of one flow: another one each time, because a port that was used is not free at once."""
+    """Return the first source port of a flow at random, because a used port is not free at once."""
     return random.choice(BASES)  # noqa: S311 - a port, no secret
 
 
 @dataclass(slots=True, kw_only=True)
 class Captures:
-    """Captures among what stands, on nodes where ``stand`` has put a Pod."""
+    """Captures on a run's nodes, once ``stand`` has created a Pod there."""
 
     access: Access
     directory: probes.Directory
@@ -70,9 +70,9 @@ class Captures:
     timing: Timing
     tell: Callable[[str], None] = lambda _stage: None
     remarks: list[str] = field(default_factory=list)
-    """What captures lack, and what could not be removed."""
+    """What captures lack, and which Pods could not be removed."""
     _pods: dict[str, str] = field(default_factory=dict)
-    """Those that were created, each with the reason why it is not Ready, if it is not."""
+    """The created Pods, each with why it is not Ready; empty if it is."""
 
     def nodes(self, scene: Scene) -> list[NodeFacts]:
         """Return the nodes that the flow may touch, its source's first."""
@@ -83,7 +83,7 @@ class Captures:
         return [self.directory.facts.node(name) for name in wanted[:NODES]]
 
     def stand(self, nodes: Sequence[NodeFacts]) -> None:
-        """Put a Pod that captures on each node that has none yet; ``CannotCaptureError`` where one is not Ready."""
+        """Create missing capture Pods on nodes; ``CannotCaptureError`` if one is not Ready."""
         lacking = {
             pod_name(node): capture_pod(node, self.blank)
             for node in nodes
@@ -115,7 +115,7 @@ class Captures:
             self._pods[name] = "" if name in ready else why
 
     def remove(self) -> None:
-        """Remove the Pods that capture."""
+        """Remove the capture Pods."""
         while self._pods:
             name, _ = self._pods.popitem()
             try:
@@ -126,7 +126,7 @@ class Captures:
     def during(
         self, scene: Scene, nodes: Sequence[NodeFacts], base: int, send: Callable[[], T]
     ) -> tuple[T, tuple[str, ...]]:
-        """Capture on these nodes while ``send`` sends; return its result, and what each node's tool printed."""
+        """Capture on these nodes during ``send``; return its result, and each tool's output."""
         flow = self._flow(scene, base)
         capturers = [
             Capturer(cluster=self.access, namespace=self.blank.namespace, node=node, flow=flow)
@@ -169,7 +169,7 @@ class Captures:
         return cni.vxlan_port.value or usual
 
     def read(self, node: NodeFacts, text: str, base: int, mark: Mark) -> NodeCapture:
-        """Return what a node's tool printed, as far as it is of the flow and its canaries."""
+        """Read the output of a node's tool, of which only the flow's frames are kept."""
         from nettests import wire  # noqa: PLC0415 - scapy is an extra, and takes a second to load
 
         printed = read_pktmon(text) if node.os is OS.WINDOWS else read_tcpdump(text)
@@ -184,7 +184,7 @@ class Captures:
         return NodeCapture.of(proven(capture, before=base, after=base + 1), pairs, mark)
 
     def _canary(self, capturer: Capturer, nodes: Sequence[NodeFacts], number: int) -> None:
-        """Send something from a node that its own capture has to show; whether it is answered does not matter."""
+        """Send a packet from a node that its own capture must show, answered or not."""
         others = [node for node in nodes if node.name != capturer.node.name]
         if not others:
             others = [
@@ -198,12 +198,12 @@ class Captures:
         curl = host_programs(capturer.node.os)[1]
         url = f"http://{addresses[0]}:{NODE_CLOSED}/"
         words = (curl, "-s", "-m", str(CANARY_SECONDS), "--local-port", str(number), url)
-        with contextlib.suppress(ChannelError):  # its absence from the capture says it
+        with contextlib.suppress(ChannelError):  # the capture will lack it
             capturer.run(words, CANARY_SECONDS + 4)
 
 
 def _doubt(printed: Printed, node: str) -> str:
-    """Return why what is absent from a capture proves nothing, if so; what it shows is there all the same."""
+    """Return why missing packets prove nothing in a capture; empty if it is complete."""
     if printed.lost:
         amount = "1 packet" if printed.lost == 1 else f"{printed.lost} packets"
         return f"tcpdump on {node} lost {amount} of those that it was to capture"
@@ -213,7 +213,7 @@ def _doubt(printed: Printed, node: str) -> str:
 def _each(
     pool: ThreadPoolExecutor, do: Callable[[Capturer], object], capturers: Sequence[Capturer]
 ) -> None:
-    """Call ``do`` for all capturers at the same time, and raise once all have ended: only what has begun can be undone."""
+    """Call ``do`` for all capturers at once; raise only when all have ended and can be undone."""
     futures = [pool.submit(do, capturer) for capturer in capturers]
     wait(futures)
     for future in futures:
@@ -221,9 +221,9 @@ def _each(
 
 
 def require_scapy() -> None:
-    """Raise ``NoScapyError`` where captures cannot be read, before anything is created for them.
+    """Raise ``NoScapyError`` if scapy is missing, before anything is created.
 
-    It is looked for and not loaded, which takes a second: a run without a capture never needs it.
+    It is not imported, which takes a second that a run without captures need not spend.
     """
     if find_spec("scapy") is None:
         raise NoScapyError(

@@ -1,6 +1,6 @@
-"""A check and its deployed objects → the scene of its flow: what facts and limitations lead to expect. Pure.
+"""A check and its deployed objects → the scene of its flow, by facts and limitations. Pure.
 
-For ``tracer`` and ``witnessing``. A check without packets that can be marked is refused, with the reason.
+A check without packets that can be marked is refused, with the reason.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,19 +26,19 @@ from nettests.tracing.packet import End, Scene
 
 DNS = 53
 OUTSIDE = "outside"
-"""Where nothing can be captured."""
+"""Stands for a node outside the cluster, where nothing can be captured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowSetup:
-    """The scene of a check's flow, and the endpoint that the flow is sent to."""
+    """The scene of a check's flow, and the endpoint to which it is sent."""
 
     scene: Scene
     endpoint: Endpoint
 
 
 def refusal(check: Check) -> str:
-    """Return why no flow of a check can be marked and captured, or nothing."""
+    """Return why no flow of a check can be marked and captured, or an empty string."""
     action = check.action
     if check.members:
         return "it is run at several places: name one of them (nettests plan --json)"
@@ -59,7 +59,7 @@ def refusal(check: Check) -> str:
 
 
 def scene_of(check: Check, expectation: Expectation, directory: Directory) -> FlowSetup:
-    """Return the scene; ``PlanError`` for a check without a flow to trace, ``NotStandingError`` for what does not stand."""
+    """Return a check's scene; ``PlanError`` without a flow to trace, or ``NotStandingError``."""
     why = refusal(check)
     if why:
         raise PlanError(f"{check.id} cannot be traced: {why}")
@@ -70,9 +70,9 @@ def scene_of(check: Check, expectation: Expectation, directory: Directory) -> Fl
 
 
 def scene_of_action(action: Action, directory: Directory, request: str = "") -> FlowSetup:
-    """Return the scene of a question, without what documents lead to expect of its answer; ``request`` is what it is about.
+    """Return the scene of an action, without expectations from documents.
 
-    Without one it is what servers are queried for first.
+    ``request`` is what the server is queried for; by default its first request.
     """
     facts = directory.facts
     endpoint = directory.endpoint(action)
@@ -102,7 +102,7 @@ def scene_of_action(action: Action, directory: Directory, request: str = "") -> 
 
 
 def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> FlowSetup:
-    """Return the scene of a query to the cluster's DNS: at its Service's address, or at that of the one Pod in question."""
+    """Return the scene of a DNS query to the cluster's DNS Service or one of its Pods."""
     facts = directory.facts
     service = facts.dns_address.value
     server = ip_address(endpoint.server) if endpoint.server else service
@@ -130,7 +130,7 @@ def _of_query(action: Action, endpoint: Endpoint, directory: Directory) -> FlowS
 
 
 def _vni(ends: Iterable[End], facts: ClusterFacts) -> int | None:
-    """Return the network id of packets between the nodes of these ends, where facts tell it."""
+    """Return the network id between the nodes of these ends, if facts show it."""
     backend, nodes = facts.cni.backend.value, {end.node for end in ends}
     if backend not in TUNNELS:
         return None
@@ -142,7 +142,7 @@ def _vni(ends: Iterable[End], facts: ClusterFacts) -> int | None:
 
 
 def _node_of(address: Address, facts: ClusterFacts) -> str:
-    """Return the node whose Pods have such addresses."""
+    """Return the node that has the address, or whose pod CIDR does."""
     for node in facts.nodes:
         if address in node.addresses or any(address in cidr for cidr in node.pod_cidrs):
             return node.name
@@ -160,7 +160,7 @@ def _source(action: Action, directory: Directory) -> End:
 
 
 def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Address:
-    """Return the address that the flow is sent to: a name stands for what facts say that it does."""
+    """Return the address to which the flow is sent; names are resolved by facts."""
     try:
         return ip_address(endpoint.host)
     except ValueError:
@@ -180,7 +180,7 @@ def _requested(action: Action, endpoint: Endpoint, directory: Directory) -> Addr
 
 
 def _translator(action: Action, directory: Directory) -> str:
-    """Return the node whose Service proxy, or network plugin, has to translate; nothing where nobody has to."""
+    """Return the node whose Service proxy or plugin must translate; empty if none must."""
     reached, target = action.target.descriptor, action.target
     match reached.proxy:
         case Proxy.TARGET:
@@ -249,7 +249,7 @@ def _owners(directory: Directory) -> dict[Address, str]:
 
 
 def _source_kept(check: Check, expectation: Expectation, facts: ClusterFacts) -> bool | None:
-    """Say whether the backend has to see the source's own address: where that is expected, between Pods, and with DSR."""
+    """Whether the backend must see the source's address: if expected, between Pods, or by DSR."""
     expected = expectation.expected
     if expected is not None and expected.source_seen is not None:
         return True if expected.source_seen is SourceSeen.CLIENT_POD else None
@@ -264,7 +264,7 @@ def _source_kept(check: Check, expectation: Expectation, facts: ClusterFacts) ->
 
 
 def _documented(expectation: Expectation) -> str:
-    """Return what documents lead to expect instead of an answer; nothing where one is expected."""
+    """Return what documents expect instead of an answer; empty if they expect one."""
     expected, entry = expectation.expected, expectation.limitation
     if expected is None:
         return f"left open by {entry.id}" if entry else "left open by the documents"

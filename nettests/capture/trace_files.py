@@ -1,4 +1,4 @@
-"""The files of a trace: what is kept of one, and a trace made from existing capture files, without a cluster."""
+"""The files of a trace, and traces of existing capture files without a cluster."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -22,9 +22,9 @@ PAGE, LINES = "trace.html", "trace.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCapture:
-    """What was captured on a node, and the frames of it that are of the flow, without payload; others are not kept.
+    """What was captured on a node, and the flow's frames; frames of others are not kept.
 
-    A mark may be somebody else's port as well: of what a packet carries nothing but the mark itself is kept.
+    The mark may also be another program's port, so only the mark is kept of a payload.
     """
 
     capture: Capture
@@ -34,7 +34,7 @@ class NodeCapture:
     def of(
         cls, capture: Capture, pairs: Iterable[tuple[Frame, Sighting]], mark: Mark
     ) -> "NodeCapture":
-        """Return a capture with the frames of the flow that its sightings show."""
+        """Return a capture with the flow's frames among ``pairs``."""
         belongs = belonging(capture.sightings, mark)
         frames = tuple(
             replace(frame, data=_heads(frame, sighting, mark))
@@ -45,7 +45,7 @@ class NodeCapture:
 
 
 def _heads(frame: Frame, sighting: Sighting, mark: Mark) -> bytes:
-    """Return a frame up to its payload, or to the end of the mark that its payload begins with."""
+    """Return a frame up to its payload, or to the end of the mark that begins it."""
     payload = sighting.packet.payload
     kept = len(mark.token) if mark.token and payload.startswith(mark.token) else 0
     return frame.data[: len(frame.data) - max(0, len(payload) - kept)]
@@ -69,7 +69,7 @@ def write_trace(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Captures by file, each with its node's name if one was given, and what describes the flow."""
+    """Capture files, perhaps with their nodes' names (``NODE=FILE``), and the flow's description."""
 
     captures: tuple[str, ...]
     port: int | None = None
@@ -80,7 +80,7 @@ class Given:
 
 
 def trace_captures(given: Given, directory: Path) -> tuple[Trace, Path]:
-    """Read the captures, write the trace, and return both; ``NettestsError`` for what cannot be read."""
+    """Read the captures, write the trace, and return both; raises ``NettestsError``."""
     if (given.port is None) == (not given.token):
         raise PlanError(
             "which flow is it? Name one of --port and --token",

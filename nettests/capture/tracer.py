@@ -1,8 +1,8 @@
-"""Trace one check: send its request as a marked flow while the nodes on its way capture.
+"""Trace one check: send its request as a marked flow while the nodes on its path capture.
 
-For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes, flows, seconds and
-sizes are bounded. It creates a Pod on each of those nodes, and removes it. The package ``tracing`` interprets the
-captures.
+For ``nettests trace CHECK`` (``trace_now``) and for runs with ``--trace`` (``run_traces``). Nodes,
+flows, seconds and sizes are bounded. It creates a Pod on each of those nodes, and removes it.
+``tracing`` interprets the captures.
 """
 
 import contextlib
@@ -30,11 +30,11 @@ from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace
 
 REHEARSAL_SECONDS = 10.0
-"""A flow that is answered in this time is traced from then on: a new Service needs time."""
+"""How long to wait for a flow to be answered before it is traced, because a new Service needs time."""
 
 
 def _most_flows(protocol: Protocol) -> int:
-    """Return how many flows of a trace are sent at most, until one has no answer."""
+    """Return the most flows that a trace sends until one has no answer."""
     match protocol:
         case Protocol.TCP:
             return PORTS - 3
@@ -48,7 +48,7 @@ def _most_flows(protocol: Protocol) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traced:
-    """A trace of a check, with the frames that it rests on."""
+    """A trace of a check, with the frames on which it is based."""
 
     check: str
     trace: Trace
@@ -57,7 +57,7 @@ class Traced:
 
 @dataclass(slots=True, kw_only=True)
 class Tracer:
-    """Traces checks among what stands."""
+    """Traces checks on a run's deployed objects."""
 
     access: Access
     directory: probes.Directory
@@ -67,7 +67,7 @@ class Tracer:
     remarks: list[str] = field(default_factory=list)
 
     def trace(self, check: Check, expectation: Expectation, *, rehearse: bool) -> Traced:
-        """Return the trace of a check; ``NettestsError`` where it cannot be traced, which says why."""
+        """Return the trace of a check; raises ``NettestsError`` with why there is none."""
         setup = scene_of(check, expectation, self.directory)
         captures = Captures(
             access=self.access,
@@ -91,7 +91,7 @@ class Tracer:
             captures.remove()
 
     def _rehearse(self, check: Check, setup: FlowSetup) -> None:
-        """Wait until the flow is answered, for a while: what is new is not what is broken."""
+        """Wait a while until the flow is answered: what is merely new is not broken."""
         self.tell("rehearse")
         until = time.monotonic() + REHEARSAL_SECONDS
         base = random_base()
@@ -131,14 +131,14 @@ class Tracer:
         last = traced(sent[-1].mark)
         if last.trace.finding is not Finding.NOTHING_WRONG:
             return last
-        # All were answered; a packet that was lost and sent again may be one of an earlier flow.
+        # All flows were answered, but a retransmission may have hidden a loss in an earlier one.
         earlier = (traced(flow.mark) for flow in reversed(sent[:-1]))
         return next((result for result in earlier if not result.trace.finding.harmless), last)
 
     def _capture_idle(
         self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
-        """Let a connection be silent as the check does, and capture what becomes of the first word after that."""
+        """Let a connection idle as the check does, and capture the first word after that."""
         self.tell("silence")
         idle = IdleConnection(
             talks=self.access,
@@ -177,7 +177,7 @@ class Tracer:
     def _send_until_lost(
         self, check: Check, setup: FlowSetup, base: int
     ) -> tuple[list[MarkedFlow], bool]:
-        """Send flows until one has no answer; return them, and whether the last one had one."""
+        """Send flows until one has no answer; return them, and whether the last was answered."""
         if check.action.question is Question.LOSS:
             train = marked_train(
                 check.action,
@@ -203,7 +203,7 @@ class Tracer:
         return sent, answered
 
     def _send_directly(self, check: Check, setup: FlowSetup, number: int) -> Mark | None:
-        """Send one flow to a backend's own address, where a Service's was requested on the same node; return its mark."""
+        """Send one flow to a backend's own address if its own node translates; return the mark."""
         scene = setup.scene
         backends = [
             backend for backend in scene.backends if backend.address != scene.source.address
@@ -218,7 +218,7 @@ class Tracer:
             flow = marked_flow(
                 check.action, setup.endpoint, address, backends[0].port, number=number, token=token
             )
-        with contextlib.suppress(ChannelError):  # its absence from the captures says it
+        with contextlib.suppress(ChannelError):  # the captures will lack it
             self._send(check, flow)
         return flow.mark
 
@@ -239,7 +239,7 @@ class Tracer:
         )
 
     def _send(self, check: Check, flow: MarkedFlow) -> bool | None:
-        """Send a flow and return whether it was answered; ``None`` where nothing was sent."""
+        """Send a flow and return whether it was answered; ``None`` if nothing was sent."""
         channel = self._source(check)
         with channel.slots:
             answer = channel.run(flow.words, timeout=flow.seconds)
@@ -248,7 +248,7 @@ class Tracer:
         return flow.answered(answer)
 
     def _source(self, check: Check) -> ExecChannel:
-        """Return the channel to the check's source: its Pod, or for a node the Pod that captures there."""
+        """Return the channel to the check's source: its Pod, or on a node the capture Pod."""
         node = self.directory.facts.node(check.source.node or "")
         pod, container = check.source.probe, "probe"
         if check.source.kind is VantageKind.NODE:

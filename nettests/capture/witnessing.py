@@ -1,8 +1,9 @@
-"""``--enable=packets``: capture one marked connection on its nodes, beside its server's answer and the facts.
+"""``--enable=packets``: capture a marked connection, beside its server's answer and the facts.
 
-The examiner of ``Question.WITNESS``: it captures one connection at a time while no other check runs, and writes a
-record that ``parse.witness`` reads. What a node lacks (the tool, disk space, a permission) is a skip with the reason.
-The capturing Pods exist from the first such check to the end of observation.
+The examiner of ``Question.WITNESS`` captures one connection at a time while no other check runs,
+and writes the record that ``parse.witness`` reads. If a node lacks something (the tool, disk space,
+a permission), the check is skipped with the reason. The capture Pods exist from the first such
+check to the end of observation.
 """
 
 import json
@@ -31,9 +32,9 @@ from nettests.tracing.mark import Mark, Marked, marked
 from nettests.tracing.packet import Capture, Scene
 
 FRAMES_KEPT = 200
-"""Of one connection; it has some dozens at each of a few components."""
+"""The most frames of one connection; it has some dozens at each of a few components."""
 ENCAPSULATING = {"vxlan": "vxlan", "geneve": "geneve", "host-gw": PLAIN, "windows-bgp": PLAIN}
-"""What backends of network plugins make of packets between nodes; of others nothing is claimed."""
+"""How backends of network plugins encapsulate packets between nodes; others are not compared."""
 
 
 def record_of(
@@ -46,9 +47,9 @@ def record_of(
     request: str,
     preserved: bool = False,
 ) -> dict[str, Any]:
-    """Return the record, as JSON has it; ``request`` is what the server was queried for.
+    """Return the record as JSON values; ``request`` is what the server was queried for.
 
-    ``preserved`` says that the Service wants the destination of its packets kept, so that no answer may come.
+    ``preserved``: the Service wants packets' destination kept, so there may be no answer.
     """
     frames = [
         frame for capture in captures for frame in map(_frame, marked(capture.sightings, mark))
@@ -67,7 +68,7 @@ def record_of(
 
 
 def _ends(scene: Scene) -> dict[str, Any]:
-    """Return where the connection begins and ends, and whose addresses are whose."""
+    """Return where the connection begins and ends, and the addresses of each node."""
     by_node: defaultdict[str, list[str]] = defaultdict(list)
     for address, node in scene.owners.items():
         by_node[node].append(str(address))
@@ -109,7 +110,7 @@ def _doubts(read: Sequence[Capture], frames: int) -> Iterator[str]:
 
 
 def _frame(frame: Marked) -> Mapping[str, Any]:
-    """Return what a record keeps of a frame: heads, where it was, and the tunnel around it."""
+    """Return what a record keeps of a frame: headers, where it was seen, and its tunnel."""
     packet, seen = frame.packet, frame.sighting
     return {
         "node": seen.node,
@@ -125,12 +126,12 @@ def _frame(frame: Marked) -> Mapping[str, Any]:
 
 
 PORTS_TRIED = 3
-"""Source ports that are tried, where one is in use."""
+"""How many source ports are tried, because one may be in use."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Witnessing:
-    """Captures connections for the checks of one run, one after the other; ``close`` removes what it made."""
+    """Captures connections for a run's checks, one at a time; ``close`` removes its Pods."""
 
     captures: Captures
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -139,13 +140,13 @@ class Witnessing:
     def among(
         cls, access: Access, directory: probes.Directory, blank: probes.Blank, timing: Timing
     ) -> "Witnessing":
-        """Return an examiner that captures among what stands."""
+        """Return an examiner for a run's deployed objects."""
         return cls(
             captures=Captures(access=access, directory=directory, blank=blank, timing=timing)
         )
 
     def examine(self, action: Action) -> Examination:
-        """Capture one connection; ``NotOfferedError`` where the cluster does not offer that."""
+        """Capture one connection; raises ``NotOfferedError`` if the cluster does not allow it."""
         with self._lock:
             setup = scene_of_action(action, self.captures.directory, CLIENT_IP)
             nodes = self.captures.nodes(setup.scene)
@@ -163,7 +164,7 @@ class Witnessing:
                 )
 
     def close(self) -> tuple[str, ...]:
-        """Remove the Pods that capture; return what captures lacked, and what could not be removed."""
+        """Remove the capture Pods; return what captures lacked and what was not removed."""
         with self._lock:
             self.captures.remove()
             return tuple(self.captures.remarks)

@@ -1,7 +1,7 @@
 """Run one request beside another, and notice when the first only waits for its time-out.
 
-Used by ``attempts``, ``controls`` and ``convergence``: silence costs seconds of waiting and no work, so requests that
-are needed anyway are sent meanwhile. Answers are not interpreted here.
+Silence costs seconds of waiting and no work, so requests that are needed anyway are sent meanwhile.
+Answers are not interpreted here.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ from nettests.parse.read import read_raw
 
 @dataclass(slots=True)
 class Resolvers:
-    """The resolvers of a run, one for each probe; times are monotonic. Safe for threads."""
+    """When each probe's resolver last answered (monotonic); thread-safe."""
 
     _answered: dict[str, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -40,21 +40,21 @@ class Resolvers:
 T = TypeVar("T")
 
 RESOLVER_SECONDS = 2 * QUERY_SECONDS - 1
-"""A little less than two time-outs of a resolver, the least that it waits for a silent server (resolv.conf(5);
+"""A little less than two time-outs of a resolver, its shortest wait for a silent server (resolv.conf(5);
 Windows' DNS client retries after 1, 2 and 4 s more)."""
 DIAL_PATIENCE = 2.0
 """Seconds after which a dial will probably time out; a lost SYN is retransmitted after 1 s."""
 PROCESS_PATIENCE = 6.0
-"""The same for a process: it has to start, and a successful ``ping`` takes 2 s and more."""
+"""The same for a process, which has to start; a successful ``ping`` takes at least 2 s."""
 
 
 class Pending(Generic[T]):
-    """Something under way in a thread of its own."""
+    """A call under way in its own thread."""
 
     def __init__(self, call: Callable[[Callable[[], None]], T]) -> None:
         self.done: Future[T] = Future()
         self.began = time.monotonic()
-        """When its question was sent, or when it began to wait for its turn."""
+        """When its request was sent, or until then when the call started."""
         self._sent = threading.Event()
         self._settled = threading.Event()
         threading.Thread(target=self._carry_out, args=(call,), name="beside", daemon=True).start()
@@ -73,7 +73,7 @@ class Pending(Generic[T]):
         self._sent.set()
 
     def answered(self, seconds: float) -> bool:
-        """Wait until it is over, or ``seconds`` have passed since it was sent; return whether it is over."""
+        """Wait until it is over, or ``seconds`` have passed since it was sent; return which."""
         self._sent.wait()
         return self._settled.wait(seconds)
 
@@ -87,7 +87,7 @@ class Pending(Generic[T]):
         self._settled.wait()
 
     def result(self) -> T:
-        """Wait until it is over; return what it returned or raise what it raised."""
+        """Wait until it is over; return its result or raise its exception."""
         return self.done.result()
 
 
@@ -105,12 +105,12 @@ def all_over(pending: Collection[Pending[Any]], seconds: float) -> bool:
 
 
 def begin(call: Callable[[Callable[[], None]], T]) -> Pending[T]:
-    """Begin ``call``; it calls its argument once it has had its turn and its request is sent."""
+    """Start ``call``, which calls its argument when its request is sent."""
     return Pending(call)
 
 
 def results(pending: Collection[Pending[T]]) -> list[T]:
-    """Wait until all are over; return what they returned or raise what the first raised."""
+    """Wait until all are over; return their results or raise the first exception."""
     for task in pending:
         task.wait()
     return [task.result() for task in pending]
@@ -119,7 +119,7 @@ def results(pending: Collection[Pending[T]]) -> list[T]:
 def patience(action: Action) -> float:
     """Return after how many seconds without an answer ``action`` will probably time out.
 
-    What creates objects or inspects a node never runs twice at the same time, so it never counts as timed out.
+    Examinations never do, because creating objects or inspecting a node must not run twice at once.
     """
     if action.question.examined:
         return threading.TIMEOUT_MAX
@@ -128,12 +128,12 @@ def patience(action: Action) -> float:
 
 
 def queries_resolver(action: Action) -> bool:
-    """Whether a resolver is involved, which by itself repeats a query to a silent server."""
+    """Whether a resolver is involved, which repeats its query to a silent server."""
     return action.target.descriptor.by_name or action.question is Question.RESOLVE
 
 
 def repeats_itself(action: Action) -> bool:
-    """Whether the client itself retransmits what was lost: a resolver's query, ``ping``'s echo, a process' SYN."""
+    """Whether the client retransmits by itself: a resolver, ``ping``, or a process's TCP."""
     process = action.is_process or action.source.kind is VantageKind.NODE
     return (
         queries_resolver(action)
@@ -143,12 +143,12 @@ def repeats_itself(action: Action) -> bool:
 
 
 def one_try_tells(action: Action) -> bool:
-    """Whether one time-out means that several packets were lost, seconds apart."""
+    """Whether a single time-out means that several packets, seconds apart, were lost."""
     return queries_resolver(action) or action.protocol.echoed
 
 
 def gave_up(action: Action, raw: Raw) -> bool:
-    """Whether a client that retries by itself timed out: one more attempt would hardly show more."""
+    """Whether a client that retries by itself timed out: another attempt would hardly show more."""
     if not repeats_itself(action) or raw.error is not None:
         return False
     if queries_resolver(action):

@@ -1,8 +1,7 @@
 """Capture a ping of this machine by its own pktmon, as traces do, to test how its log is read.
 
-For ``nettests calibrate --local`` on Windows. A machine that does not allow it, or on which another
-capture runs, reports why. Bytes of frames are not recorded: they contain addresses that no
-pseudonym replaces.
+For ``nettests calibrate --local`` on Windows. A machine on which that is forbidden, or another
+capture runs, reports why. Bytes of frames are not recorded: no pseudonym replaces addresses there.
 """
 
 import re

@@ -1,8 +1,9 @@
-"""Take the readings that a rule of configuration needs, from the API server and from Windows nodes.
+"""Take the readings that a configuration rule needs, from the API server and Windows nodes.
 
-The examiner of ``INSPECT``. Of each reading only what rules use is recorded, because it contains other tenants'
-objects (``rules.readings``); ``parse.inspection`` decides later whether it conforms. If the API server or a tool
-refuses a reading, that reading has a problem; a failing channel makes the whole answer untrusted.
+The examiner of ``INSPECT``. Only what rules use is recorded, because readings contain other
+tenants' objects (``rules.readings``); ``parse.inspection`` decides later whether it conforms. If
+the API server or a tool rejects a reading, that reading has a problem; a failing channel makes the
+whole answer untrusted.
 """
 
 import json
@@ -43,7 +44,7 @@ OK = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One reading: the command, and its text or why there is none."""
+    """One reading: its command, and its text or why there is none."""
 
     words: tuple[str, ...]
     text: str = ""
@@ -52,13 +53,13 @@ class Taken:
 
 @dataclass(slots=True, kw_only=True)
 class Inspection:
-    """Inspects one cluster; safe for threads. Each reading of a node is taken once and kept."""
+    """Inspects one cluster; thread-safe. Each reading of a node is taken once and cached."""
 
     api: ApiServer
     facts: ClusterFacts
     probes: Mapping[str, Probe]
     seconds: float
-    """How long a process on a node may take."""
+    """Time limit of a process on a node."""
     _taken: dict[str, Taken] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -112,7 +113,7 @@ class Inspection:
                 return self._of_peers(reading, node)
 
     def _of_peers(self, reading: OfPeers, node: NodeFacts | None) -> Taken:
-        """Take a reading on each node of the pool that has a probe of this kind; what is not read is not compared."""
+        """Take a reading on each node of the pool with such a probe; skip unreadable nodes."""
         texts = {}
         for peer in self.facts.nodes if node else ():
             its_probe = host_probe(peer)
@@ -131,7 +132,7 @@ class Inspection:
         return Taken(words=request.words, text=text)
 
     def _run(self, reading: ToolOutput, name: str) -> Taken:
-        """Run a tool on the node; if it fails, return the problem with its reason, whatever it printed before."""
+        """Run a tool on the node; if it fails, return the problem and ignore its output."""
         words = reading.words
         probe = self.probes.get(name)
         execute = probe.execute if probe else None
@@ -149,7 +150,7 @@ class Inspection:
         return Taken(words=words, text=got.stdout)
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
-        """Read the log of a component's Pod on the node; an earlier reading recorded the Pods."""
+        """Read the log of a component's Pod on the node, found by an earlier reading of Pods."""
         pods = self._take(reading.pods, node, probe)
         if pods.problem:
             return Taken(words=("GET", "log"), problem=pods.problem)
@@ -166,7 +167,7 @@ class Inspection:
 
 
 def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -> None:
-    """Skip a check if a fact of the node, unknown when it was planned, shows that its rule does not apply."""
+    """Raise ``NotOfferedError`` if a fact learned since planning rules the check out."""
     for subject in RULES[name].about if name in RULES and node is not None else ():
         reason = why_not_about(subject, facts, node) if subject.reported is not None else ""
         if reason:
@@ -174,7 +175,7 @@ def _skip_if_not_about(name: str, facts: ClusterFacts, node: NodeFacts | None) -
 
 
 def _skip_if_nothing_is_there(name: str, evidence: Evidence) -> None:
-    """Skip a check if its rule has nothing to look at; everything else is judged later."""
+    """Raise ``NotOfferedError`` if the rule has nothing to look at; the rest is judged later."""
     if name not in RULES:
         return
     try:

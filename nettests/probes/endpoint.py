@@ -1,4 +1,4 @@
-"""Endpoints: host-independent part of a target: port and form of each kind of request. Pure.
+"""Endpoints: a target's host, and the port and path of each kind of request. Pure.
 
 ``addresses`` finds the host; the ports are those of the run's own servers.
 """
@@ -27,25 +27,25 @@ from nettests.probes.objects import (
 )
 
 HTTPS = 443
-"""Where the Service ``kubernetes`` answers; what it says to plain HTTP does not matter."""
+"""The port of the Service ``kubernetes``; its answer to plain HTTP does not matter."""
 NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
 """Names that are only resolved, not connected to."""
 CLIENT_IP = "clientip"
-"""Where ``agnhost netexec`` reports the client that it saw."""
+"""The path at which ``agnhost netexec`` reports the client that it saw."""
 HEALTH_PATH = "healthz"
-"""What is requested at health check ports, which answer any path."""
+"""The path requested at health check ports, which answer any path."""
 WHOAMI = "whoami"
-"""Where ``agnhost no-snat-test`` reports the client that it saw, as ``address:port``."""
+"""The path at which ``agnhost no-snat-test`` reports the client that it saw, as ``address:port``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a question goes. A port is ``None`` where nothing answers that request.
+    """Where requests go; a port is ``None`` if nothing answers that request.
 
-    ``client_path`` is the HTTP path that tells whom the server saw: netexec's own, or the one of
-    ``no-snat-test``, which serves nothing that must not be exposed. ``server`` is the name server that
-    is given ``host``, where it is not the source's own. ``health_port`` answers one question alone:
-    whether there are backends.
+    ``client_path`` is the HTTP path that reports the client's address: netexec's, or that of
+    ``no-snat-test``, which is safe to expose. ``server`` is the name server that is queried for
+    ``host``, if it is not the source's own. ``health_port`` only reports whether there are
+    backends.
     """
 
     host: str
@@ -69,7 +69,7 @@ class Endpoint:
                 assert_never(protocol)
 
     def requests(self, protocol: Protocol) -> tuple[tuple[str, int], ...]:
-        """Return what may be probed (``hostname``, ``clientip``) and on which port, in that order."""
+        """Return the possible requests (``hostname``, then ``clientip``) with their ports."""
         match protocol:
             case Protocol.TCP if self.health_port is not None:
                 return ((HEALTH, self.health_port),)
@@ -89,7 +89,7 @@ def _answered(hostname: int | None, clientip: int | None) -> tuple[tuple[str, in
 
 
 Ports = tuple[int | None, int | None, int | None]
-"""Where ``hostname`` and ``clientip`` are answered over TCP, and both of them over UDP."""
+"""The ports for ``hostname`` and ``clientip`` over TCP, and for both over UDP."""
 
 _PROBE: Ports = (PROBE_HTTP, PROBE_HTTP, PROBE_UDP)
 _NODE: Ports = (NODE_HTTP, None, NODE_UDP)
@@ -98,7 +98,7 @@ _SERVICE: Ports = (SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP)
 _HOST_PORT: Ports = (HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP)
 
 _FULL = {"probe": _PROBE, "resolver": _PROBE, "node": _NODE}
-"""By purpose, the pods that run no ``no-snat-test``."""
+"""The pods that run no ``no-snat-test``, by purpose."""
 _SERVERS = frozenset({"server", "unready", "hostport"})
 
 
@@ -115,7 +115,7 @@ def of_service(host: str) -> Endpoint:
 
 
 def of_host_port(host: str) -> Endpoint:
-    """Return the ports of its node that a pod of purpose ``hostport`` claims."""
+    """Return the host ports of a pod of purpose ``hostport``."""
     return _endpoint(host, _HOST_PORT, WHOAMI)
 
 
@@ -131,7 +131,7 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
 
 
 def port_of_name(location: NameAlone) -> int:
-    """Return the port that is dialled for a name that only has to resolve."""
+    """Return the port to dial for a name that only has to resolve."""
     match location:
         case Location.HEADLESS_NAME:
             return SERVER_HOSTNAME

@@ -1,7 +1,8 @@
-"""Ports of a run's objects that can be reached from outside the pod network, and what serves there. Pure.
+"""Ports of a run's objects that are reachable from outside the pod network. Pure.
 
-``render`` lists them, and ``deploy`` refuses objects that would let anybody run commands: agnhost's ``netexec``
-serves ``/shell``, ``/exit`` and ``/upload`` unless its handler is overridden (decision 0004).
+``render`` lists them, and ``deploy`` rejects objects that would let anybody run commands: agnhost's
+``netexec`` serves ``/shell``, ``/exit`` and ``/upload`` unless its handler is overridden (decision
+0004).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,14 +12,14 @@ from typing import Any
 Object = dict[str, Any]
 
 OUTSIDE = ("NodePort", "LoadBalancer")
-"""The types of Services that are reachable from outside the pod network."""
+"""Service types that are reachable from outside the pod network."""
 _NETEXEC = {"TCP": ("--http-port", 8080), "UDP": ("--udp-port", 8081)}
 _NO_SNAT_TEST = {"TCP": ("--port", 8080)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exposed:
-    """One port: through which object, by which way (``NodePort``, ``hostNetwork`` …), and who serves."""
+    """One port: its object, its way in (``NodePort``, ``hostNetwork`` …), and its server."""
 
     object: str
     way: str
@@ -42,7 +43,7 @@ class _Listener:
 
 
 def exposed_ports(items: Sequence[Object]) -> list[Exposed]:
-    """Return every port of these objects that is reachable from outside the pod network, in their order."""
+    """Return every port of these objects that is reachable from outside the pod network."""
     bare = [_pod_of(item) for item in items]
     pods = [item for item in bare if item["kind"] == "Pod"]
     ports: list[Exposed] = []
@@ -55,7 +56,7 @@ def exposed_ports(items: Sequence[Object]) -> list[Exposed]:
 
 
 def _pod_of(item: Object) -> Object:
-    """Return the Pod that a workload makes, under the workload's name; other objects as they are."""
+    """Return a workload's Pod under the workload's name; other objects unchanged."""
     template = item.get("spec", {}).get("template")
     if template is None:
         return item
@@ -64,7 +65,7 @@ def _pod_of(item: Object) -> Object:
 
 
 def _of_pod(pod: Object) -> Iterator[Exposed]:
-    """Yield what a pod on its node's network listens on, and its hostPorts elsewhere."""
+    """Yield the ports of a pod on its node's network, and the hostPorts of others."""
     for container in _containers(pod["spec"]):
         host = pod["spec"].get("hostNetwork") or _host_process(pod["spec"], container)
         mapped = {
@@ -111,7 +112,7 @@ def _exposed(item: Object, way: str, listener: _Listener) -> Exposed:
 
 
 def _listeners(container: Object) -> Iterator[_Listener]:
-    """Yield the sockets of the agnhost server that a container runs; other programs of a run have none."""
+    """Yield the sockets of a container's agnhost server; a run's other programs have none."""
     words = [*container.get("command", ()), *container.get("args", ())]
     program = next((word for word in words if word in {"netexec", "no-snat-test"}), "")
     options = dict(word.partition("=")[::2] for word in words if word.startswith("--"))

@@ -1,8 +1,9 @@
-"""Read settings from nodes that no API object shows: a kube-proxy without a Pod, the network of Pods, the firewall.
+"""Read node settings that no API object shows: kube-proxy without a Pod, Pod network, firewall.
 
-Each Windows node's DNS suffixes are read in one of its Pods, as nslookup reads them there, and the cluster's domain in the
-search list of a Linux Pod if no object tells it. After the probes are deployed and before the checks, from node vantages that are needed anyway. ``rules`` says what is
-read and what is kept: the same readings that rules of configuration take there. Changes nothing and judges nothing.
+A Windows node's DNS suffixes are read in one of its Pods, as nslookup does, and the cluster domain
+in the search list of a Linux Pod if no object shows it. Runs after deployment and before the
+checks, on node vantages that are needed anyway. ``rules`` defines what is read and kept. Changes
+and judges nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +33,7 @@ from nettests.rules.readings import ToolOutput
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """An unknown fact: the reading that completes it, the Pod in which it is taken, and its channel."""
+    """An unknown fact: the reading that completes it, the Pod for it, and its channel."""
 
     pod: StandingPod
     execute: ExecChannel
@@ -42,7 +43,7 @@ class Lacking:
 def lacking_facts(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> tuple[Lacking, ...]:
-    """Return what the nodes themselves have to tell."""
+    """Return the readings that complete unknown facts."""
     on_nodes = (
         Lacking(pod, execute, reading)
         for pod, execute in _probed(probes, deployment, facts)
@@ -54,14 +55,14 @@ def lacking_facts(
 def read_host_facts(wanted: Iterable[Lacking], timing: Timing) -> tuple[NodeReading, ...]:
     """Take readings; one that failed says why.
 
-    A process on a node may take ``timing.execute`` beyond its own bound.
+    A process on a node may take ``timing.execute`` beyond its own time limit.
     """
     with ThreadPoolExecutor(Bounds.of(timing).host_readings, "host-facts") as pool:
         return tuple(pool.map(lambda each: _read(each, timing.execute), wanted))
 
 
 def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
-    """Return what to read on a node: unknown settings of its kube-proxy, of its firewall, and of the network of Pods."""
+    """Return what to read on a node: unknown settings of kube-proxy, firewall and Pod network."""
     proxy, windows = node.kube_proxy, node.os is OS.WINDOWS
     _, curl = host_programs(node.os)
     of_proxy = not proxy.mode.known or (windows and not proxy.replaced and not proxy.dsr.known)
@@ -78,14 +79,14 @@ def lacking(node: NodeFacts, facts: ClusterFacts) -> tuple[ToolOutput, ...]:
 
 
 def lacking_in_pods(node: NodeFacts) -> tuple[ToolOutput, ...]:
-    """Return what to read in a Pod of the node: a Windows Pod's registry has the DNS suffixes that nslookup walks."""
+    """Return what to read in a Windows node's Pod: the DNS suffixes in its registry."""
     return (IN_POD,) if node.os is OS.WINDOWS and not node.dns_suffixes.known else ()
 
 
 def _in_pods(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> Iterator[Lacking]:
-    """Yield one Pod of each node in question with the usual DNS settings."""
+    """Yield readings of one Pod per node in question, with the usual DNS settings."""
     seen: set[str] = set()
     of_domain = not facts.cluster_domain.known
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
@@ -104,7 +105,7 @@ def _in_pods(
 def _probed(
     probes: Mapping[str, Probe], deployment: Deployment, facts: ClusterFacts
 ) -> Iterator[tuple[StandingPod, ExecChannel]]:
-    """Yield one vantage of each node in question."""
+    """Yield one node vantage for each node in question."""
     seen: set[str] = set()
     for pod in sorted(deployment.pods.values(), key=lambda pod: (pod.node, pod.name)):
         probe = probes.get(pod.name) if pod.purpose == "node" else None

@@ -1,7 +1,8 @@
 """The NetworkPolicy of a run: which Pods may reach those that run commands for any client. Pure.
 
-``deploy`` creates it before any Pod, if permitted; no check depends on it, and many clusters enforce none. Servers,
-which clients from everywhere have to reach, serve nothing else and are not selected (decision 0028).
+``deploy`` creates it before any Pod, if permitted; no check depends on it, and many clusters
+enforce none. Servers, which must be reachable from anywhere, expose nothing else and are not
+selected (decision 0028).
 """
 
 import ipaddress
@@ -21,13 +22,13 @@ Object = dict[str, Any]
 
 NAME = "nettests-probes"
 PROBES = frozenset({"probe", "resolver"})
-"""Purposes of the Pods that run a full netexec during the whole run; both carry the label of the first."""
+"""Purposes of the Pods that run a full netexec for the whole run; both have the first one's label."""
 NODES_AT_MOST = 100
-"""In larger clusters only the probe nodes are named: plugins turn each address into rules."""
+"""In larger clusters only the probe nodes are listed, because plugins turn each address into rules."""
 
 
 def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the run's NetworkPolicy, if there are Pods to guard and it may create one."""
+    """Return the run's NetworkPolicy, if it has Pods to guard and may create one."""
     guarded = any(pod.purpose in PROBES for pod in plan.pods)
     if not (guarded and blank.isolated) or why_not_isolated(facts):
         return []
@@ -56,7 +57,7 @@ def network_policies(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Obje
 def policy_of(pod: Object) -> Object | None:
     """Return the NetworkPolicy that selects a Pod of a single check, if there is one.
 
-    It also selects the Pods of the run's other checks with the same denials or permissions.
+    It also selects Pods of the run's other checks that are denied or allowed the same.
     """
     metadata = pod["metadata"]
     labels: Mapping[str, str] = metadata.get("labels") or {}
@@ -89,7 +90,7 @@ def path_of(policy: Object) -> str:
 
 
 def why_not_isolated(facts: ClusterFacts) -> str:
-    """Return the missing permission that keeps a run from creating its NetworkPolicy, or nothing."""
+    """Return the missing permission to create the NetworkPolicy, or an empty string."""
     for permission in isolating(own_namespace=not facts.namespace):
         if str(permission) in facts.denied:
             return f"this identity may not {permission}"
@@ -97,7 +98,7 @@ def why_not_isolated(facts: ClusterFacts) -> str:
 
 
 def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
-    """Return peers for all addresses of nodes: API servers and kubelets on them connect to probes."""
+    """Return peers for all node addresses: API servers and kubelets there connect to probes."""
     names = {pod.node for pod in plan.pods}
     few = len(facts.nodes) <= NODES_AT_MOST
     nodes = [node for node in facts.nodes if few or node.name in names]
@@ -117,9 +118,9 @@ def _node_blocks(plan: Plan, facts: ClusterFacts) -> list[Object]:
 
 
 def _hidden(node: NodeFacts, facts: ClusterFacts) -> tuple[Network, ...]:
-    """Return the networks that may hold the source VIP of a Windows node, if it may have an unknown one.
+    """Return the networks that may hold a Windows node's source VIP, if that is unknown.
 
-    Pods behind it reach other nodes' Pods through Services by its address (overlay networks, without DSR).
+    Pods behind it reach other nodes' Pods through Services by its address (overlay, without DSR).
     """
     nothing_hidden = (
         node.kube_proxy.source_vip.value is not None or node.cni_driver.value == "l2bridge"
@@ -132,8 +133,8 @@ def _hidden(node: NodeFacts, facts: ClusterFacts) -> tuple[Network, ...]:
 def _seen_as(node: NodeFacts) -> Iterator[Address]:
     """Yield the source addresses that a node may use towards Pods.
 
-    Besides its own: the first of its part of the pod network, which tunnels have (Flannel's VXLAN device), the
-    second, which its bridge has, and on Windows the third, which HNS takes for the host, and the source VIP.
+    They are its own, the source VIP, and the first of its pod CIDR: ``.0`` for a tunnel (Flannel's
+    VXLAN device), ``.1`` for its bridge, and on Windows ``.2``, which HNS takes for the host.
     """
     yield from node.addresses
     for network in node.pod_cidrs:

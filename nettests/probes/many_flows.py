@@ -2,8 +2,7 @@
 
 Used by ``attempts`` to find how many connections a node, its NAT and the network outside sustain.
 As in ``trains``, one request makes the probe connect several times in a row, and some requests run
-concurrently; every connection has its own port, which stays in use for a while after its end
-(TIME-WAIT). Nothing is judged here.
+concurrently; each connection keeps its own port for a while after its end (TIME-WAIT).
 """
 
 from collections.abc import Iterator

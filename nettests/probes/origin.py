@@ -1,9 +1,9 @@
 """Prove where a node vantage runs, before its answers are trusted.
 
-hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and upstream tests passed for years from
-pods that were taken for nodes (k/k #109313). So the pod's address has to be its host's, and a target has to see an
-address of the node. Where no target answers, that the container is a HostProcess container is proof enough: a host
-that reaches no Pod is what checks are to find.
+hostNetwork without HostProcess is silently ignored on Windows (KEP-3503), and upstream tests passed
+for years from pods that were mistaken for nodes (k/k #109313). So the pod's address must be its
+host's, and a target must see an address of the node. If no target answers, a HostProcess container
+is proof enough, because checks must be able to find a host that reaches no Pod.
 """
 
 import ipaddress
@@ -28,14 +28,14 @@ from nettests.probes.sending import Probe, Sender
 from nettests.probes.sources_seen import seen_of
 
 NSLOOKUP = ("nslookup", "localhost")
-"""Tried for its presence only: its exit code says nothing."""
+"""Tests only whether the program exists: its exit code says nothing."""
 RESOLVE_DNSNAME = powershell("Get-Command Resolve-DnsName")
-"""PowerShell of the nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
+"""PowerShell in nanoserver images lacks it (kubernetes/kubernetes, test/e2e/windows/dns.go)."""
 
 
 @dataclass(slots=True)
 class Capabilities:
-    """The programs that probes of a run lack, as far as they were tested; safe for threads."""
+    """Which programs a run's probes lack, tested on demand; thread-safe."""
 
     sender: Sender
     _reasons: dict[str, str | None] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Capabilities:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def missing(self, check: Check) -> str | None:
-        """Return why the check's source lacks something that the check needs; ``None`` if it lacks nothing."""
+        """Return why the source lacks something that the check needs, or ``None``."""
         reasons = (self._missing(check, need) for need in check.needs)
         return next((why for why in reasons if why is not None), None)
 
@@ -75,15 +75,15 @@ def _why_not(probe: Probe, need: str, words: tuple[str, ...], seconds: float) ->
     assert probe.execute is not None
     try:
         with probe.execute.slots:
-            # The test is whether it is there, so a second process hides nothing.
+            # Only its existence is tested, so a second process hides nothing.
             answer = Rerunning(channel=probe.execute).run(words, timeout=seconds)
     except ProgramMissingError:
         return f"the image of {probe.name} has no {need}"
     except ChannelError:
-        return None  # not known: the check itself will say what is wrong with the channel
+        return None  # unknown: the check itself will report the channel's failure
     # samples: 1 packets transmitted, 0 received, 100% packet loss, Lost = 1 (100% loss), Verloren = 1 (100% Verlust)
     if need == "ping" and "100%" in answer.stdout:
-        return None  # it sent and waited: what it makes of its own address is a known question
+        return None  # it works: its result for loopback is tested by a known question
     if answer.exit_code != 0 and need != "nslookup":
         output = one_line(answer.stderr or answer.stdout)
         return f"{need} does not work in {probe.name}: {output}"
@@ -104,7 +104,7 @@ class Proof:
 
 @dataclass(slots=True)
 class Origins:
-    """The proofs of a run's node vantages, each made once and kept; safe for threads."""
+    """The proofs of a run's node vantages, each made once; thread-safe."""
 
     sender: Sender
     _proofs: dict[str, Proof] = field(default_factory=dict)
@@ -146,10 +146,10 @@ class Origins:
         return Proof(raw=raw, distrust=self._without_network(source))
 
     def _without_network(self, source: Vantage) -> str | None:
-        """Return why nothing shows where a probe runs that no target answered: what is tested may be why none did.
+        """Return why a probe's origin is unproven if no target answered, or ``None``.
 
-        Its address is its node's, which is enough on Linux. A Windows kubelet says so of any Pod with hostNetwork; there
-        it has to be a HostProcess container.
+        Its address is its node's, which is enough on Linux. A Windows kubelet reports that for any
+        Pod with hostNetwork, so it must be a HostProcess container.
         """
         if source.os is OS.LINUX:
             return None
@@ -170,7 +170,7 @@ class Origins:
         return f"{target.name} saw {seen} from {source.probe}, which is no address of {node.name}"
 
     def _targets(self, source: Vantage) -> list[StandingPod]:
-        """Return the servers to probe: the node's own first, which every driver lets it reach."""
+        """Return the servers to probe, the node's own first, which every driver lets it reach."""
         servers = [
             pod for pod in self.sender.directory.deployment.pods.values() if pod.purpose == "server"
         ]

@@ -3,8 +3,7 @@
 kube-proxy rejects packets to a Service without endpoints, and a kernel those to a closed UDP port,
 with an ICMP error. Linux limits these errors per destination, which is the source probe:
 ``net.ipv4.icmp_ratelimit`` is 1,000 ms, and ``XRLIM_BURST_FACTOR`` (net/ipv4/icmp.c) allows a burst
-of 6. Beyond that there is silence, which looks like a dropped packet. Used by ``sending`` and
-``attempts``; pure but for its lock.
+of 6. Beyond that there is silence, which looks like a dropped packet. Pure but for its lock.
 """
 
 import math
@@ -25,8 +24,8 @@ _REMEMBERED = 4 * BURST * SECONDS
 ON_THE_WAY = 0.25
 """Seconds by which a request may be delayed compared with an earlier one."""
 UNHEARD = 4
-"""Refusals that may have gone unnoticed, to a client that had given up or to traffic not counted here: on an idle lab, a
-request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
+"""Refusals that may have gone unnoticed, to a client that had given up or to traffic not counted here: on an idle
+lab, a request 30 ms after a single refusal timed out, and so did a SYN 0.7 s later (measured)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,9 +44,8 @@ class Refusal:
 class Pace:
     """The refusals of each probe, received or expected for its next requests; thread-safe.
 
-    The sender of a refusal is unknown, so all of a probe's count as one sender's. So is the time: a
-    busy machine reads an answer seconds after it arrived, so each counts as sent at the worst
-    moment.
+    All of a probe's refusals count as one sender's, because the sender is unknown. So is the time:
+    each counts as sent at the worst moment, because a busy machine reads answers seconds late.
     """
 
     _refusals: dict[str, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
@@ -103,8 +101,7 @@ class Pace:
 def may_be_icmp(action: Action) -> bool:
     """Whether a Linux kernel may have refused by ICMP: a datagram, or a SYN to a Linux kube-proxy.
 
-    Closed ports refuse a SYN by RST, which is not rate-limited, and kube-proxy for Windows rejects
-    nothing.
+    Closed ports refuse a SYN by RST, without a rate limit; kube-proxy for Windows rejects nothing.
     """
     if action.protocol.refused_by_icmp:
         return True
@@ -120,7 +117,7 @@ def may_be_icmp(action: Action) -> bool:
 
 
 def left(sent: Sequence[float], now: float) -> float:
-    """Return how many refusals the kernel can still send at ``now``, after those ``sent``, oldest first."""
+    """Return how many refusals the kernel can still send at ``now``; ``sent`` is oldest first."""
     tokens, last = float(BURST), min([now, *sent[:1]])
     for at in sent:
         tokens = max(0.0, min(BURST, tokens + (at - last) / SECONDS) - 1)

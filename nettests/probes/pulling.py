@@ -1,7 +1,7 @@
 """Pull each image onto each node that needs it, before any check that needs it there.
 
-One Pod for each image and node, pinned, tolerating and with the pull Secrets like every Pod of a run. It is removed
-as soon as its container exists, whatever its program does. A failed pull is recorded, and nothing else happens:
+One Pod per image and node, pinned, with tolerations and pull Secrets like every Pod of a run. It is
+removed as soon as its container exists, whatever its program does. A failed pull is only recorded:
 checks that need the image report it themselves.
 """
 
@@ -28,7 +28,7 @@ from nettests.probes.seams import Pods
 Object = dict[str, Any]
 
 LOOK_SECONDS = 1.0
-"""Between two checks whether the run was stopped (``ready`` bounds the pulls)."""
+"""Seconds between two looks whether the run was stopped (``ready`` limits the pulls)."""
 _FAILED = PULLS | {
     *("InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError"),
 }
@@ -42,7 +42,7 @@ class _Wanted:
 
 
 def pulling_pods(plan: Plan, facts: ClusterFacts, blank: Blank) -> list[Object]:
-    """Return the Pods that pull what ``plan`` needs, by image and node."""
+    """Return the Pods that pull the images of ``plan``, by image and node."""
     return [wanted.pod for wanted in _wanted(plan, facts, blank)]
 
 
@@ -55,9 +55,9 @@ def pull_images(
     timing: Timing,
     on_progress: Callable[[int, int], None],
 ) -> tuple[Pull, ...]:
-    """Pull every image onto every node that needs it; return how long each took, or why it failed.
+    """Pull every image onto every node that needs it; return the time or failure of each.
 
-    ``on_progress`` gets the numbers of finished and of all pulls; an exception from it ends the pulling.
+    ``on_progress`` gets the numbers of finished and of all pulls; its exceptions end the pulling.
     """
     wanted = list(_wanted(plan, facts, blank))
     on_progress(0, len(wanted))

@@ -2,8 +2,7 @@
 
 Used by ``attempts`` beside name lookups, by ``attempts`` and ``trains`` when all answers were late,
 and by ``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from
-them whether the path was slow, or the channel to the probe and the machines at its ends. Nothing is
-judged here.
+them whether the path was slow, or the channel to the probe and the machines at its ends.
 """
 
 from collections.abc import Collection, Sequence

@@ -45,8 +45,8 @@ class Replacing:
     ) -> None:
         """Delete Pod ``gone`` and start ``comes`` on the node of ``beside``; either may be empty.
 
-        Most networks do not let a Pod choose its address, so the new Pod is created a few times
-        until it has the old one's.
+        Most networks assign addresses, so the new Pod is created a few times until it has the old
+        one's.
         """
         if gone:
             self.pods.delete_pod(self.blank.namespace, gone)

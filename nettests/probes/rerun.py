@@ -1,9 +1,8 @@
-"""Start a process a second time while the first one hangs, and take the answer that comes first.
+"""Start a process a second time while the first one hangs, and take the first answer.
 
-Around the exec channels of a run. An exec can hang for its client, on Windows it is known to
-(kubernetes/kubernetes#124700); everything run here is safe to run twice. A process that has outlived its own
-time-outs hangs, so the second answer hides no packet that the first had to send again. No process is given up before
-its time.
+An exec can hang for its client, as is known on Windows (kubernetes/kubernetes#124700); every
+command here is safe to run twice. A process hangs if it outlives its own time-outs, so the second
+answer hides no retransmission by the first. No process is ended before its time limit.
 """
 
 import concurrent.futures
@@ -19,36 +18,36 @@ from nettests.model.retransmission import QUERY_SECONDS
 from nettests.probes.beside import begin
 
 HANG_SECONDS = 8.0
-"""A process that has not ended by then hangs: ``ping`` waits 6 s for three lost echoes, ``curl`` 5 s, and each has to start."""
+"""After so many seconds a process hangs: ``ping`` waits 6 s for lost echoes, ``curl`` 5 s, and both have to start."""
 RESOLVER_HANGS_SECONDS = 3 * QUERY_SECONDS + 1
-"""The same for one that queries a resolver: it queries a silent server three times."""
+"""The same for name lookups, which query a silent server three times."""
 TOOL_HANGS_SECONDS = 12.0
-"""The same for a tool of a node: PowerShell takes seconds to start, and more to list HNS."""
+"""The same for tools of a node: PowerShell takes seconds to start, and more to list HNS objects."""
 AGAIN_SECONDS = 3.0
-"""Between two further ones: time to start and to answer."""
+"""Seconds between further processes: time to start and to answer."""
 PROCESS_TRIES = Bounds().processes_per_answer
 CHANNEL_TRIES = 2
-"""How often an exec is tried in all."""
+"""How often an exec is tried in total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerunning:
-    """An exec channel whose processes are run again ``beyond`` so many seconds without an answer; safe for threads."""
+    """An exec channel that starts a process again after ``beyond`` silent seconds; thread-safe."""
 
     channel: ExecChannel
     beyond: float = HANG_SECONDS
     tell: Callable[[str], None] = lambda _why: None
-    """Called with the reason why the first process is not the one that answered."""
+    """Called with the reason if the answer is not the first process's."""
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """The channel's slots: the caller enters them for the first process; repeated ones enter them by themselves."""
+        """The channel's slots: callers hold one for the first process; others take their own."""
         return self.channel.slots
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run ``argv`` until a process ends, and say how long that one took.
+        """Run ``argv`` until a process ends; the answer includes that process's seconds.
 
-        ``ChannelError`` if none has after ``timeout`` seconds, with the failure of the first one.
+        Raises the first process's ``ChannelError`` if none ends within ``timeout`` seconds.
         """
         return _Race(self, tuple(argv), time.monotonic() + timeout).run()
 
@@ -65,7 +64,7 @@ class _Race:
     _over: bool = False
 
     def run(self) -> ExecAnswer:
-        """Begin processes until one has ended well."""
+        """Start processes until one has ended without a channel error."""
         self._begin_first()
         due = time.monotonic() + self.probed.beyond
         try:
@@ -101,28 +100,27 @@ class _Race:
         return None
 
     def _why(self) -> str:
-        """Say what became of the first process."""
         failed = self._failed.get(self._all[0])
         return failed.message if failed else f"no end after {self.probed.beyond:g} s"
 
     def _begin_or_raise(self) -> None:
-        """Try a failed channel once more; a process that was given up had all its time."""
+        """Retry a failed channel once; a process that timed out is not retried."""
         if len(self._failed) >= CHANNEL_TRIES or time.monotonic() >= self.until:
             raise self._failed[self._all[0]]
-        # All have ended: the slot that the caller still holds is free for this one.
+        # All processes have ended, so this one can use the slot that the caller still holds.
         self._begin_first()
 
     def _begin_first(self) -> None:
-        """Begin a process in the caller's slot."""
+        """Start a process in the caller's slot."""
         self._all.append(begin(lambda _: self._process()).done)
 
     def _begin_further(self) -> None:
         self._all.append(begin(lambda _: self._in_turn()).done)
 
     def _in_turn(self) -> ExecAnswer:
-        """Run a process when one may be started, unless another has answered by then.
+        """Run a process when a slot is free, unless another one has answered by then.
 
-        It is next in line: its answer frees the slots that the hanging ones hold.
+        It is next in line, because its answer frees the slots that hanging ones hold.
         """
         with ahead(self.probed.slots):
             if self._over:

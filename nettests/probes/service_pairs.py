@@ -1,6 +1,6 @@
 """Which (target, probe) pairs a check waits for before it runs. Pure.
 
-``convergence`` polls the pairs. A Service that is documented to stay silent from somewhere is not waited for there.
+``convergence`` polls the pairs. Where a Service is documented to stay silent, it is not waited for.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _IN_QUESTION = {ByHand.MIXED_TARGET_PORTS, ByHand.TERMINATING}
 
 @dataclass(frozen=True, slots=True, order=True)
 class Pair:
-    """A target that has to answer (``kind`` and ``name``), and the probe pod from which it is polled."""
+    """A target that must answer (``kind`` and ``name``), and the probe pod that polls it."""
 
     kind: TargetKind
     name: str
@@ -34,13 +34,13 @@ class Pair:
 def pairs_of(
     check: Check, probe_on: dict[str, str], sentinel: str | None = None
 ) -> frozenset[Pair]:
-    """Return what has to answer before ``check`` and its controls are run.
+    """Return what must answer before ``check`` and its controls run.
 
-    ``probe_on`` names the probe pod of each node that has one. A node or an external vantage point has no
-    dial of its own; the probe pod of its node, or of the target's, stands in for it, because
-    kube-proxy programs a node as a whole. ``sentinel`` is the Service that was created last: a node where
-    it answers has the rules of all others, also of those that are meant not to answer.
-    A Pod is waited for on its own node only: checks have a member for each pair of nodes.
+    ``probe_on`` holds the probe pod of each node that has one. A node or an external vantage cannot
+    dial: the probe pod of its node, or of the target's, stands in for it, because kube-proxy
+    programs a node as a whole. ``sentinel`` is the Service that was created last: a node where it
+    answers has the rules of all others, including those that should not answer. A Pod is polled on
+    its own node only, because checks have a member for each pair of nodes.
     """
     pairs: set[Pair] = set()
     for action in (check.action, *(control.action for control in check.controls)):
@@ -55,17 +55,17 @@ def pairs_of(
 
 
 def _expects_no_backend(check: Check, action: Action) -> bool:
-    """Whether it is a health check port of a node without a backend.
+    """Whether the target is a health check port of a node without a backend.
 
-    Such a port is polled where a backend is, on another node, whose Service proxy need not offer any; that the node in
-    question has the rules is shown by the sentinel.
+    It would be polled where a backend is, whose Service proxy need not offer such a port; the
+    sentinel shows that the node in question has the rules.
     """
     at_health_port = action.target.descriptor.location is Location.HEALTH_CHECK_PORT
     return at_health_port and check.claim.outcome is Outcome.UNHEALTHY
 
 
 def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods to poll from: those of the nodes whose Service proxy the action depends on."""
+    """Return the probe pods of the nodes whose Service proxy the action depends on."""
     nodes = {action.source.node, action.target.node}
     settings = action.target.settings
     local = settings is not None and settings.internal_local
@@ -81,7 +81,7 @@ def _polling_pods(action: Action, probe_on: dict[str, str]) -> set[str]:
 
 
 def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
-    """Return the probe pods that should get an answer; the others are not waited for."""
+    """Return the probe pods that should get an answer; the others do not poll."""
     settings, own_probe = action.target.settings, probe_on.get(action.source.node or "")
     every = set(probe_on.values())
     if settings is not None and settings.internal_local:
@@ -95,7 +95,7 @@ def _served(action: Action, probe_on: dict[str, str]) -> set[str]:
         # Documented to stay silent on Windows: waiting for an answer would take a minute.
         return every - {own_probe or ""}
     if settings is not None and settings.publish_not_ready and action.source.os is OS.WINDOWS:
-        # kube-proxy for Windows leaves out endpoints that do not serve (kubernetes/kubernetes#113776 and its picks).
+        # kube-proxy for Windows omits endpoints that do not serve (kubernetes/kubernetes#113776 and backports).
         return every - {own_probe or ""}
     return every
 
@@ -121,7 +121,7 @@ def _named(target: Target) -> tuple[TargetKind, str] | None:
 
 
 def name_forms(checks: Iterable[Check]) -> dict[str, str]:
-    """Return the template of the name by which each pod is probed, where one is."""
+    """Return the template of each pod's name, if it is probed by name."""
     return {
         action.target.pod: action.target.name_form
         for check in checks

@@ -1,6 +1,6 @@
-"""EndpointSlices for Services without selector, made by the run itself. Pure.
+"""EndpointSlices that the run itself creates for Services without selector. Pure.
 
-``deploy`` creates them once the pods have addresses; kube-proxy reads them like those of the controller.
+``deploy`` creates them once the pods have addresses; kube-proxy treats them like the controller's.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _SERVER = (
     {"name": "udp", "port": SERVER_UDP, "protocol": "UDP"},
 )
 _HOSTNAMES = {"server": SERVER_HOSTNAME, "probe": PROBE_HTTP}
-"""The ports at which pods report their name, by purpose."""
+"""The ports on which pods report their name, by purpose."""
 _READY = MappingProxyType({"ready": True})
 _TERMINATING = MappingProxyType({"ready": False, "serving": True, "terminating": True})
 
@@ -44,9 +44,9 @@ def slices(
     blank: Blank,
     zones: Sequence[str] = (),
 ) -> Iterator[Object]:
-    """Yield the slices of the Services without selector, with those of their pods that exist.
+    """Yield the EndpointSlices of Services without selector, for their pods that exist.
 
-    ``stored`` are the Services as the API has them: each owns its slices. ``zones`` are those of the source nodes.
+    ``stored`` are the Services as created, which own the slices; ``zones`` are the source nodes'.
     """
     purposes = {name: pod.purpose for name, pod in pods.items()}
     for service in services:
@@ -68,12 +68,12 @@ def slices(
 
 
 def zones_of(facts: ClusterFacts) -> tuple[str, ...]:
-    """Return the zones of the nodes, each once."""
+    """Return the nodes' zones, without duplicates."""
     return tuple(sorted({node.zone.value for node in facts.nodes if node.zone.value}))
 
 
 def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
-    """Yield the same slices before anything exists: without addresses, and without the owner's uid."""
+    """Yield the slices before anything exists: without addresses and the owner's uid."""
     purposes = {pod.name: pod.purpose for pod in plan.pods}
     for service in plan.services:
         if service.settings.by_hand is None:
@@ -85,14 +85,14 @@ def planned(plan: Plan, facts: ClusterFacts, blank: Blank) -> Iterator[Object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """One slice of a Service, for each family: its pods, their ports, and their conditions."""
+    """One slice of a Service, per family: its pods, their ports, and their conditions."""
 
     label: str
     pods: tuple[str, ...]
     ports: tuple[Object, ...]
     terminating: bool = False
     near: str = ""
-    """The pod that is hinted for the clients' zones; all others are hinted for none of them."""
+    """The pod whose hints name the clients' zones; those of the others name an unused zone."""
 
 
 def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Part]:
@@ -110,7 +110,7 @@ def _parts(service: ServiceObject, purposes: Mapping[str, str]) -> Iterator[_Par
 def _slice(
     service: str, part: _Part, family: Family, endpoints: list[Object], blank: Blank
 ) -> Object:
-    """Return the slice of one family: a slice holds addresses of one family only."""
+    """Return the slice of one family, because a slice holds addresses of a single family."""
     return {
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",

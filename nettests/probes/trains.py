@@ -1,8 +1,8 @@
 """Send trains of short requests over one path, ever longer, until a loss shows or enough were sent.
 
-Used by ``attempts`` for checks of loss. One request makes the probe try many times in a row: no burst fills a queue,
-and the way to the probe is used once. Each lost try costs the probe's time-out, so trains stay short until few are
-lost, and end when a loss is proven. Nothing is judged here.
+Used by ``attempts`` for checks of loss. One request makes the probe try many times in sequence: no
+burst fills a queue, and the channel is used once. Each lost try costs the probe's time-out, so
+trains stay short until few are lost, and end when a loss is proven. Nothing is judged here.
 """
 
 from collections.abc import Iterator
@@ -25,16 +25,16 @@ from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 
 LENGTHS = (1, 4, 12)
-"""Tries of each train, round by round, then the longest (``longest_train``) again and again."""
+"""Tries per train in each round; further rounds have the longest trains (``longest_train``)."""
 LENGTHS_OF_ECHOES = (1, 4, 12, 24, 48)
-"""The same for datagrams: fewer requests send as many tries, with few lost ones in any train."""
+"""The same for datagrams: longer trains, so fewer requests for as many tries."""
 FEW, BESIDE_OF_ECHOES = 4, 2
-"""Trains of datagrams that are sent at the same time: in the first round, which shows a dead path, and later. Connections
-need others beside them, because a lost SYN shows only by its time (``late_trains``)."""
+"""Concurrent trains of datagrams: in the first round, which shows a dead path, and later. Connections need more,
+because a lost SYN shows only in comparison with others (``late_trains``)."""
 SLOW_SECONDS = 0.5
-"""If a try takes this long, no more than ``SLOW_TRIES`` are sent: hundreds of them would take minutes."""
+"""If a try takes this long, at most ``SLOW_TRIES`` are sent, because hundreds would take minutes."""
 UNCLEAR_TRIES = 3
-"""Further rounds while trains wait as if SYNs were lost and the probe is too busy to tell."""
+"""The most further rounds while SYNs seem lost and the probe is too busy to tell."""
 
 
 @dataclass(slots=True)
@@ -61,9 +61,9 @@ class Trains:
             self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
 
     def _sent_rounds(self, tries: int, *, hurried: bool) -> bool:
-        """Send what is missing of ``tries``; if ``hurried``, return whether it stopped because each took long.
+        """Send the rest of ``tries``; if ``hurried``, return whether slow tries stopped it.
 
-        A busy probe makes them slow as well, but is usually busy only briefly: then they are sent all the same.
+        A busy probe slows them too, but usually only briefly; the rest is then sent later.
         """
         for trains in rounds(tries - self._tries, self.check.action.protocol):
             if not self._sent(trains) or self._decided():
@@ -73,13 +73,13 @@ class Trains:
         return False
 
     def _compare(self) -> None:
-        """Send a request once more beside the probe's own answers, if all are late and no own answer shows why."""
+        """Repeat a request beside references if all were late and no reference shows why."""
         for raw in compare_if_late(self.sender, self.check, self._raws, self._references):
             (self._references if raw.purpose == REFERENCE else self._raws).append(raw)
             self._number = max(self._number, raw.attempt)
 
     def _late(self) -> bool:
-        """Whether it is already shown that the path is late as a whole, and its probe is not."""
+        """Whether references already show that the path is late as a whole, and not the probe."""
         return late(self.check, self._raws) and bool(
             by_itself(self.check, self._references, self._raws)
         )
@@ -89,7 +89,7 @@ class Trains:
         return sum(attempt.tries for attempt in self._seen)
 
     def _sent_until_clear(self) -> None:
-        """Send short trains while a busy probe may have delayed the connections: it is usually busy only briefly."""
+        """Send short trains while a busy probe may delay connections, usually only briefly."""
         for _ in range(UNCLEAR_TRIES):
             if unclear_trains(self.check, [*self._raws, *self._references]) is None:
                 return
@@ -97,7 +97,7 @@ class Trains:
                 return
 
     def _sent(self, trains: tuple[int, ...]) -> bool:
-        """Send trains at the same time; return whether all of them can be read."""
+        """Send concurrent trains; return whether no channel failed."""
         pending = [self._begin(tries) for tries in trains]
         if self.check.action.protocol.retransmitted:
             self._references += beside_trains(
@@ -113,7 +113,7 @@ class Trains:
         return begin_train(self.sender, self.check, self._number, tries)
 
     def _decided(self) -> bool:
-        """Whether more trains would show nothing new: a failure other than a time-out came, or a loss is proven."""
+        """Whether more trains would show nothing new: another failure, or a proven loss."""
         if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in self._seen):
             return True
         return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
@@ -124,13 +124,13 @@ class Trains:
 
 
 def begin_train(sender: Sender, check: Check, number: int, tries: int) -> Pending[Raw]:
-    """Begin one train of a check: its ``number`` is that of the attempt."""
+    """Start one train of a check, as attempt ``number``."""
     action = replace(check.action, connections=tries)
     return begin(lambda sent: sender.send(check.id, "check", number, action, on_sent=sent))
 
 
 def longest_train(protocol: Protocol) -> int:
-    """Return the most tries of one train: few enough connections that one second of a retransmitted SYN stands out."""
+    """Return the most tries of a train; a retransmitted SYN's second must stand out over TCP."""
     match protocol:
         case Protocol.TCP:
             return 12
@@ -141,7 +141,7 @@ def longest_train(protocol: Protocol) -> int:
 
 
 def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
-    """Yield the lengths of the trains that are sent at the same time, up to ``tries`` in all."""
+    """Yield the lengths of concurrent trains, up to ``tries`` in all."""
     longest = longest_train(protocol)
     retransmitted = protocol.retransmitted
     lengths = list(LENGTHS if retransmitted else LENGTHS_OF_ECHOES)

@@ -1,7 +1,8 @@
-"""What diagnostics of nodes say about a trace's finding: the object that confirms or contradicts it. Pure.
+"""What node diagnostics say about a trace's finding: objects that confirm or contradict it. Pure.
 
-``session.run_traces`` reads the files, which ``diagnose`` has written before; a file that is not there says nothing. Addresses
-are searched for as words: a load balancer that has the Service's address, an endpoint that has the Pod's.
+``session.run_traces`` reads the files that ``diagnose`` wrote; a missing file says nothing.
+Addresses are searched for as words: a load balancer with the Service's address, an endpoint with
+the Pod's.
 """
 
 import re
@@ -21,11 +22,11 @@ BALANCERS, ENDPOINTS, NETWORKS = (
 )
 ROUTES, NFTABLES, IPTABLES = "routes.txt", "nftables.txt", "iptables.txt"
 FILES = (BALANCERS, ENDPOINTS, NETWORKS, ROUTES, NFTABLES, IPTABLES)
-"""Names in the inventory of ``diagnose``; a test compares them."""
+"""File names as in the inventory of ``diagnose``; a test compares them."""
 _RULES = {BALANCERS: "HNS load balancer", NFTABLES: "nftables rule", IPTABLES: "iptables rule"}
 
 Read = Callable[[str, str], str | None]
-"""Returns the text of a node's file; ``None`` if it was not collected, or not completely."""
+"""Returns the text of a node's file; ``None`` if it was not collected completely."""
 
 
 def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
 
 
 class _About(Enum):
-    """Which object a finding is about."""
+    """The object that a finding is about."""
 
     RULE = "the Service's rule where it is translated"
     STALE = "the rule that leads to a backend that is not there"
@@ -101,7 +102,7 @@ def _statements(trace: Trace, read: Read) -> Iterator[str]:
 
 
 def _translated_to(trace: Trace) -> str:
-    """Return the address that the flow was sent to although it is not an endpoint."""
+    """Return the last address, not the requested one, to which the flow was sent."""
     elsewhere = [
         frame.packet.destination
         for frame in trace.frames
@@ -123,7 +124,7 @@ def _has(node: str, file: str, what: str, word: str, read: Read) -> Iterator[str
 
 
 def _names(text: str, word: str) -> bool:
-    """Whether a text holds a word on its own, not as part of a longer address or number; a port may follow."""
+    """Whether a text holds a word not within a longer address or number; a port may follow."""
     end = r"(?![\da-fA-F:])" if ":" in word else r"(?!\d|\.\d)"
     return re.search(rf"(?<![\d.:a-fA-F]){re.escape(word)}{end}", text, re.IGNORECASE) is not None
 
@@ -138,7 +139,7 @@ _DEFAULT = re.compile(rf"^default via {_ADDRESS}\b|^default dev ", re.MULTILINE)
 
 
 def _route(node: str, address: str, read: Read) -> Iterator[str]:
-    """Say which of the node's routes leads to an address; a default route does not count."""
+    """Say which of the node's routes leads to an address, apart from a default route."""
     text = read(node, ROUTES)
     if not text or ":" in address:
         return

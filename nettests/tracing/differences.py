@@ -1,7 +1,7 @@
 """The first hop that a flow did not reach → what is wrong there. Pure.
 
-What frames show themselves (another network id, a refusal, a drop with its reason) is ``seen`` and needs no proof of what
-is absent; the rest says that something was not seen, and ``path`` decides whether it would have been.
+What frames show (another network id, a refusal, a drop with its reason) is ``seen`` and needs no
+complete capture; for what was not seen, ``path`` decides whether it would have been.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from nettests.tracing.packet import (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is wrong, what shows it, and the node if it is not the hop's."""
+    """What is wrong, the evidence, and the node if it is not the hop's."""
 
     finding: Finding
     detail: str = ""
@@ -36,7 +36,7 @@ Frames = tuple[Marked, ...]
 
 
 def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
-    """Return the backend that the flow was translated to, or what is wrong with it; ``None`` without translation."""
+    """Return the backend that the flow was translated to, or what is wrong with it, or ``None``."""
     if not scene.translated:
         return scene.backends[0] if scene.backends else None
     translated = [
@@ -71,11 +71,11 @@ _SHOWN_AT = {
     Stage.ARRIVED: "was reached by it",
     Stage.DELIVERED: "delivered it",
 }
-"""What a node did with a packet at the hops that show its source, in their order."""
+"""What a node did with a packet at the hops that show its source, in order."""
 
 
 def rewritten(scene: Scene, path: Iterable[Hop]) -> Difference | None:
-    """Return a difference at the first hop with another source, if the source has to be kept."""
+    """Return a difference at the first hop with another source, if the source must be kept."""
     if not scene.source_kept:
         return None
     for hop in path:
@@ -96,7 +96,7 @@ def of(
     *,
     captured: Iterable[Sighting] = (),
 ) -> Difference:
-    """Return what is wrong with a flow that did not reach ``stopped``; ``captured`` has other packets, too."""
+    """Return what is wrong with a flow that stopped before ``stopped``; ``captured`` has all packets."""
     shown = (
         _dropped(scene, stopped, frames)
         or refused(backend, frames)
@@ -123,7 +123,7 @@ def _errors(frames: Frames) -> str:
 
 
 def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
-    """Return a difference if the node's own tool reports a drop; a packet as it was sent was not translated before."""
+    """Return a difference if the node's tool reports a drop, ``UNTRANSLATED`` if that came first."""
     dropped = [
         frame for frame in frames if frame.sighting.drop and frame.sighting.node == stopped.node
     ]
@@ -137,7 +137,7 @@ def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
 
 
 def reason(node: str, frames: Frames) -> str:
-    """Say where and why a node dropped a packet of the flow, by its own tool; empty without a drop."""
+    """Say where and why a node's tool reports that it dropped a packet; empty without a drop."""
     dropped = [
         frame.sighting for frame in frames if frame.sighting.drop and frame.sighting.node == node
     ]
@@ -147,7 +147,7 @@ def reason(node: str, frames: Frames) -> str:
 
 
 def refused(backend: End | None, frames: Frames) -> Difference | None:
-    """Return a difference if the backend refused: with nothing but a reset, or with "port unreachable"."""
+    """Return a difference if the backend refused: by a reset alone, or by "port unreachable"."""
     if backend is None:
         return None
     replies = [frame.packet for frame in frames if frame.way is Way.REPLY]
@@ -168,7 +168,7 @@ def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Diffe
         for frame in frames
         if frame.packet.encapsulation is not None
     ]
-    # Without a known network id, the id of the first request has to stay.
+    # If the network id is unknown, it must stay that of the first request.
     first_vni = next((tunnel.vni for frame, tunnel in tunnelled if frame.way is Way.REQUEST), None)
     for frame, tunnel in tunnelled:
         right = (
@@ -188,9 +188,9 @@ def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Diffe
 
 
 def _by_router(before: Hop | None, node: str, captured: Iterable[Sighting]) -> str:
-    """Say that a packet was handed to a router, and not to the node that it has to reach, where MAC addresses show it.
+    """Say that a packet was sent to a router's MAC address instead of the node's, if so.
 
-    Nothing says that a router is wrong: the cloud's may lead there.
+    That need not be wrong: a cloud's router may lead there.
     """
     macs = {seen.packet.source_mac for seen in captured if seen.node == node and _sends(seen)}
     sent = [frame.packet for frame in before.frames if leaves(frame)] if before else []
@@ -253,10 +253,10 @@ def _unseen(
 
 
 def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Difference:
-    """Tell a packet that was not translated from one that its node lost, which may have been translated before.
+    """Tell an untranslated packet from one that its node lost, perhaps after translation.
 
-    What a node does inside shows only in what comes out: the packet as it was, or nothing although a packet that
-    needs no translation comes out.
+    What happens inside a node shows only in what comes out: the packet unchanged, or nothing
+    although a packet that needs no translation comes out.
     """
     as_it_was = [
         frame
@@ -306,7 +306,7 @@ def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
 
 
 def _last(hop: Hop | None) -> str:
-    """Say where the flow was seen last, and with which addresses."""
+    """Say where the flow was last seen, and with which addresses."""
     if hop is None or not hop.frames:
         return "it was seen nowhere before"
     last = hop.frames[-1]

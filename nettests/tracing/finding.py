@@ -1,7 +1,8 @@
-"""What a trace can find: a closed set, each with its words and the documented next step (``findings.txt``); and the trace. Values.
+"""The closed set of findings with their words and documented next steps, and the trace. Values.
 
-Sources of the steps: Kubernetes, "Windows debugging tips" and "Networking on Windows"; microsoft/SDN,
-``Kubernetes/windows/debug`` (``collectlogs.ps1``, ``VFP.psm1``); Microsoft, "Use Packet Monitor to diagnose packet loss".
+The texts are in ``findings.txt``. Sources of the steps: Kubernetes, "Windows debugging tips" and
+"Networking on Windows"; microsoft/SDN, ``Kubernetes/windows/debug`` (``collectlogs.ps1``,
+``VFP.psm1``); Microsoft, "Use Packet Monitor to diagnose packet loss".
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from nettests.tracing.packet import End, Scene
 
 
 class Finding(Enum):
-    """The first difference between the path that was seen and the one that is expected."""
+    """The first difference between the observed and the expected path."""
 
     NOTHING_WRONG = "nothing-wrong"
     NEVER_LEFT_POD = "never-left-pod"
@@ -46,7 +47,7 @@ class Finding(Enum):
 
     @property
     def next_step(self) -> str:
-        """The next step, in the documents' terms."""
+        """The next step, in the terms of the documents."""
         return _NEXT[self]
 
     @property
@@ -63,15 +64,16 @@ _ROWS = {
 _WORDS = {finding: texts[0] for finding, texts in _ROWS.items()}
 _NEXT = {finding: texts[1] for finding, texts in _ROWS.items()}
 _FROM_HOST = {finding: texts[2] for finding, texts in _ROWS.items() if len(texts) > 2}
-"""Next steps where the source is a node itself."""
+"""Next steps if the source is a node itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """The path of one flow, where it stopped, and why.
 
-    ``node`` is where the first difference is; ``detail`` is what was seen there, in addresses and numbers.
-    ``answered`` is what the client said, ``None`` where that is not known. ``remarks`` are what captures lack, for people.
+    ``node`` is where the first difference is; ``detail`` is what was seen there, in addresses and
+    numbers. ``answered`` is the client's result, ``None`` if unknown. ``remarks`` say what captures
+    lack.
     """
 
     scene: Scene
@@ -82,14 +84,14 @@ class Trace:
     frames: tuple[Marked, ...]
     backend: End | None = None
     stopped: Hop | None = None
-    """The first hop at which the flow was not seen, or not as it should be; none where nothing is wrong."""
+    """The first hop at which the flow was not seen, or not as expected; ``None`` if nothing is wrong."""
     answered: bool | None = None
     remarks: tuple[str, ...] = ()
     confirmed: tuple[str, ...] = ()
-    """What objects of the nodes say of the finding, for or against it, where diagnostics were collected."""
+    """What node objects say for or against the finding, if diagnostics were collected."""
 
     @property
     def next_step(self) -> str:
-        """The next step after the finding; a node that sends itself has no endpoint of a Pod."""
+        """The next step after the finding; there are separate ones for flows from a node itself."""
         on_host = self.scene.source.on_host and self.finding in _FROM_HOST
         return _FROM_HOST[self.finding] if on_host else self.finding.next_step

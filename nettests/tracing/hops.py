@@ -1,9 +1,10 @@
 """The hops of a flow, and which of its frames show that it passed each. Pure.
 
-A hop is a stage at a node. Hops are in the order of the expected path, and depend on the scene and on the chosen backend.
-A packet is recognised by its sequence number and size, a datagram by its client's port, an echo by its way alone. Only
-what was sent again, or never answered, was lost: this tells a capture that missed a frame from a network that lost it.
-Pure acknowledgements and large segments, which network cards split, are not counted.
+A hop is a stage at a node. Hops are in the order of the expected path, and depend on the scene and
+the chosen backend. A packet is identified by its sequence number and size, a datagram by its
+client's port, an echo by its direction. Only what was retransmitted or never answered counts as
+lost, which tells a capture that missed a frame from a network that lost it. Pure acknowledgements
+and large segments, which network cards split, are not counted.
 """
 
 from collections import Counter
@@ -35,7 +36,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
-    """One stage of the path at a node, and the frames that show it; none if the flow was not seen there."""
+    """One stage of the path at a node, and the frames that show it (none: not seen there)."""
 
     stage: Stage
     node: str
@@ -56,7 +57,7 @@ Shows = Callable[[Marked], bool]
 
 
 def hops(scene: Scene, backend: End | None, frames: tuple[Marked, ...]) -> tuple[Hop, ...]:
-    """Return the hops of the path to ``backend`` and back; without a backend, those up to the translation."""
+    """Return the hops to ``backend`` and back; without a backend, those up to the translation."""
     return tuple(
         Hop(
             stage=stage,
@@ -104,7 +105,7 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
 
 
 def _from_source(frame: Marked, scene: Scene) -> bool:
-    """Whether the source sent the frame: with its address, or on the host network with any of its node's."""
+    """Whether the source sent the frame: by its address, or, on a host, any of its node's."""
     on_host = scene.source.on_host and scene.owners.get(frame.packet.source) == scene.source.node
     return on_host or frame.packet.source == scene.source.address
 
@@ -122,7 +123,7 @@ def _translated_back(frame: Marked, scene: Scene) -> bool:
 
 
 def _reply_reaches_source(frame: Marked, scene: Scene) -> bool:
-    """Whether a reply reaches the source with the address that the request was sent to."""
+    """Whether a reply reaches the source, from the address that was requested."""
     if frame.way is not Way.REPLY or frame.sighting.drop or frame.packet.encapsulation is not None:
         return False
     if scene.source.on_host:
@@ -142,12 +143,12 @@ def leaves(frame: Marked) -> bool:
 
 
 def passed_on(frame: Marked, node: str) -> bool:
-    """Whether a frame shows that its node passed the packet on: to the wire, to a Pod, or to another node."""
+    """Whether a frame shows that the node passed it on: to the wire, a Pod or another node."""
     return leaves(frame) or frame.sighting.node != node or _towards_pod(frame)
 
 
 def _handed_over(frame: Marked, backend: End) -> bool:
-    """Whether a frame reached the backend itself, as far as a capture on its node shows it."""
+    """Whether a frame reached the backend, as far as a capture on its node shows."""
     if frame.sighting.drop or frame.packet.encapsulation is not None:
         return False
     return backend.on_host or _towards_pod(frame)
@@ -158,7 +159,7 @@ def _towards_pod(frame: Marked) -> bool:
 
 
 WHOLE = 1400
-"""Bytes of a segment that no network card splits, whatever the usual MTU."""
+"""The largest segment, in bytes, that no network card splits at usual MTUs."""
 _REPLIES = frozenset(
     {
         *(Stage.ANSWERED, Stage.REPLY_LEFT, Stage.REPLY_ARRIVED),
@@ -171,7 +172,7 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Of ``sent`` packets at one hop, ``lost`` did not come to the next one, ``hop``."""
+    """``lost`` of the ``sent`` packets at hop ``before`` did not reach ``hop``."""
 
     before: Hop
     hop: Hop
@@ -186,7 +187,7 @@ class Loss:
 
 
 def losses(path: Sequence[Hop], backend: End | None, *, answered: bool) -> Iterator[Loss]:
-    """Yield each pair of hops between which some packets were lost and others of the same kind were not."""
+    """Yield each loss between two hops: some packets lost while others of the same kind passed."""
     seen = [hop for hop in path if hop.seen]
     silent = () if answered else _unanswered(seen)
     for before, hop in pairwise(seen):
@@ -197,7 +198,7 @@ def losses(path: Sequence[Hop], backend: End | None, *, answered: bool) -> Itera
 
 
 def packets(hop: Hop, backend: End | None) -> int:
-    """Return how many packets a hop shows, retransmissions included."""
+    """Return how many packets a hop shows, including retransmissions."""
     return sum(_times(hop, backend, hop).values())
 
 
@@ -244,7 +245,7 @@ def _elsewhere(frame: Marked, hop: Hop, backend: End | None, towards: Hop) -> bo
 
 
 def _key(frame: Marked) -> Key | None:
-    """Return the key that identifies a packet; ``None`` for packets that are not counted."""
+    """Return the key that identifies a packet; ``None`` if it is not counted."""
     packet = frame.packet
     if frame.way is Way.ERROR or packet.fragment or packet.carried > WHOLE:
         return None
@@ -268,7 +269,7 @@ def _kind(key: Key) -> Key:
 
 
 def _unanswered(path: Sequence[Hop]) -> set[Key]:
-    """Return the packets that had no answer: all packets of connections, and datagrams without a reply."""
+    """Return the packets without an answer: all of connections, and datagrams without a reply."""
     last = path[-1] if path else None
     replied = {
         key[2]

@@ -1,10 +1,11 @@
-"""The mark of a marked flow, and the frames that bear it: through translation, encapsulation and rewritten ports.
+"""The mark of a flow, and the frames that have it despite translation and encapsulation.
 
-A source port survives translation most often; where it does not, TCP's sequence numbers do, and so does a word in the
-payload. A reply is known by the same, seen from the other end. Frames of other flows are left out here, and go no further.
-Canaries before and after the flow prove that a capture is whole (``proven``): without them, silence would say the same as
-a capture that began late, ended early or filtered too much. They go from one captured node to another by the nodes' own
-network, so that on Linux they show which interface leads out.
+Source ports usually survive translation; if not, TCP sequence numbers do, and so does a word in the
+payload. Replies are recognised by the same, seen from the other end. Frames of other flows are
+dropped here. Canaries before and after the flow prove that a capture is complete (``proven``):
+without them, a missing frame could also mean that it began late, ended early or filtered too much.
+They go from one captured node to another over the nodes' own network, so that on Linux they show
+which interface leads out.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -28,17 +29,17 @@ IPV4_HEADER, IPV6_HEADER = 20, 40
 
 
 class Way(Enum):
-    """Which way a frame of the flow goes."""
+    """The direction of a frame within the flow."""
 
     REQUEST = "request"
     REPLY = "reply"
     ERROR = "error"
-    """An ICMP error that quotes it."""
+    """An ICMP error that quotes the flow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """What tells the flow from all others: a source port, a word in its payload, or the size of its echo requests."""
+    """What identifies the flow: a source port, a payload word, or the size of its echo requests."""
 
     protocol: Protocol
     port: int | None = None
@@ -48,12 +49,12 @@ class Mark:
     served: int | None = None
     """The port of a server that only this trace uses, if its client's port is not known."""
     size: int | None = None
-    """Bytes of payload that only this trace's echo requests have."""
+    """Payload size, in bytes, of only this trace's echo requests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A frame of the flow, and which way it goes."""
+    """A frame of the flow, and its direction."""
 
     way: Way
     sighting: Sighting
@@ -65,7 +66,7 @@ class Marked:
 
 
 def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
-    """Return the frames of the flow, in the order given."""
+    """Return the frames of the flow, without payload, in the given order."""
     given = tuple(sightings)
     identity = _Identity.of(given, mark)
     return tuple(
@@ -76,14 +77,14 @@ def marked(sightings: Iterable[Sighting], mark: Mark) -> tuple[Marked, ...]:
 
 
 def belonging(sightings: Iterable[Sighting], mark: Mark) -> Callable[[Packet], bool]:
-    """Return a function that tells whether a packet belongs to the marked flow."""
+    """Return a predicate for packets of the marked flow."""
     identity = _Identity.of(tuple(sightings), mark)
     return lambda packet: identity.way(packet) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Identity:
-    """The client's ports, and the first sequence numbers of its connections, as the frames show them."""
+    """The client's ports and the initial sequence numbers of its connections."""
 
     mark: Mark
     ports: frozenset[int]
@@ -100,7 +101,7 @@ class _Identity:
             if packet.syn and not packet.ack and packet.sequence is not None
         )
         ports = {mark.port} | {packet.source_port for packet in client_packets}
-        # A rewritten source port: the same connection opens from another port.
+        # If the source port was rewritten, the same SYN comes from another port.
         ports |= {
             sighting.packet.source_port
             for sighting in sightings
@@ -111,7 +112,7 @@ class _Identity:
         return cls(mark, frozenset(port for port in ports if port is not None), openings)
 
     def way(self, packet: Packet) -> Way | None:
-        """Return which way a frame of the flow goes, ``None`` for a frame of another one."""
+        """Return the direction of a frame of the flow, ``None`` for other frames."""
         served = self.mark.served
         if packet.quoted is not None:
             quoted = {packet.quoted.source_port, packet.quoted.destination_port}
@@ -138,12 +139,12 @@ class _Identity:
 
 
 def _headers(packet: Packet) -> int:
-    """Return how many bytes of an echo are headers; a capture may have cut the payload."""
+    """Return the size of an echo's headers, because a capture may have truncated the payload."""
     return ECHO_HEADER + (IPV4_HEADER if packet.source.version == 4 else IPV6_HEADER)
 
 
 def _bears(packet: Packet, mark: Mark) -> bool:
-    """Whether the client sent this packet: with the port of the mark, or with its word and not as an answer."""
+    """Whether the client sent it: from the marked port, or with the word and not as an answer."""
     if packet.protocol is not mark.protocol or packet.quoted is not None:
         return False
     if mark.port is not None and packet.source_port == mark.port:
@@ -161,7 +162,7 @@ def _answers_query(packet: Packet) -> bool:
 
 
 def proven(capture: Capture, *, before: int, after: int) -> Capture:
-    """Return the capture, doubted if a canary is missing; canaries are known by their source ports."""
+    """Return the capture, with a doubt if a canary (recognised by source port) is missing."""
     sent = {before: "before", after: "after"}
     missing = [
         word
@@ -178,7 +179,7 @@ def proven(capture: Capture, *, before: int, after: int) -> Capture:
 
 
 def _placed(sightings: Sequence[Sighting], ports: Collection[int]) -> tuple[Sighting, ...]:
-    """Say what interfaces lead to, if the capture's own tool did not."""
+    """Derive what interfaces lead to from the canaries, if the capture's tool does not show it."""
     out = {
         sighting.interface
         for sighting in sightings

@@ -1,7 +1,7 @@
-"""Packets, captures and scenes as values: what ``wire`` reads from a frame, where it was seen, and what was to be seen.
+"""Packets, captures and scenes as values: frames' contents, where they were seen, what is expected.
 
-``capture.scene`` makes a scene from a cluster's facts and the run's objects, ``path`` from a command line. Nothing here
-reads a capture.
+``capture.scene`` makes a scene from a cluster's facts and the run's objects, ``path`` from a
+command line. Nothing here reads a capture.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ PORT_UNREACHABLE = frozenset({(3, 3), (1, 4)})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encapsulation:
-    """A tunnel around a packet: its ends, its network, its UDP port; VXLAN (RFC 7348) or GENEVE (RFC 8926)."""
+    """A tunnel around a packet, VXLAN (RFC 7348) or GENEVE (RFC 8926)."""
 
     source: Address
     destination: Address
@@ -33,7 +33,7 @@ class Encapsulation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """The head of the packet that an ICMP error is about."""
+    """The headers of the packet that an ICMP error is about."""
 
     source: Address
     destination: Address
@@ -45,9 +45,9 @@ class Quoted:
 class Packet:
     """One IP packet of a flow.
 
-    Ports are ``None`` where the protocol has none, or where a fragment does not carry them;
-    ``protocol`` is ``None`` for one the vocabulary does not know. ``icmp`` is type and code. ``length`` is what the
-    IP header says, also where a capture cut the packet; 0 where it does not say.
+    Ports are ``None`` if the protocol has none or a fragment does not carry them; ``protocol`` is
+    ``None`` for unknown ones. ``icmp`` is type and code. ``length`` is the IP header's, even if the
+    capture is truncated; 0 if it states none.
     """
 
     source: Address
@@ -66,16 +66,16 @@ class Packet:
     icmp: tuple[int, int] | None = None
     quoted: Quoted | None = None
     fragment: bool = False
-    """Whether it is a part of a packet that was split, the first one included."""
+    """Whether it is a fragment, including the first one."""
     length: int = 0
     carried: int = 0
-    """Bytes behind the header of TCP or UDP, by the lengths that headers state: also of what a capture cut off."""
+    """Payload bytes of TCP or UDP by the headers' lengths, including what a capture truncated."""
     payload: bytes = b""
     encapsulation: Encapsulation | None = None
 
     @property
     def ends(self) -> dict[str, str | int | None]:
-        """Where it comes from and goes to, as documents have it."""
+        """Source and destination, as in documents."""
         return {
             "source": str(self.source),
             "source_port": self.source_port,
@@ -85,7 +85,7 @@ class Packet:
 
     @property
     def tunnel(self) -> dict[str, str | int | None] | None:
-        """What is wrapped around it, as documents have it; ``None`` where nothing is."""
+        """The tunnel around it, as in documents; ``None`` without one."""
         tunnel = self.encapsulation
         if tunnel is None:
             return None
@@ -103,7 +103,7 @@ class Packet:
 
 
 class Direction(Enum):
-    """Which way a frame went at an interface, as far as the capture tells."""
+    """The direction of a frame at an interface, if the capture shows it."""
 
     IN = "in"
     OUT = "out"
@@ -120,10 +120,10 @@ class Edge(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A frame as a capture holds it, before it is dissected. ``ethernet`` says whether it begins with that header.
+    """An undissected frame of a capture; ``ethernet``: it begins with an Ethernet header.
 
-    ``drop`` is why the node dropped it, in the words of its own tool; empty where it went on. ``edge_id`` is the number of
-    an edge of pktmon's component: a packet that passes the component is logged at each of them.
+    ``drop`` is why the node dropped it, in the words of its tool; empty if it did not. ``edge_id``
+    is the number of an edge of a pktmon component: a packet is logged at each edge that it passes.
     """
 
     time: float
@@ -138,7 +138,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A packet at an interface of a node. Clocks of nodes differ: times are compared within one node only."""
+    """A packet at an interface of a node. Node clocks differ: compare times only within a node."""
 
     node: str
     time: float
@@ -154,8 +154,8 @@ class Sighting:
 class Capture:
     """What was captured on one node.
 
-    What is absent from it proves something only where ``doubt`` is empty: the capture began before the flow, ended
-    after it, and was read to its end. ``unread`` are lines or frames that could not be read, at most a few of them.
+    A missing packet proves something only if ``doubt`` is empty: the capture spans the flow and was
+    read completely. ``unread`` holds a few lines or frames that could not be read.
     """
 
     node: str
@@ -166,7 +166,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """Who sends or answers: an address on a node. ``on_host`` is the node itself, or a Pod on its own network."""
+    """A sender or receiver: an address on a node. ``on_host``: the node, or a Pod on its IP."""
 
     address: Address
     node: str
@@ -179,8 +179,8 @@ class End:
 class Scene:
     """One flow as it is expected to go.
 
-    ``requested`` is where it is sent: with ``translator``, the node whose load balancer has to translate it, the address
-    of a Service or NodePort; else that of the one end in ``backends``.
+    ``requested`` is the destination: the address of a Service or NodePort if ``translator`` is set,
+    the node that must translate it; otherwise that of the single end in ``backends``.
     """
 
     protocol: Protocol
@@ -190,26 +190,26 @@ class Scene:
     backends: tuple[End, ...]
     translator: str = ""
     owners: Mapping[Address, str] = field(default_factory=dict)
-    """Nodes by their addresses, and by other addresses that stand for them (source VIPs, gateways)."""
+    """Nodes by address, including Pods' addresses and others that stand for nodes (source VIPs, gateways)."""
     encapsulated: bool | None = None
-    """Whether Pods' packets cross between nodes inside VXLAN or GENEVE; ``None`` where facts do not tell."""
+    """Whether Pods' packets cross between nodes inside VXLAN or GENEVE; ``None`` if unknown."""
     vni: int | None = None
     source_kept: bool | None = None
-    """Whether the backend has to see the source's own address; ``None`` if either is fine."""
+    """Whether the backend must see the source's own address; ``None`` if either is fine."""
     size: int = 0
-    """Bytes of payload that one packet of the flow carries; 0 where it is small."""
+    """Payload bytes of one packet of the flow; 0 if it is small."""
     tries: int = 0
-    """Number of requests, if the flow is about losses; 0 for a single request."""
+    """Number of requests if the flow tests losses; 0 for a single request."""
     silence: float = 0.0
-    """Seconds for which its connection was silent before the capture; 0 if it was not."""
+    """Seconds for which its connection was idle before the capture; 0 if it was not."""
     documented: str = ""
-    """The documented limitation by which no answer is expected; empty if one is."""
+    """The documented reason why no answer is expected; empty if one is."""
 
     @property
     def translated(self) -> bool:
-        """Whether a node has to translate the destination."""
+        """Whether a node must translate the destination."""
         return bool(self.translator)
 
     def backend(self, address: Address) -> End | None:
-        """Return the backend at an address."""
+        """Return the backend at an address, if any."""
         return next((end for end in self.backends if end.address == address), None)

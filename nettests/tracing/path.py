@@ -1,10 +1,9 @@
-"""Captures of one flow → ``Trace``: the path that was seen, compared with the expected one. Pure.
+"""Captures of one flow → ``Trace``: the observed path, compared with the expected one. Pure.
 
-A frame that was seen late proves that all earlier hops were passed. A frame that was not seen proves something only
-where its node's capture is whole; elsewhere the trace is unsure, and says of which node.
+A frame at a late hop proves that all earlier hops were passed. A missing frame proves something
+only if its node's capture is complete; otherwise the trace is unsure, and names that node.
 
-The first capture is of the source's node, the last of the destination's. Beside ``capture.scene``, which knows
-a cluster's facts.
+Without a cluster, the first capture is of the source's node and the last of the destination's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,9 +19,9 @@ from nettests.tracing.mark import Mark, Marked, Way, marked
 from nettests.tracing.packet import Capture, Edge, End, Scene
 
 RULE_OF_THREE = 3
-"""If none of n was lost, up to 3 / n may still be lost (with a confidence of 95 %)."""
+"""If none of n packets was lost, the loss rate may still be up to 3 / n (with 95 % confidence)."""
 LARGE = 1000
-"""Bytes from which a packet counts as large, if its flow is about sizes."""
+"""Bytes from which a packet counts as large if its flow tests sizes."""
 
 
 def trace(
@@ -36,9 +35,10 @@ def trace(
 ) -> Trace:
     """Return where the flow went, and the first difference.
 
-    ``answered`` is what its client says, if it is known. ``direct`` marks a second flow, which the same source sent to a
-    backend's own address: it tells a load balancer that does not translate from a node that loses all of it. ``anew`` is
-    whether another connection was answered after one that had been silent was not.
+    ``answered`` is the client's result, if known. ``direct`` marks a second flow from the same
+    source to a backend's own address: it tells a load balancer that does not translate from a node
+    that loses everything. ``anew``: whether a new connection was answered after the idle one was
+    not.
     """
     sightings = [sighting for capture in captures for sighting in capture.sightings]
     frames = marked(sightings, mark)
@@ -54,7 +54,7 @@ def trace(
 
 
 def _after_silence(result: Trace, *, anew: bool | None) -> Trace:
-    """Say what became of a connection that was not answered after silence, if a new one shows the path."""
+    """Say what became of an idle connection that was not answered, if a new one shows the path."""
     silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after them"
     what = result.detail or result.finding.words
     if not anew:
@@ -114,7 +114,7 @@ class _Seen:
         return self._result(differences.Difference(Finding.NOTHING_WRONG), path, backend, None)
 
     def _some_lost(self, path: tuple[Hop, ...], backend: End | None) -> Trace | None:
-        """Return the trace if captures prove that some packets were lost; flows about sizes are judged elsewhere."""
+        """Return the trace if captures prove a partial loss; not for flows that test sizes."""
         if self.scene.size:
             return None
         for loss in losses(path, backend, answered=self.answered is True):
@@ -132,7 +132,7 @@ class _Seen:
         return sum(packets(hop, None) for hop in ends)
 
     def _data(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
-        """Find where the data of an opened connection stopped that its client gave up."""
+        """Find where the data of an established connection stopped."""
         least = min(self.scene.size, LARGE) or 1
         sent = [
             frame
@@ -178,7 +178,7 @@ class _Seen:
         backend: End | None,
         stopped: Hop,
     ) -> Trace:
-        """Return the difference, if the missing frame would have been captured; else a doubt."""
+        """Return the difference if the missing frame would have been captured; else a doubt."""
         doubt = self._doubt(stopped)
         if doubt:
             text = f"not seen: {stopped.stage.value}, on {stopped.node}; but {doubt}"
@@ -233,7 +233,7 @@ _NEEDS = {
     Stage.REPLY_LEFT: Edge.WIRE,
     Stage.REPLY_DELIVERED: Edge.POD,
 }
-"""Which interface of a node has to be known before a missing hop counts."""
+"""The kind of interface that must be known on a node before a missing hop counts."""
 
 
 def _stopped(path: Sequence[Hop]) -> Hop | None:
@@ -243,7 +243,7 @@ def _stopped(path: Sequence[Hop]) -> Hop | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedFlow:
-    """What the user says about the flow."""
+    """The user's description of the flow."""
 
     mark: Mark
     service: Address | None = None
@@ -252,7 +252,7 @@ class StatedFlow:
 
 
 def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
-    """Return the scene of the flow; ``PlanError`` where no capture shows it."""
+    """Return the scene of the flow; raises ``PlanError`` if no capture shows it."""
     first, last = captures[0].node, captures[-1].node
     requests = [
         frame
@@ -285,9 +285,9 @@ def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
 
 
 def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
-    """Return the captures; one that shows nothing of the flow and may not span its time is doubted.
+    """Return the captures, with a doubt on those that lack the flow and may not span its time.
 
-    Clocks of nodes differ, so a capture may be doubted wrongly; that does no harm.
+    Node clocks differ, so a doubt may be wrong, which does no harm.
     """
     frames = [frame for capture in captures for frame in marked(capture.sightings, mark)]
     times = [frame.sighting.time for frame in frames]
@@ -308,7 +308,7 @@ def _spans(capture: Capture, first: float, last: float) -> bool:
 
 
 def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:
-    """Return the last destination of the flow, if it is not the one that it was sent to."""
+    """Return the flow's last destination, if it is not the requested one."""
     return (destination,) if destination != requested else ()
 
 

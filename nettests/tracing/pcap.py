@@ -1,7 +1,7 @@
-"""Frames → a capture file, one a node. Pure.
+"""Frames → a capture file per node. Pure.
 
-Ethernet headers are left out, because not all tools show them; tunnels stay. Sources: draft-ietf-opsawg-pcap, section 4
-and 5; tcpdump.org, "link-layer header types" (101).
+Ethernet headers are left out, because not all tools show them; tunnels are kept. Sources:
+draft-ietf-opsawg-pcap, section 4 and 5; tcpdump.org, "link-layer header types" (101).
 """
 
 import struct
@@ -31,7 +31,7 @@ def pcap(frames: Iterable[Frame]) -> bytes:
 
 
 def _length(data: bytes) -> int:
-    """Return the packet's length by its own header; a capture may hold only its beginning."""
+    """Return the packet's length by its header, because a capture may be truncated."""
     stated = 0
     if data[0] >> 4 == IPV4 and len(data) >= IPV4_HEADER:
         stated = int.from_bytes(data[2:4])

@@ -1,13 +1,15 @@
 """What ``tcpdump`` and ``pktmon`` print → frames. Pure.
 
-Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with a list of its components.
-Other lines are kept and shown. Text is read instead of capture files because an exec carries it unharmed, and pktmon's
-own pcapng says neither at which component a packet was nor that it was dropped.
+Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with a
+list of its components. Unknown lines are kept and shown. Text is read instead of capture files
+because exec carries it unharmed, and because pktmon's own pcapng shows neither the component nor a
+drop.
 
-Sources: tcpdump(1); Microsoft, ``pktmon etl2txt``, "Packet Monitor", "Use Packet Monitor to diagnose packet loss" (``Drop:``)
-and "PacketMonitorCreateRealtimeStream" (reasons and locations of drops); captures published on GitHub, some in other
-languages; the event texts of the provider Microsoft-Windows-PktMon (20 to 75 for components). What an interface leads to
-is inferred from type and MAC address of its component.
+Sources: tcpdump(1); Microsoft, ``pktmon etl2txt``, "Packet Monitor", "Use Packet Monitor to
+diagnose packet loss" (``Drop:``) and "PacketMonitorCreateRealtimeStream" (reasons and locations of
+drops); captures published on GitHub, some in other languages; the event texts of the provider
+Microsoft-Windows-PktMon (20 to 75 for components). What an interface leads to is inferred from its
+component's type and MAC address.
 """
 
 import re
@@ -17,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from nettests.tracing.packet import Direction, Edge, Frame
 
 FRAMES = 4000
-"""Frames of one text. A flow of a few seconds has dozens, at each of a dozen components."""
+"""The most frames of one text. A flow of a few seconds has dozens, at each of a dozen components."""
 FRAME_BYTES = 65536
 LINES = 200_000
-"""Lines of one text: of a frame a dozen and a half, and as many again for what stands between."""
+"""The most lines of one text: up to 18 per frame, and as many again between frames."""
 LINE_BYTES = 2000
-"""Of one line; the rest is left out. Head lines have a few hundred characters."""
+"""The most characters of one line; the rest is ignored. Head lines have a few hundred."""
 UNREAD_SHOWN = 3
 LINE_SHOWN = 160
 # sample: 1764099000.123456 eth0  Out IP 10.244.1.5.28600 > 10.96.0.10.80: Flags [S], seq 1, win 64240, length 0
@@ -65,9 +67,9 @@ class Printed:
     frames: tuple[Frame, ...]
     unread: tuple[str, ...] = ()
     cut: bool = False
-    """Whether there were more frames than are read."""
+    """Whether there were more frames or lines than the limits."""
     lost: int = 0
-    """So many packets the capturing tool says it has lost."""
+    """How many packets the tool reports as lost."""
 
 
 @dataclass(slots=True)
@@ -85,7 +87,7 @@ class _Lines:
         self.head = head
 
     def end(self) -> None:
-        """Store the current frame; a frame without bytes is dropped."""
+        """Store the current frame, unless it has no bytes."""
         if self.head is not None and self.data:
             self.frames.append(replace(self.head, data=bytes(self.data)))
         self.head, self.data = None, bytearray()
@@ -104,11 +106,11 @@ class _Lines:
 
 @dataclass(slots=True)
 class _Text:
-    """The lines of a text, within bounds: a hostile node may print any amount."""
+    """The lines of a text, within limits, because a hostile node may print any amount."""
 
     text: str
     cut: bool = False
-    """Whether there are more lines than are read."""
+    """Whether there are more lines than the limit."""
 
     def __iter__(self) -> Iterator[str]:
         at = 0
@@ -129,8 +131,8 @@ def _even(digits: str) -> str:
 def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
     """Return the frames that ``tcpdump -i any -nn -tt -x`` printed, each from its IP header on.
 
-    ``wire`` are interfaces that are known to lead out of the node; of all others it is taken that they lead to Pods.
-    Where no such interface is known, none is told apart.
+    ``wire`` are the interfaces known to lead out of the node; all others then count as leading to
+    Pods. If none is known, all are ``UNKNOWN``.
     """
     outward, lines, heads = frozenset(wire), _Lines(), 0
     more = _Text(text)
@@ -139,7 +141,7 @@ def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:
         if head is None:
             lines.rest(line)
             continue
-        if head[3] == "P":  # for another machine: seen at this interface, not meant for this node
+        if head[3] == "P":  # PACKET_OTHERHOST: seen at this interface, but for another machine
             lines.end()
             continue
         heads += 1
@@ -184,7 +186,7 @@ class _Component:
 
     @property
     def edge(self) -> Edge:
-        """What it leads to: virtual network cards to Pods, others to the wire, unless they are the switch's own."""
+        """What it leads to: virtual NICs to Pods, others to the wire, except the switch's own."""
         kind, name = self.type.lower(), self.name.lower()
         if "vnic" in kind:
             return Edge.POD
@@ -198,7 +200,7 @@ class _Component:
 def read_pktmon(text: str) -> Printed:
     """Return the frames in a log of ``pktmon etl2txt --hex``.
 
-    No document says how the file is encoded: bytes of zero between ASCII characters are those of UTF-16.
+    Its encoding is undocumented: zero bytes between ASCII characters mean UTF-16.
     """
     text = text.replace("\0", "")
     lines = _Lines()
@@ -251,7 +253,7 @@ def _reason(fields: dict[str, str]) -> str:
 
 
 def _placed(frame: Frame, components: dict[str, _Component]) -> Frame:
-    """Name the component of a frame and what it leads to; at a Pod's card, set the direction by its MAC address."""
+    """Set a frame's component and edge; at a Pod's NIC, set the direction by its MAC address."""
     component = components.get(frame.interface)
     if component is None:
         return replace(frame, interface=f"component {frame.interface}" if frame.interface else "")

@@ -1,7 +1,7 @@
 """Dissect captured packets: frames → values. The only importer of scapy.
 
-Used by ``session`` for traces, and by tests of the lab. It opens no socket and captures nothing itself. scapy comes
-with the extra ``packets`` (decision 0027).
+Used by ``capture``, and by tests of the lab. It opens no socket and captures nothing itself. scapy
+comes with the extra ``packets`` (decision 0027).
 """
 
 from nettests.tracing.packet import Encapsulation, Packet

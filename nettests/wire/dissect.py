@@ -1,8 +1,8 @@
-"""Frames → packets: addresses, protocol, ports, resets, ICMP with its quoted packet, and the tunnel around them.
+"""Frames → packets: addresses, ports, flags, ICMP with its quoted packet, the tunnel around them.
 
-The innermost IP packet is the flow; what was wrapped around it (VXLAN or GENEVE) is its ``encapsulation``. Frames
-without IP (ARP, LLDP) give ``None``. No network socket is opened; scapy reads the kernel's interfaces over netlink
-when it is imported.
+The innermost IP packet is the flow's; what encapsulates it (VXLAN or GENEVE) is its
+``encapsulation``. Frames without IP (ARP, LLDP) yield ``None``. No network socket is opened; scapy
+reads the kernel's interfaces over netlink when it is imported.
 """
 
 import logging
@@ -35,7 +35,7 @@ IPV4_VERSION, IPV6_HEADER = 4, 40
 def dissect(frame: bytes, *, vxlan_port: int | None = None, ethernet: bool = True) -> Packet | None:
     """Return the packet in an Ethernet frame, or ``None`` if it carries no IP.
 
-    ``vxlan_port`` is a VXLAN port besides the usual ones. Without ``ethernet`` the frame begins with its IP header.
+    ``vxlan_port`` is one besides the usual ones. Without ``ethernet``, the frame starts with IP.
     """
     if ethernet:
         return packet_of(Ether(frame), vxlan_port)
@@ -67,7 +67,7 @@ def packet_of(frame: Layer, vxlan_port: int | None = None) -> Packet | None:
 
 
 def _ip(frame: Layer) -> Layer | None:
-    """Return the frame's own IP layer: never one that an ICMP error quotes, never one in a tunnel."""
+    """Return the frame's outermost IP layer, not one in an ICMP error or a tunnel."""
     for kind in (IP, IPv6):
         if kind in frame:
             return frame[kind]
@@ -83,7 +83,7 @@ def _tunnel(outer: Layer, vxlan_port: int | None) -> Layer | None:
     carrying = {ports.VXLAN, ports.VXLAN_OF_LINUX} | ({vxlan_port} if vxlan_port else set())
     if port not in carrying:
         return None
-    # scapy knows the usual ports; another stated one is read here.
+    # scapy knows the usual ports; ``vxlan_port`` is handled here.
     return outer[VXLAN] if VXLAN in outer else VXLAN(bytes(outer[UDP].payload))
 
 
@@ -120,7 +120,7 @@ def _flow(frame: Layer, ip: Layer, wrapped: Encapsulation | None) -> Packet:
 
 
 def _length(ip: Layer) -> int:
-    """Return the packet's length by its header; 0 if that states none."""
+    """Return the packet's length from its header; 0 if it states none."""
     if isinstance(ip, IP):
         return int(ip.len or 0)
     return int(ip.plen or 0) + IPV6_HEADER
@@ -133,7 +133,7 @@ def _carried(ip: Layer, segment: Layer, length: int) -> int:
 
 
 def _quoted(segment: Layer) -> Quoted | None:
-    """Return the packet that an ICMP error quotes; scapy has separate names for its layers."""
+    """Return the packet that an ICMP error quotes, for which scapy has separate layers."""
     for kind in (IPerror, IPerror6):
         if kind in segment:
             inner = segment[kind]
@@ -164,7 +164,7 @@ def _is_later_fragment(ip: Layer) -> bool:
 
 
 def goes_out(frame: Layer) -> bool | None:
-    """Return which way a frame went, by the capture's own header (``LINUX_SLL``); ``None`` without one."""
+    """Return whether a frame was outgoing, by its ``LINUX_SLL`` header; ``None`` without one."""
     for kind in (CookedLinux, CookedLinuxV2):
         if kind in frame:
             return bool(frame[kind].pkttype == OUTGOING)
@@ -172,4 +172,4 @@ def goes_out(frame: Layer) -> bool | None:
 
 
 OUTGOING = 4
-"""``PACKET_OUTGOING`` of Linux' ``if_packet.h``."""
+"""``PACKET_OUTGOING`` of Linux's ``if_packet.h``."""

@@ -1,7 +1,7 @@
-"""Capture files, and frames printed by a node's tool → packets, within limits.
+"""Capture files, and frames that tools printed → packets, within limits.
 
-A truncated capture is read as far as it goes, and frames that cannot be dissected are counted and reported; no input
-makes this process crash or run without end. Uses ``dissect``.
+A truncated capture is read as far as possible, and frames that cannot be dissected are reported; no
+input makes this process crash or run without end.
 """
 
 import io
@@ -23,13 +23,13 @@ from nettests.tracing.packet import Capture, Direction, Frame, Packet, Sighting
 from nettests.wire.dissect import dissect, goes_out, packet_of
 
 CAPTURE_BYTES = 64 * MIB
-"""Size limit of one capture file. One flow of a few seconds has kilobytes."""
+"""Size limit of a capture file; one flow of a few seconds has kilobytes."""
 CAPTURE_FRAMES = 50_000
-"""Most frames of one capture file: scapy dissects some thousands a second."""
+"""The most frames read of a capture file: scapy dissects some thousands per second."""
 DISSECTING_SECONDS = 30.0
-"""Time limit for all frames of one capture file."""
+"""Time limit for all frames of a capture file."""
 UNREAD_SHOWN = 3
-"""How many frames or lines that were not understood are shown."""
+"""The most errors that are reported."""
 
 
 def read_capture(capture: bytes) -> Iterator[Packet]:
@@ -42,7 +42,7 @@ def read_capture(capture: bytes) -> Iterator[Packet]:
 
 
 def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Capture:
-    """Return the contents of a node's capture file; ``PathError`` if it is none, or is too large."""
+    """Return the contents of a node's capture file; ``PathError`` if it is none or too large."""
     try:
         content = outside_files.read_bytes(path, CAPTURE_BYTES)
     except OSError as error:
@@ -54,7 +54,7 @@ def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Captur
 
 
 def read_bytes(node: str, content: bytes, name: str, *, vxlan_port: int | None = None) -> Capture:
-    """Return the contents of a capture file, as far as it can be read."""
+    """Return the contents of a capture file, as far as it can be read; raises ``PathError``."""
     try:
         frames = PcapReader(io.BytesIO(content))
     except (Scapy_Exception, EOFError, ValueError) as error:
@@ -86,7 +86,7 @@ _FILE_HEADER, _FRAME_HEADER, _LENGTH_AT = 24, 16, 8
 
 
 def _breaks_off(content: bytes) -> bool:
-    """Whether a pcap ends within a frame: the rest is missing, and scapy does not report it."""
+    """Whether a pcap ends within a frame, which scapy does not report."""
     order = _PCAP.get(content[:4])
     if order is None:
         return False
@@ -112,7 +112,7 @@ class _Taken:
     began: float = field(default_factory=time.monotonic)
 
     def take(self, frame: Layer) -> bool:
-        """Dissect one more frame; return whether another one is wanted."""
+        """Dissect one more frame; return whether to continue."""
         self.frames += 1
         if self.frames > CAPTURE_FRAMES:
             self.doubt = f"only its first {CAPTURE_FRAMES} frames were read"
@@ -156,7 +156,7 @@ _DIRECTIONS = {True: Direction.OUT, False: Direction.IN}
 def dissected(
     node: str, frames: Iterable[Frame], *, vxlan_port: int | None = None
 ) -> tuple[tuple[tuple[Frame, Sighting], ...], tuple[str, ...]]:
-    """Return the packets in a node tool's frames, each with its frame, and the errors of unreadable frames."""
+    """Return the packets in frames from a node's tool, each with its frame, and the errors."""
     packets: list[tuple[Frame, Sighting]] = []
     unread: list[str] = []
     for frame in islice(frames, CAPTURE_FRAMES):
