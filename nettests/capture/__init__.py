@@ -2,6 +2,5 @@
 
 ``scene`` describes how a check's flow should go, ``captures`` captures it, ``tracer`` traces a
 check, ``witnessing`` examines a connection for a check of class ``packets``, and ``trace_files``
-reads existing capture files. ``tracing`` decides what frames mean; ``session``, which checks are
-traced.
+reads capture files. ``tracing`` decides what frames mean; ``session``, which checks are traced.
 """

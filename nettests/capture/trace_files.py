@@ -69,7 +69,7 @@ def write_trace(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Capture files, perhaps with their nodes' names (``NODE=FILE``), and the flow's description."""
+    """Capture files, perhaps with nodes' names (``NODE=FILE``), and the flow's description."""
 
     captures: tuple[str, ...]
     port: int | None = None

@@ -1,7 +1,6 @@
 """Read how a deleted Pod ended: whether its server had its time within the grace period.
 
-``probes.termination`` makes the record; ``parse.start`` reads everything else that happens to a
-Pod.
+``probes.termination`` makes the record; ``parse.start`` reads the rest of a Pod's life.
 """
 
 import re

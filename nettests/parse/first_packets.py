@@ -113,8 +113,7 @@ class _Path:
     def shows_a_busy_node(self) -> bool:
         """Whether it stayed slow but lost nothing once it worked; lost packets cause failures.
 
-        A path that was late itself has to be slower: answers of 0.3 s do not explain seconds
-        without any.
+        A path that was late itself has to be slower: 0.3 s do not explain seconds of silence.
         """
         came_late = self.answered is not None and self.answered >= LATE_SECONDS
         return self.typical > (SLOW_SECONDS if came_late else PROMPT_SECONDS) and not self.failed

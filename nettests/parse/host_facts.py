@@ -220,8 +220,6 @@ def _or_read(before: Fact[T], read: Callable[[], Fact[T] | None]) -> Fact[T]:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """Settings by flag, and where they were read."""
-
     origin: str
     values: Mapping[str, str]
 

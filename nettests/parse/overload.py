@@ -90,9 +90,9 @@ def overloaded(
 ) -> tuple[int, ...]:
     """Return the attempts whose silence a probe explains that answered everything else late.
 
-    None if more attempts were silent than answered or refused: then the target is the likely cause.
-    ``others`` are the answers over the same channel, ``everybody`` those of all probes, used where
-    ``others`` are too few.
+    None if more were silent than answered or refused: the target is the likely cause. ``others``
+    are the answers over the same channel, ``everybody`` those of all probes, used where ``others``
+    are too few.
     """
     read = [
         (raw, read_raw(raw).outcome) for raw in raws if raw.purpose == "check" and raw.error is None
@@ -109,8 +109,7 @@ def overloaded(
 def overloaded_before(moment: float, others: Iterable[Carried]) -> bool:
     """Whether nearly all answers in the ``BEFORE_SECONDS`` before ``moment`` were late.
 
-    If the channels over which Services are polled are slow, a missed deadline says nothing about
-    rules.
+    If the channels that poll Services are slow, a missed deadline says nothing about rules.
     """
     since = moment - BEFORE_SECONDS
     recent = [answer for answer in _shows_overload(others) if since <= answer.started < moment]

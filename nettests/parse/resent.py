@@ -38,8 +38,7 @@ SPEAKS_TCP = frozenset({"dial", "curl", "http", "connect"})
 def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Say which answer came only after a retransmission, and the evidence; ``None`` if none did.
 
-    ``raws`` are all answers of the check, ``others`` the same probe's other requests over the same
-    channel.
+    ``raws`` are all answers of the check, ``others`` the probe's other requests over that channel.
     """
     others = tuple(others)
     if check.action.question is Question.DURING:

@@ -1,8 +1,7 @@
 """Compare two witnesses of a captured connection: the server's answer, and the frames. Pure.
 
 ``capture.witnessing`` writes the record: the server's answer, the flow's frames on the nodes of its
-path, and what facts say about them. They are compared subject by subject; which one is right is not
-decided here.
+path, and what facts say about them. They are compared by subject; which is right is not decided.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -136,8 +135,7 @@ def _source(connection: _Connection) -> Witnessed | None:
 def _at_the_backend(connection: _Connection) -> Iterator[Witnessed | None]:
     """Compare packets at the backend with what the annotation is documented to preserve.
 
-    If the destination was translated all the same, the source the server reports is compared
-    instead.
+    If the destination was translated all the same, the server's report is compared.
     """
     node, record = connection.record["backend_node"], connection.record
     reached = [
@@ -229,8 +227,7 @@ def _lost_tunnel(connection: _Connection) -> Witnessed | None:
     """Report a tunnel that a request entered at the source's node and never left.
 
     An underlay network that uses the tunnel's port drops such packets, and so does a firewall. If
-    the backend's node shows the request without a tunnel, its network adapter may have decapsulated
-    it.
+    the backend's node shows the request without a tunnel, its NIC may have decapsulated it.
     """
     record = connection.record
     source, node = record["source_node"], record["backend_node"]

@@ -146,8 +146,7 @@ class Directory:
     def _complete(self, target: Target) -> StandingService:
         """Return the target's Service; raise if a backend or its load balancer is missing.
 
-        That would be a different test: fewer backends, or rules at its ClusterIP that depend on the
-        balancer.
+        That would be a different test: fewer backends, or ClusterIP rules that need the balancer.
         """
         if len(target.backends) > 1:
             for name in target.backends:
@@ -164,7 +163,6 @@ class Directory:
         return Endpoint(host=self._host(target, family), health_port=service.health_check_port)
 
     def _require_balancer(self, service: StandingService) -> None:
-        """Raise unless the Service was assigned a load balancer address."""
         declined = self.deployment.declined.get(service.name)
         if declined is not None:
             raise NotOfferedError(declined)

@@ -321,7 +321,6 @@ class _Ladder:
         )
 
     def _take(self, turn: int, raw: Raw) -> int | None:
-        """Read one answer and return the next turn."""
         attempt = read_answer(raw, self.check.action.question)
         self.raws.append(raw)
         if not attempt.outcome.positive:

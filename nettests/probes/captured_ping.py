@@ -64,8 +64,6 @@ def captured_ping(tools: ExecChannel, machine: str) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """The properties of a node that captures need."""
-
     name: str
     os: OS = OS.WINDOWS
     pool: str = "this"

@@ -2,8 +2,8 @@
 
 The examiner of ``INSPECT``. Only what rules use is recorded, because readings contain other
 tenants' objects (``rules.readings``); ``parse.inspection`` decides later whether it conforms. If
-the API server or a tool rejects a reading, that reading has a problem; a failing channel makes the
-whole answer untrusted.
+the API server or a tool rejects a reading, it has a problem; a failing channel makes the answer
+untrusted.
 """
 
 import json

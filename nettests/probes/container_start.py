@@ -30,7 +30,7 @@ def start(spec: Object, container: Object) -> None:
 def prove_listening(spec: Object) -> None:
     """Add startup probes, so that a Pod is Ready only once its servers listen on loopback.
 
-    A server that cannot bind a port ends (agnhost, netexec.go: ``assertNoError``): TCP stands for
+    A server that cannot bind a port ends (agnhost, netexec.go: ``assertNoError``): one stands for
     all.
     """
     agnhost = AGNHOST if _on_host(spec) else "/agnhost"

@@ -75,8 +75,7 @@ class Controls:
     ) -> bool:
         """Run the controls for the failed request's turn; return whether all were answered.
 
-        Another port's answer proves nothing. ``on_silence`` is called if some still wait for an
-        answer.
+        Another port's answer proves nothing. ``on_silence`` is called if some have no answer yet.
         """
         pending = []
         for control in check.controls:

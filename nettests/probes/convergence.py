@@ -110,8 +110,8 @@ class Waited:
 class Convergence:
     """Waits for pairs as long as ``deadlines`` allow; thread-safe.
 
-    ``names`` holds name templates of pods that are polled by name; ``under_way`` is the number of
-    concurrent polls of one pair.
+    ``names`` holds name templates of pods that are polled by name; ``under_way`` limits a pair's
+    polls.
     """
 
     sender: Sender
@@ -148,8 +148,7 @@ class Convergence:
 class _Polls:
     """The polls of one pair until its deadline.
 
-    The time that this machine overslept, and the time of a good answer in one protocol before the
-    next was sent, do not count.
+    Not counted: time that this machine overslept, and the time of earlier protocols' answers.
     """
 
     def __init__(self, waits: Convergence, pair: Pair, on_stalled: Callable[[], None]) -> None:
@@ -173,8 +172,7 @@ class _Polls:
     def answers(self, protocol: Protocol, turn: int) -> bool:
         """Whether the pair answers a poll before its deadline.
 
-        A slow poll continues in the background, unless too many do; its answer counts when it
-        comes.
+        A slow poll continues in the background, unless too many do; its later answer counts.
         """
         sender, pair, names = self._sender, self._pair, self._names
         kept = self._probed[protocol, turn]

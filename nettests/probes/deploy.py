@@ -113,7 +113,6 @@ def _standing(plan: Plan, created: Mapping[str, Object]) -> dict[str, StandingSe
 def _create_slices(
     cluster: Cluster, endpoint_slices: Iterable[Object], bounds: Bounds
 ) -> dict[str, str]:
-    """Create the run's EndpointSlices; return by name why some were not created."""
     with ThreadPoolExecutor(bounds.requests_open, "slices") as pool:
         return _created(_begin(pool, cluster, endpoint_slices, "EndpointSlice"))[1]
 

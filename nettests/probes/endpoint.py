@@ -44,8 +44,7 @@ class Endpoint:
 
     ``client_path`` is the HTTP path that reports the client's address: netexec's, or that of
     ``no-snat-test``, which is safe to expose. ``server`` is the name server that is queried for
-    ``host``, if it is not the source's own. ``health_port`` only reports whether there are
-    backends.
+    ``host``, if it is not the source's own. ``health_port`` only reports backends.
     """
 
     host: str

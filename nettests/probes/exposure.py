@@ -1,8 +1,7 @@
 """Ports of a run's objects that are reachable from outside the pod network. Pure.
 
 ``render`` lists them, and ``deploy`` rejects objects that would let anybody run commands: agnhost's
-``netexec`` serves ``/shell``, ``/exit`` and ``/upload`` unless its handler is overridden (decision
-0004).
+``netexec`` serves ``/shell``, ``/exit`` and ``/upload`` by default (decision 0004).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,9 +1,8 @@
 """Read node settings that no API object shows: kube-proxy without a Pod, Pod network, firewall.
 
 A Windows node's DNS suffixes are read in one of its Pods, as nslookup does, and the cluster domain
-in the search list of a Linux Pod if no object shows it. Runs after deployment and before the
-checks, on node vantages that are needed anyway. ``rules`` defines what is read and kept. Changes
-and judges nothing.
+in the search list of a Linux Pod if no object shows it. Runs before the checks, on node vantages
+that are needed anyway. ``rules`` defines what is read and kept. Changes and judges nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -100,8 +100,6 @@ class ManyServices:
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """One node, and the Services that are tested from it."""
-
     of: ManyServices
     action: Action
     many: Many

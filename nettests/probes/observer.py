@@ -2,8 +2,8 @@
 
 Checks are grouped by source probe and limited per probe and node. Checks of a Service start when it
 has converged for them or, while it stays silent, earlier with their answers held back (``early``).
-Most time is spent waiting for time-outs, so there are many threads. Disruptive checks run while no
-other check does.
+Most time is spent waiting, so there are many threads. Disruptive checks run while no other check
+does.
 """
 
 import threading
@@ -225,7 +225,6 @@ class Observer:
             action()
 
     def _disrupt(self, checks: Sequence[Check]) -> None:
-        """Run the disruptive checks while no other check runs."""
         groups = _together([check for check in checks if not check.action.question.alone])
         with self._phases.disruptive():
             with ThreadPoolExecutor(self._bounds.disruptive, "disrupt") as senders:

@@ -1,8 +1,7 @@
 """Tell what a cluster does not offer to Services from what went wrong. Pure.
 
 Used by ``deploy``. On a cluster without load balancers, or whose admission rejects externalIPs, the
-checks are skipped with the reason. If only some Services lack what others got, something is wrong,
-and their checks are unknown.
+checks are skipped with the reason. If only some Services lack it, their checks are unknown.
 """
 
 import ipaddress

@@ -1,7 +1,6 @@
 """Short-lived objects of a run: Pods and workloads of checks, dry runs, captures, many Services.
 
-``starting``, ``bulk_services`` and ``examine`` create them; preflight counts here what a quota must
-allow. Pure.
+``starting``, ``bulk_services`` and ``examine`` create them; preflight counts them for quotas. Pure.
 """
 
 from collections import defaultdict

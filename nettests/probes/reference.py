@@ -57,8 +57,7 @@ def beside_names(
 ) -> list[Raw]:
     """Send some references, numbered from ``first``, while name lookups are under way.
 
-    A resolver waits for 5 s and more: to repeat a late request just for comparison would cost as
-    much.
+    A resolver waits for 5 s and more: repeating a request to compare would cost as much.
     """
     answered: list[Raw] = []
     while len(answered) < REFERENCES and not all_over(questions, APART_SECONDS):

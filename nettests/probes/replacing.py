@@ -45,7 +45,7 @@ class Replacing:
     ) -> None:
         """Delete Pod ``gone`` and start ``comes`` on the node of ``beside``; either may be empty.
 
-        Most networks assign addresses, so the new Pod is created a few times until it has the old
+        Most networks assign addresses, so the new Pod is created repeatedly until it has the old
         one's.
         """
         if gone:

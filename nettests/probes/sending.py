@@ -1,8 +1,7 @@
 """Send one request over the source's control channel, and record the answer before it is read.
 
 A channel error is retried once over another channel, because every request here may reach its
-target twice without harm. If no channel returns an answer, the record carries the error and is not
-trusted.
+target twice without harm. Without an answer, the record has the error and is not trusted.
 """
 
 import math

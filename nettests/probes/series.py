@@ -1,8 +1,7 @@
 """Open the many connections of one check, the next one while a slow one still waits.
 
 Used by ``attempts`` for checks of distribution and affinity. If packets are lost, each connection
-takes as long as a SYN's retransmission; in sequence they would delay the whole run. Nothing is
-judged here.
+takes as long as a SYN's retransmission; in sequence they would delay the whole run.
 """
 
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ def seen_of(node: NodeFacts) -> tuple[Address, ...]:
 
     They are the node's own, and on Linux the first two of its pod CIDR: the pod bridge's (``.1``)
     and that of Flannel's VXLAN interface (``.0``), which no pod gets. On Windows, Antrea's gateway
-    port has the first one.
+    has ``.1``.
     """
     if node.os is not OS.LINUX:
         return node.addresses + _gateway_port(node)

@@ -1,8 +1,8 @@
 """What node diagnostics say about a trace's finding: objects that confirm or contradict it. Pure.
 
 ``session.run_traces`` reads the files that ``diagnose`` wrote; a missing file says nothing.
-Addresses are searched for as words: a load balancer with the Service's address, an endpoint with
-the Pod's.
+Addresses are searched for as words: a load balancer with the Service's address, an endpoint with a
+Pod's.
 """
 
 import re
@@ -35,8 +35,6 @@ def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
 
 
 class _About(Enum):
-    """The object that a finding is about."""
-
     RULE = "the Service's rule where it is translated"
     STALE = "the rule that leads to a backend that is not there"
     ROUTE = "the route to the backend"

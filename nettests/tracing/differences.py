@@ -96,7 +96,7 @@ def of(
     *,
     captured: Iterable[Sighting] = (),
 ) -> Difference:
-    """Return what is wrong with a flow that stopped before ``stopped``; ``captured`` has all packets."""
+    """Return what is wrong with a flow that did not reach ``stopped``; ``captured``: all packets."""
     shown = (
         _dropped(scene, stopped, frames)
         or refused(backend, frames)
@@ -123,7 +123,7 @@ def _errors(frames: Frames) -> str:
 
 
 def _dropped(scene: Scene, stopped: Hop, frames: Frames) -> Difference | None:
-    """Return a difference if the node's tool reports a drop, ``UNTRANSLATED`` if that came first."""
+    """Return what the node's tool reports as dropped: ``UNTRANSLATED`` if before translation."""
     dropped = [
         frame for frame in frames if frame.sighting.drop and frame.sighting.node == stopped.node
     ]

@@ -71,9 +71,8 @@ _FROM_HOST = {finding: texts[2] for finding, texts in _ROWS.items() if len(texts
 class Trace:
     """The path of one flow, where it stopped, and why.
 
-    ``node`` is where the first difference is; ``detail`` is what was seen there, in addresses and
-    numbers. ``answered`` is the client's result, ``None`` if unknown. ``remarks`` say what captures
-    lack.
+    ``node`` has the first difference; ``detail`` is what was seen there, with addresses.
+    ``answered`` is the client's result, ``None`` if unknown. ``remarks`` say what captures lack.
     """
 
     scene: Scene

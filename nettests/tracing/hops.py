@@ -105,7 +105,7 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
 
 
 def _from_source(frame: Marked, scene: Scene) -> bool:
-    """Whether the source sent the frame: by its address, or, on a host, any of its node's."""
+    """Whether the source sent it: by its address, or on the host network by any of its node's."""
     on_host = scene.source.on_host and scene.owners.get(frame.packet.source) == scene.source.node
     return on_host or frame.packet.source == scene.source.address
 

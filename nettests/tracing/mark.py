@@ -4,8 +4,7 @@ Source ports usually survive translation; if not, TCP sequence numbers do, and s
 payload. Replies are recognised by the same, seen from the other end. Frames of other flows are
 dropped here. Canaries before and after the flow prove that a capture is complete (``proven``):
 without them, a missing frame could also mean that it began late, ended early or filtered too much.
-They go from one captured node to another over the nodes' own network, so that on Linux they show
-which interface leads out.
+They cross the nodes' own network, so that on Linux they show which interface leads out.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -37,8 +37,7 @@ def trace(
 
     ``answered`` is the client's result, if known. ``direct`` marks a second flow from the same
     source to a backend's own address: it tells a load balancer that does not translate from a node
-    that loses everything. ``anew``: whether a new connection was answered after the idle one was
-    not.
+    that loses everything. ``anew``: a new connection was answered, the idle one was not.
     """
     sightings = [sighting for capture in captures for sighting in capture.sightings]
     frames = marked(sightings, mark)

@@ -2,8 +2,7 @@
 
 Both print a head line for each frame and its bytes in hexadecimal below; pktmon's log ends with a
 list of its components. Unknown lines are kept and shown. Text is read instead of capture files
-because exec carries it unharmed, and because pktmon's own pcapng shows neither the component nor a
-drop.
+because exec carries it unharmed, and pktmon's own pcapng shows neither component nor drop.
 
 Sources: tcpdump(1); Microsoft, ``pktmon etl2txt``, "Packet Monitor", "Use Packet Monitor to
 diagnose packet loss" (``Drop:``) and "PacketMonitorCreateRealtimeStream" (reasons and locations of
@@ -74,8 +73,6 @@ class Printed:
 
 @dataclass(slots=True)
 class _Lines:
-    """What was read of a text so far."""
-
     frames: list[Frame] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     head: Frame | None = None

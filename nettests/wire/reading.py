@@ -101,8 +101,6 @@ def _breaks_off(content: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Taken:
-    """The packets of one file so far."""
-
     node: str
     vxlan_port: int | None
     sightings: list[Sighting] = field(default_factory=list)
