@@ -1,8 +1,8 @@
 """First packets of many new Pods started on one node at once, from their logs.
 
 ``start`` and ``first_packets`` read one Pod. Late Pods are named; the worst one is reported in the
-words that incidents recognise. A Pod on a busy node, or one that never ran, says nothing; if that
-is half of the Pods or more, the network's state is unknown.
+words that incidents recognise. A Pod says nothing if its node was busy, or if it did not start for
+a reason of the cluster; if half of the Pods say nothing, the network's state is unknown.
 """
 
 from collections.abc import Mapping, Sequence

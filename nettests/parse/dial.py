@@ -55,7 +55,7 @@ def read_resolution(raw: Raw) -> Reading:
 
 
 def channel_failure(raw: Raw) -> Reading | None:
-    """Return why netexec did not answer; over exec, curl prints its answer."""
+    """Return why netexec did not answer, by the HTTP status, or over exec by curl's exit code."""
     if raw.status is None and raw.exit_code != 0:
         code = "no exit code" if raw.exit_code is None else f"exit code {raw.exit_code}"
         return probe_failed(f"/dial was not answered ({code}): {raw.stderr or raw.stdout}")

@@ -223,7 +223,7 @@ def _busy(path: _Path, others: list[_Path]) -> bool:
 
 
 def _slow_before(moment: float, other: _Path) -> bool:
-    """Whether most of another path's answers by then were slow, or took half of that time."""
+    """Whether most of another path's answers by then were slow, or slow ones took half the time."""
     meanwhile = [took for sent, took in other.times if sent < moment]
     waited = sum(took for took in meanwhile if took > PROMPT_SECONDS)
     return bool(meanwhile) and (median(meanwhile) > PROMPT_SECONDS or 2 * waited >= moment)

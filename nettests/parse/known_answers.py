@@ -32,7 +32,7 @@ NOT_ASCII = "é中"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A reader's verdict on an answer as a keyword where possible, and the text."""
+    """What a reader made of an answer: a keyword where possible, and the text."""
 
     value: str
     detail: str = ""
@@ -44,8 +44,8 @@ class Row:
 
     ``due`` readings are right; ``open`` ones are understood but show nothing about the instrument,
     like a silent name server for ``nslookup``. ``tool`` names the parser of checks' answers, if
-    any; ``whole`` marks a question with its own process; ``keep`` returns the part of an output
-    that is recorded, where the rest may show what belongs to others on the node.
+    any; ``whole`` marks a question about a whole process, not a marked part of one; ``keep``
+    returns the part of an output that is recorded, where the rest may show what others have.
     """
 
     instrument: Instrument

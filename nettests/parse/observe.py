@@ -154,7 +154,7 @@ def _excused(attempt: Attempt, alone: int | None) -> bool:
 
 
 def changed_in_place(check: Check) -> bool:
-    """Whether the check's Service is kept while its endpoints, ports or other settings change."""
+    """Whether the check's Service is kept while its endpoints, ports or other objects change."""
     settings = check.target.settings
     return settings is not None and settings.change is not Change.RECREATED
 

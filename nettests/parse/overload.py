@@ -90,9 +90,9 @@ def overloaded(
 ) -> tuple[int, ...]:
     """Return the attempts whose silence a probe explains that answered everything else late.
 
-    None if more were silent than answered or refused: the target is the likely cause. ``others``
-    are the answers over the same channel, ``everybody`` those of all probes, used where ``others``
-    are too few.
+    Empty if these are more than were answered or refused: the target is the likely cause.
+    ``others`` are the answers over the same channel, ``everybody`` those of all probes, used if
+    ``others`` are too few.
     """
     read = [
         (raw, read_raw(raw).outcome) for raw in raws if raw.purpose == "check" and raw.error is None

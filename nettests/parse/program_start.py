@@ -1,7 +1,7 @@
 """Whether a program ran at all: error texts of runtimes and of ``cmd`` for failed starts. Pure.
 
-A missing program is a start error where the runtime starts programs itself, and exit code 1 with a
-text of ``cmd`` on a Windows node (``model.windows_programs``). English texts are matched;
+A missing program is a start error where the runtime starts programs itself, and exit code 1 or 9009
+with a text of ``cmd`` on a Windows node (``model.windows_programs``). English texts are matched;
 translated ones are recognised by their shape: the sentence of ``CreateProcess``, the quoted program
 name. Sources: runc; containerd ``internal/cri/server/container_execsync.go``; hcsshim
 ``internal/hcs``, ``internal/jobcontainers``; posted texts (containerd/containerd#6300,

@@ -73,7 +73,7 @@ class Pending(Generic[T]):
         self._sent.set()
 
     def answered(self, seconds: float) -> bool:
-        """Wait until it is over, or ``seconds`` have passed since it was sent; return which."""
+        """Wait until it is over, or ``seconds`` after it was sent; return whether it is over."""
         self._sent.wait()
         return self._settled.wait(seconds)
 
