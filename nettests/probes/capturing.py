@@ -5,8 +5,8 @@ Linux: ``tcpdump`` in a Pod on the node's network, controlled while it runs. Win
 one flow and ICMP; sizes, seconds and files are bounded, and every change on a node is undone.
 ``tracing.printed`` reads the text.
 
-Sources: tcpdump(1), pcap-filter(7); Microsoft, ``pktmon filter add``, ``pktmon start``, ``pktmon
-etl2txt`` (learn.microsoft.com).
+Sources: tcpdump(1), pcap-filter(7); Microsoft (learn.microsoft.com), ``pktmon filter add``,
+``pktmon start``, ``pktmon etl2txt``.
 """
 
 import re

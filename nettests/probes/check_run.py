@@ -75,7 +75,7 @@ class CheckRun:
     problems: Mapping[str, str]
     """Why a probe is unusable, by its name."""
     single_stack: Mapping[str, str]
-    """The limitation that makes a node pool's Pods single-stack, by pool."""
+    """The limitation that allows a node pool's Pods a single IP family, by pool."""
     late: Callable[[str], str | None]
     """Returns, for a check id, the Service that had not converged when the check ran."""
     services: Services | None = None

@@ -49,7 +49,7 @@ class Observer:
     churn: Churn | None = None
     """Changes Services for the checks that test changes."""
     single_stack: Mapping[str, str] = field(default_factory=dict)
-    """The limitation that makes a node pool's Pods single-stack, by pool."""
+    """The limitation that allows a node pool's Pods a single IP family, by pool."""
     late: float = LATE_SECONDS
     arrivals: Arrivals | None = None
     """Searches servers' logs for packets that were not answered."""

@@ -3,8 +3,8 @@
 For ``capturing``. ``pktmon`` of Windows Server 2019 (17763) lacks ``status``, ``--capture`` and
 ``etl2txt``; no older build can be a node. ``tracing.printed`` reads its log.
 
-Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021), ``pktmon
-start`` with ``--etw``, ``pktmon format`` (of December 2020); ``fsutil volume``.
+Sources: Microsoft, "Windows Commands", ``pktmon start``, ``pktmon etl2txt`` (of 2021),
+``pktmon start`` with ``--etw``, ``pktmon format`` (of December 2020); ``fsutil volume``.
 """
 
 import re

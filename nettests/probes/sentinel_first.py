@@ -20,7 +20,7 @@ SENTINEL_SECONDS = 60.0
 
 @dataclass(slots=True)
 class SentinelFirst:
-    """The order in which pairs are polled, at most ``at_once`` at a time; thread-safe."""
+    """The order in which pairs are polled if there are more than ``at_once``; thread-safe."""
 
     pairs: Collection[Pair]
     sentinel: str | None
