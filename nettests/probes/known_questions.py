@@ -1,4 +1,4 @@
-"""Known questions that calibrate a vantage's instruments, and the shell text that runs them.
+"""Known questions that calibrate a vantage's instruments, and their shell text. Pure.
 
 A probe costs two processes: one of a program that does not exist, and one shell with all other
 questions, each between marks in both streams, with an exit code that has to arrive. On Windows the

@@ -166,7 +166,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """A sender or receiver: an address on a node. ``on_host``: the node, or a Pod on its IP."""
+    """A sender or receiver: an address on a node. ``on_host``: the node, or a hostNetwork Pod."""
 
     address: Address
     node: str
