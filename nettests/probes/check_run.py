@@ -144,7 +144,7 @@ class CheckRun:
         try:
             status, text = self.services.read(DNS_PODS, DNS_LABEL)
         except ChannelError:
-            return None  # not known: what was seen stands
+            return None  # unknown: the answers count
         if status != OK:
             return None
         try:

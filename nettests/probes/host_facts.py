@@ -96,7 +96,7 @@ def _in_pods(
         for reading in lacking_in_pods(node):
             seen.add(pod.node)
             yield Lacking(pod, probe.execute, reading)
-        if of_domain and node.os is OS.LINUX:  # one list tells it
+        if of_domain and node.os is OS.LINUX:  # one search list is enough
             of_domain = False
             yield Lacking(pod, probe.execute, SEARCH_LIST)
 
