@@ -280,7 +280,7 @@ class Starting:
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
         namespace, name, container = _names(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
-        with ahead(channel.slots):  # requests in sequence: to queue anew for each would delay the end
+        with ahead(channel.slots):  # one request after another, each first in the queue
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
             processes = Rerunning(channel=channel, beyond=beyond)
             return processes.run(words, timeout=self.timing.execute)
