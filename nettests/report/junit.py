@@ -46,9 +46,7 @@ def render_junit(results: Results) -> str:
     groups = flow_groups(results.checks)
     causes = {
         check: incident.cause
-        for incident in reversed(
-            results.incidents
-        )  # a check's first incident explains it best
+        for incident in reversed(results.incidents)  # a check's first incident explains it best
         if incident.explained
         for check in incident.checks
     }
