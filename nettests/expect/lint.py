@@ -180,7 +180,6 @@ def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
 
 
 def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
-    """Whether a bound is that patch release, or a later one of the same minor version."""
     if not isinstance(bound, KubernetesVersion):
         return False
     minor = (bound.major, bound.minor) == (release.major, release.minor)
@@ -275,7 +274,6 @@ def _overlaps(entries: Sequence[Limitation]) -> Iterator[str]:
 
 
 def _decided(entry: Limitation, other: Limitation) -> bool:
-    """Whether one of two entries overrides or cancels the other, or only cancels entries."""
     removed = {*entry.overrides, *entry.cancels, *other.overrides, *other.cancels}
     return entry.only_cancels or other.only_cancels or bool(removed & {entry.id, other.id})
 

@@ -68,7 +68,6 @@ def read_manifest(text: str, file: str) -> Manifest:
 
 
 def _parts(document: Document, layer: Layer, index: int, entry: Any) -> Iterator[Limitation]:
-    """Yield the entry, and one more for each further condition."""
     whole = _limitation(document, layer, index, entry)
     yield whole
     for number, place in enumerate(entry.get("also", ())):

@@ -178,7 +178,6 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
 
 
 def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
-    """Remove entries that an applying entry overrides or cancels."""
     gone = {
         name
         for candidate in covering
@@ -209,7 +208,6 @@ def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:
 def _may_change(
     undecided: Candidate, deciding: Candidate | None, expected: Expected | None, check: Check
 ) -> bool:
-    """Whether an undecided entry could change the expectation."""
     entry = undecided.limitation
     if entry.only_cancels:
         return deciding is not None and deciding.limitation.id in entry.cancels
@@ -217,7 +215,6 @@ def _may_change(
 
 
 def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[KnownBug]:
-    """Yield the bugs that leave the outcome open, with how they show on this check."""
     for candidate in applying:
         entry = candidate.limitation
         if not entry.is_open or entry.when_present is None:

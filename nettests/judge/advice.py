@@ -46,7 +46,6 @@ _STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice
 
 
 def _of_words(start: str, words: Iterable[W]) -> dict[W, str]:
-    """Return the steps named "<start> <word>", keyed by word."""
     return {word: _STEPS[name] for word in words if (name := f"{start} {word.value}") in _STEPS}
 
 
@@ -133,7 +132,6 @@ def after_failure(check: Check, observation: Observation) -> str:
 
 
 def _by_outcome(check: Check, observation: Observation) -> str:
-    """Return the next step for an outcome, worded for the source's OS."""
     detail = last_detail(observation)
     if observation.outcome is Outcome.REFUSED and "peration not permitted" in detail:
         return _NETFILTER
@@ -213,7 +211,6 @@ def _unresolved(check: Check, observation: Observation) -> bool:
 
 
 def _by_proxy(check: Check) -> bool:
-    """Whether the target is reached through a node's Service proxy."""
     reached = check.target.descriptor
     return reached.translated and reached.proxy is not Proxy.NONE
 

@@ -64,7 +64,6 @@ def _message(
     expected: str,
     observed: str,
 ) -> str:
-    """Return one line: how many of the members deviate, which ones, and why the first one does."""
     worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
     head = f"{check.title} - {check.flow}"
     many = f"{len(worst_members)} of {counted([label for label, _ in each])}"
@@ -82,7 +81,6 @@ def _message(
 
 
 def _left_out(each: Sequence[tuple[str, Judgement]]) -> str:
-    """Return how many members were skipped beside those that passed, and why the first one was."""
     reasons = [judgement.message for _, judgement in each if judgement.verdict is Verdict.SKIPPED]
     if not reasons:
         return ""
@@ -113,7 +111,6 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
 
 
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    """Return the members that did not pass, in order; equal messages are merged."""
     groups: dict[MembersJudged, list[str]] = {}
     for label, judgement in each:
         if judgement.verdict is not Verdict.PASS:

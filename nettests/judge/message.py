@@ -129,7 +129,6 @@ def last_detail(observation: Observation) -> str:
 
 
 def _runs(words: list[str]) -> list[str]:
-    """Collapse repetitions: ``connected ×3``."""
     runs: list[tuple[str, int]] = []
     for word in words:
         if runs and runs[-1][0] == word:

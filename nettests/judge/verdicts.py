@@ -41,8 +41,6 @@ from nettests.model.words import Distribution, Outcome, VantageKind, Verdict
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """A verdict, why, and what to do next."""
-
     verdict: Verdict
     why: str = ""
     next_step: str = ""
@@ -207,7 +205,6 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:
-    """Fail a Service whose rules did not follow a change, whichever backend answers."""
     if observation.stale is None:
         return None
     ruling = _failed(check, observation)
@@ -362,7 +359,6 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
 
 
 def _proven(observation: Observation) -> _Ruling | None:
-    """Return ``unknown`` for a result that its controls do not prove."""
     why = why_not_proven(observation) if needs_controls(observation) else ""
     return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF) if why else None
 

@@ -145,7 +145,6 @@ _MEMBERS = override(
 
 
 def _overrides(kind: type) -> dict[str, Any]:
-    """Return how a kind's fields are written; rare fields are omitted if empty."""
     overrides: dict[str, Any] = {
         field: override(rename=key) for field, key in _KEYS.get(kind, {}).items()
     }

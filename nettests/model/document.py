@@ -72,7 +72,6 @@ def _deepest(problem: ValidationError) -> ValidationError:
 
 
 def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[int, str, str]]:
-    """Yield the mistakes of one problem: line, text with the key, and the nearest valid word."""
     path = list(problem.absolute_path)
     schema = problem.schema if isinstance(problem.schema, Mapping) else {}
     wanted: Any = problem.validator_value

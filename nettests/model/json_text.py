@@ -35,7 +35,6 @@ def _finite(spelled_number: str) -> float:
 
 
 def _bound_depth(loaded: Any) -> None:
-    """Check the depth level by level instead of recursively."""
     level, depth = ([loaded] if isinstance(loaded, dict | list) else []), 0
     while level:
         depth += 1

@@ -190,14 +190,12 @@ def plain(text: str) -> str:
 
 
 def _containers(status: Object) -> Iterator[tuple[str, Object]]:
-    """Yield the states of containers, init containers first, including injected ones."""
     for field, label in (("initContainerStatuses", "init container"), ("containerStatuses", "container")):  # fmt: skip
         for container in status.get(field) or ():
             yield f"{label} {container.get('name', '')}", container
 
 
 def _failing_containers(status: Object, events: Sequence[Object]) -> Iterator[tuple[str, str]]:
-    """Yield each container that waits after a failure or ended with an error, with reason and cause."""
     for label, container in _containers(status):
         state, ended = container.get("state") or {}, _end_of(container)
         # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
@@ -261,7 +259,6 @@ def _is_final(event: Object) -> bool:
 
 
 def _times(event: Object) -> int:
-    """Return how often an event happened, from the kubelet's count or its series."""
     return int(event.get("count") or (event.get("series") or {}).get("count") or 1)
 
 

@@ -22,8 +22,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _Open:
-    """A collection being read, with its nodes and height so far."""
-
     anchor: str | None = None
     nodes: int = 1
     height: int = 1
@@ -164,8 +162,6 @@ def plain_yaml(text: str) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Resolve scalars by YAML 1.2 as well as by PyYAML's 1.1."""
-
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML requires it
         """Never write aliases: people read both places."""
         return True
@@ -198,8 +194,6 @@ _Literal.add_representer(str, _block)
 
 
 class _Indented(_Dumper):
-    """Indent sequences by two columns."""
-
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as PyYAML's
         """Always indent a sequence."""
         super().increase_indent(flow, indentless=False)

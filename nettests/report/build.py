@@ -250,7 +250,6 @@ def _run_info(history: History) -> RunInfo:
 
 
 def _start_error(history: History) -> str | None:
-    """Return why nothing was planned or skipped; ``None`` if something was."""
     if history.planned or history.skips:
         return None
     if history.events:

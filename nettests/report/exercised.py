@@ -52,7 +52,6 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
 
 
 def _kinds(checks: Sequence[CheckResult], nodes: int) -> Iterator[ExercisedKind]:
-    """Yield each kind of check that was planned, with how many nodes or ordered node pairs it covered."""
     planned: dict[str, list[CheckResult]] = {}
     for result in checks:
         if result.check is not None and (kind := _kind(result.check)):

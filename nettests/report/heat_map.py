@@ -219,7 +219,6 @@ def _heat_map(title: str, members: Iterable[_Placed]) -> HeatMap:
 
 
 def _order(os: OS | None, name: str) -> tuple[object, ...]:
-    """Sort Windows first, and win-2 before win-10."""
     parts = [part.zfill(6) if part.isdigit() else part for part in name.split("-")]
     return (os is not OS.WINDOWS, parts)
 

@@ -125,7 +125,6 @@ def _message(result: CheckResult) -> str:
 
 
 def _detail(result: CheckResult) -> str:
-    """Return the text below the message: values, sources and the next step."""
     lines = [result.message, f"expected: {result.expected}", f"observed: {result.observed}"]
     if result.verdict is Verdict.SKIPPED:
         lines = [result.message]
@@ -154,7 +153,6 @@ def _bounded(text: str) -> str:
 
 
 def _check_properties(result: CheckResult) -> dict[str, str | None]:
-    """Return a check's values as properties; the case itself is named by flow and id."""
     if result.verdict in _BRIEF:
         return {"verdict": result.verdict.value}
     check, seen = result.check, result.observation

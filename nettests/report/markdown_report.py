@@ -69,7 +69,6 @@ def _head(results: Results) -> str:
 
 
 def _rounds(results: Results) -> list[str]:
-    """Return tables of a watch: rounds in which a check, node or node pair was red, or a node unknown."""
     if results.rounds is None or not (results.rounds.checks or results.rounds.unknown_nodes):
         return []
     of = results.rounds.judged
@@ -108,7 +107,6 @@ def _attention(results: Results) -> str:
 
 
 def _incidents(results: Results) -> str:
-    """Return the causes that explain several checks each, shown above the list of checks."""
     explained = [incident for incident in results.incidents if incident.explained]
     if not explained:
         return ""
@@ -123,7 +121,6 @@ def _incidents(results: Results) -> str:
 
 
 def _unread(results: Results) -> str:
-    """Return the tool output that no parser understands, with a request to send it."""
     if not results.unread:
         return ""
     rows = [
@@ -136,7 +133,6 @@ def _unread(results: Results) -> str:
 
 
 def _happened(result: CheckResult) -> str:
-    """Return the message, and where the check's diagnostics are."""
     folders = ", ".join(code(diagnostic.folder) for diagnostic in result.diagnostics)
     return inert(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
 

@@ -47,7 +47,6 @@ def render_open_metrics(results: Results) -> str:
 
 
 def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
-    """Yield how and when the run ended; unknown values are left out."""
     run = results.run
     yield _gauge(
         results, "build_info", "The nettests that ran.", {(run.nettests,): 1}, labels=("version",)
@@ -84,7 +83,6 @@ def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
 
 
 def _of_causes(results: Results) -> Iterator[GaugeMetricFamily]:
-    """Yield the number of causes, the leading causes, and how long Services took to answer."""
     explained = [incident for incident in results.incidents if incident.explained]
     about = "Causes that explain several checks that need attention."
     yield _gauge(results, "incidents", about, {(): len(explained)})

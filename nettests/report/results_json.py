@@ -91,7 +91,6 @@ def _check(result: CheckResult) -> dict[str, Any]:
 
 
 def _members(result: CheckResult) -> dict[str, Any]:
-    """Return the members that need attention, the others counted by verdict, and the answer times."""
     others: dict[tuple[str, str | None], list[str]] = {}
     seen = Counter(member.verdict for member in result.members)
     for member in result.members:
@@ -134,7 +133,6 @@ def _diagnostics(result: CheckResult) -> dict[str, Any]:
 
 
 def _accepted(result: CheckResult) -> dict[str, Any]:
-    """Return why the baseline accepts a deviation and whether the exit code ignores it, if accepted."""
     if result.accepted is None:
         return {}
     accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}

@@ -54,7 +54,6 @@ def slack_message(results: Results, report: str) -> dict[str, Any]:
 
 
 def _summary(results: Results) -> Iterator[str]:
-    """Yield what was covered and the result; for a run that could not start, why."""
     if results.run.error:
         yield results.run.error
         return
@@ -67,7 +66,6 @@ def _summary(results: Results) -> Iterator[str]:
 
 
 def _incident(incident: Incident, results: Results) -> list[str]:
-    """Return two lines: the incident's cause with the worst verdict, and the next step."""
     red = {check.id: check.verdict for check in results.checks if check.id in incident.checks}
     worst = min(red.values(), key=SUMMARY_ORDER.index)
     cause = one_line(incident.cause, limit=LINE - 50)

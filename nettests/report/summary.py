@@ -217,7 +217,6 @@ def leading(results: Results) -> Verdict:
 
 
 def _what_is_wrong(results: Results) -> str:
-    """Return the leading causes and how many more there are; empty if all is well."""
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
         check
@@ -255,7 +254,6 @@ def in_short(cause: str, traits: Mapping[str, str]) -> str:
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:
-    """Return what is wrong if no cause explains several checks; empty if nothing is wrong."""
     kind = _kind(results)
     if not kind or not alone:
         return kind

@@ -187,7 +187,6 @@ def picture(trace: Trace) -> Picture:
 
 
 def _places(request: list[Hop]) -> dict[Stage, int]:
-    """Return the position of each hop of the request, with more room between nodes."""
     places: dict[Stage, int] = {}
     x, node = LEFT_MARGIN - STEP, request[0].node
     for hop in request:

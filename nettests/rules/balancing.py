@@ -194,8 +194,6 @@ def _family_of(item: Object) -> int:
 
 
 class _Port:
-    """One port of a Service in one family."""
-
     def __init__(
         self, service: Object, port: Object, address: str, slices: list[Object], node: Node
     ) -> None:

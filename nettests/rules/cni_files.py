@@ -56,7 +56,6 @@ _NOTHING = "(no JSON: "
 
 
 def _keep(text: str) -> str:
-    """Reduce configurations printed one after the other, each below its file's name."""
     reduced: list[str] = []
     for name, content in _files(text):
         reduced += [f"{_NAMED}{name}"] if name else []
@@ -117,7 +116,6 @@ def _values(content: str) -> tuple[list[Any], int]:
 
 
 def _folder(evidence: Evidence) -> str:
-    """Return the folder in containerd's configuration; empty if it has none or was not read."""
     # samples: conf_dir = "C:\\k\\azurecni\\netconf", conf_dir = 'C:\etc\cni\net.d', conf_dir = "c:/etc/cni/net.d"
     text = evidence.texts.get(CONTAINERD.name, "")
     match = re.search(r"(?m)^[ \t]*conf_dir[ \t]*=[ \t]*['\"]([^'\"\n]+)['\"]", text)

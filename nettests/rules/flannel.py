@@ -55,7 +55,6 @@ def _keep_backend(text: str) -> str:
 
 
 def _keep_processes(text: str) -> str:
-    """Keep the process names that rules look for, and the number of others."""
     names = re.findall(r'(?m)^"([^"]+)"', text)
     needed = [name for name in names if name.lower() in NEEDED]
     others = len(names) - len(needed)

@@ -274,7 +274,6 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
 
 
 def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]:
-    """Return name and namespace of Pods that use cluster DNS, by address."""
     running = dict(running_pods(evidence))
     return {
         address: (running[address], str(pod["metadata"]["namespace"]))
@@ -285,7 +284,6 @@ def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]
 
 
 def _of_pods(evidence: Evidence) -> Mapping[str, Endpoint]:
-    """Return endpoints of the running Pods in the Pod network, by Pod name."""
     pods = dict(running_pods(evidence))
     by_pod = {
         pods[address]: endpoint

@@ -56,7 +56,6 @@ def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _keep_command_line(text: str) -> str:
-    """Keep the first process's flags that rules look for; nothing if there is none."""
     if read_shown(text) == []:
         return ""
     return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})

@@ -214,7 +214,6 @@ def _missing(wanted: Mapping[Frontend, str], in_hns: Collection[Frontend]) -> li
 
 
 def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterator[str]:
-    """Yield what is wrong with the load balancers of one frontend."""
     front = _spelled(wanted.front, wanted.service)
     if not wanted.backends and wanted.settled and in_hns:
         yield f"a load balancer for {front}, which has no backends for this node"
@@ -297,7 +296,6 @@ def _is_unsure(evidence: Evidence, service: Object) -> bool:
 
 
 def _is_afar(evidence: Evidence, service: Object) -> bool:
-    """Whether its policy is Local and this node has no backend of it."""
     if service["spec"].get("externalTrafficPolicy") != "Local":
         return False
     return not any(

@@ -86,7 +86,6 @@ def like_its_peers(evidence: Evidence) -> Finding:
 
 
 def _values(text: str) -> frozenset[str]:
-    """Return the parts of a text, whatever their order."""
     return frozenset(filter(None, (part.strip(" []{}\r") for part in re.split(r"[\n,]", text))))
 
 

@@ -43,7 +43,6 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    """Reduce a Pod; for kube-proxy also keep how its first container was started."""
     reduced: Object = kept.fields(pod, POD)
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
         return reduced

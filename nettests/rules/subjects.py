@@ -91,7 +91,6 @@ def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy(facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return where kube-proxy is read: in its Pod or on its host."""
     in_pod = _proxy_pod(facts, node)
     return in_pod if in_pod.known else _proxy_on_host(facts, node)
 

@@ -51,7 +51,6 @@ _LOOKED_FOR = frozenset({"kubelet", *KUBE_PROXIES})
 
 
 def _keep(text: str) -> str:
-    """Keep the service's program, start type, failure actions, and its network variable."""
     lines = []
     for key, section in _sections(text):
         lines.append(key)
@@ -71,7 +70,6 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _reduced(name: str, data: str) -> str:
-    """Reduce a value to a path's program, or to the network variable."""
     if name in PROGRAMS:
         return _program(data)
     if name in VARIABLES:
@@ -99,7 +97,6 @@ def _service(service: str, name: str, only_where: Subject | None = None) -> Tool
 
 
 def _keep_names(text: str) -> str:
-    """Keep the service names that rules look for, and the number of others."""
     # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
     names = re.findall(r"(?m)^HKEY_\S*\\Services\\(\S.*?)[ \t]*$", text)
     wanted = [name for name in names if name.lower() in _LOOKED_FOR]

@@ -18,7 +18,6 @@ _CONVERTER = cattrs.Converter(forbid_extra_keys=True)
 
 
 def _whole(name: str) -> dict[str, Any]:
-    """Return a row, merged with the row it inherits from."""
     row = dict(_ROWS[name])
     like = row.pop("like", None)
     return {**_whole(like), **row} if like else row

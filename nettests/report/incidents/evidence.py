@@ -224,7 +224,6 @@ def _placement(action: Action) -> Placement:
 def _other_path_traits(
     probed: Check, result: CheckResult, nodes: Mapping[str, str]
 ) -> frozenset[Trait]:
-    """Return the traits of a failed path that is not the check's own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
@@ -356,7 +355,6 @@ def _distrusted_sources(result: CheckResult) -> Iterator[tuple[Vantage, str]]:
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    """Return the node of the Pod that never became Ready, if a check is unknown for that reason."""
     lacking, check = not_started(result.distrust), result.check
     if lacking is None or check is None:
         return None

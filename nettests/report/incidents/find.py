@@ -97,7 +97,6 @@ def find_incidents(
 
 
 def _by_check(incident: Incident) -> Incident:
-    """Return an incident with the checks its members belong to, and those members listed separately."""
     return replace(
         incident,
         checks=tuple(dict.fromkeys(map(parent_of, incident.checks))),
@@ -159,7 +158,6 @@ def _silenced(
 
 
 def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:
-    """Yield the evidence, no longer red for checks that a loss or lateness already explains."""
     for clue in evidence:
         yield replace(clue, red=False) if cause and clue.check in cause.checks else clue
 
@@ -200,7 +198,6 @@ def _weight(result: CheckResult) -> int:
 
 
 def _unexplained(result: CheckResult, nodes: Mapping[str, str]) -> Incident:
-    """Return an incident for a check that shares its failure with no other."""
     cause, traits = cause_alone(struck(result, nodes), result.message)
     return Incident(
         cause=cause,

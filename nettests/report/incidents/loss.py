@@ -148,7 +148,6 @@ def _lost_whole(struck: Iterable[CheckResult]) -> int:
 
 
 def _counted(result: CheckResult) -> bool:
-    """Whether a check that counts lost packets proves loss by itself."""
     seen = result.observation
     return seen is not None and seen.loss is not None and bool(seen.loss.proven or seen.resent)
 
@@ -192,7 +191,6 @@ def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...
 
 
 def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
-    """Yield each trait that may be the scope of a loss, and each place with the protocol."""
     alone = [trait for trait in traits if trait.kind in SCOPES]
     protocols = [trait for trait in alone if trait.kind is Kind.PROTOCOL]
     for trait in alone:

@@ -88,7 +88,6 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
 
 
 def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
-    """Return whose settings deviate from which rules; for a single check, what was found."""
     cause = f"Settings of {whose} are not as documented ({listed(rules_of(results))})"
     seen = results[0].observation
     if len(results) > 1 or seen is None:
@@ -115,7 +114,6 @@ def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
 
 
 def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    """Return what happens in which direction between two nodes, if servers' logs show it."""
     ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
         return "do not arrive, and those back do"
@@ -147,7 +145,6 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
 
 
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return which sizes do not pass, and the MTU that would fit, if a search found it."""
     rest = dict(of)
     rest.pop(Kind.SIZE)
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
@@ -187,7 +184,6 @@ def _new_pods_sentence(node: str, late: Lateness) -> str:
 
 
 def _now_and_then(results: Sequence[CheckResult]) -> str:
-    """Return the end of the sentence if a failure is intermittent."""
     seen = [result.observation for result in results if result.observation]
     well = sum(
         any(attempt.outcome.positive for attempt in observation.attempts) for observation in seen
@@ -196,7 +192,6 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
-    """Whether all checks start a Pod of their own, and none inspects a configuration."""
     return all(
         result.check and result.check.action.question is Question.START for result in results
     )

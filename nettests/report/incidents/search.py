@@ -110,7 +110,6 @@ class _Candidate:
 
 
 def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
-    """Return every combination of traits that red checks have and no green check has."""
     red: dict[tuple[Trait, ...], set[str]] = {}
     places: dict[tuple[Trait, ...], int] = {}
     for clue in evidence:
@@ -143,7 +142,6 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
 
 
 def _combinations(traits: Iterable[Trait]) -> Iterable[tuple[int, tuple[Trait, ...]]]:
-    """Yield each combination of traits that fills a shape, with its place in ``SHAPES``."""
     by_kind: dict[Kind, list[Trait]] = {}
     for trait in sorted(traits):
         by_kind.setdefault(trait.kind, []).append(trait)

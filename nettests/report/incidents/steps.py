@@ -151,7 +151,6 @@ def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
 
 
 def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
-    """Return where to look at a node's Service proxy for the cluster DNS."""
     address = facts.dns_address.value if facts else None
     service = f"the cluster DNS ({address})" if address else "the cluster DNS"
     node = _named(facts, name)
@@ -165,7 +164,6 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
 
 
 def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
-    """Return where to look at the search domains of a node's Pods."""
     node = _named(facts, name)
     tool = "ipconfig /all" if node is not None and node.os is OS.WINDOWS else "/etc/resolv.conf"
     domain = facts.cluster_domain.value if facts else None
@@ -176,13 +174,11 @@ def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
 
 
 def _each_way(route: str) -> tuple[str, ...]:
-    """Return a route, or both directions of a node pair."""
     first, both, second = route.partition(" ↔ ")
     return (f"{first} → {second}", f"{second} → {first}") if both else (route,)
 
 
 def _at_route(facts: ClusterFacts | None, route: str) -> str:
-    """Return where to look if a node cannot reach the Pods of another."""
     start, _, end = route.partition(" → ")
     target = _named(facts, end)
     networks = " and ".join(map(str, target.pod_cidrs)) if target else ""

@@ -280,7 +280,6 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
 
 
 def _host(check: Check) -> str:
-    """Return the node that itself exchanges packets with Pods of another node, if any."""
     source, target = check.source, check.target
     if source.kind is VantageKind.NODE and _dials_pods(check):
         return source.node or ""

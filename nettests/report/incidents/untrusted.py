@@ -48,7 +48,6 @@ def cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
 
 
 def _not_understood(results: Sequence[CheckResult]) -> str:
-    """Return which instrument is not understood on which nodes, and what was read on the first one."""
     lacking = [each for each in map(distrusted, results) if each is not None]
     first, nodes = lacking[0], sorted({each.node for each in lacking})
     how = first.how.replace(f": {first.name}: ", ": ", 1)
@@ -56,10 +55,6 @@ def _not_understood(results: Sequence[CheckResult]) -> str:
 
 
 def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
-    """Return which Pods did not start on a node, with the most frequent reason.
-
-    A single one is named, if others started.
-    """
     failures = {failure for result in results if (failure := not_started(result.distrust))}
     pods, reasons = (
         {failure.pod for failure in failures},
