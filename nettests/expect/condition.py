@@ -172,7 +172,7 @@ def _side_findings(
 
 
 def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
-    """Merge findings of a pool's nodes: false if false for one, else undecided if undecided for one."""
+    """Merge findings on a pool's nodes: false if false for any, else undecided if so for any."""
     truths = [{finding.truth for finding in findings} for findings in members]
     if any(Truth.NO in seen for seen in truths):
         alike = all(

@@ -1,8 +1,8 @@
-"""Find mistakes in manifests without a cluster: overlaps, references to nothing, undeclared flows,
+"""Find mistakes in manifests that can be proven without a cluster.
 
-entries that are more exact than their sources, and open entries that do not say what would settle
-them. For authors of manifests. ``resolve`` finds every contradiction on a cluster's facts; this
-finds entries whose conditions one cluster and one check could both meet.
+They are overlaps of entries that expect different outcomes, references that lead nowhere, undeclared
+flows, and entries that are more exact than their sources or open without an explanation. For authors
+of manifests. ``resolve`` finds every contradiction on a cluster's facts.
 """
 
 import re
@@ -61,7 +61,7 @@ class Coverage:
 
     @property
     def exercised_by(self) -> tuple[str, ...]:
-        """The flows whose checks exercise the fact: those that reference it, else its limitations'."""
+        """The flows whose checks exercise it: those that reference it, else its limitations'."""
         covered = {flow for entry in self.limitations for flow in entry.flows}
         return self.flows or tuple(sorted(covered))
 
@@ -110,7 +110,7 @@ def unknown_facts(
 
 
 def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
-    """Yield one sentence for each fact with neither checks nor a reason for having none, or both."""
+    """Yield one sentence for each fact with neither checks nor a reason for none, or both."""
     for coverage in coverages:
         fact = coverage.fact
         if coverage.covered and fact.reason:
@@ -235,10 +235,9 @@ def _bad_outcome(entry: Limitation) -> Iterator[str]:
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each mistake: provable overlaps with different outcomes, wrong ids and
+    """Return one sentence for each mistake in the manifests.
 
-    references, unknown flows, entries more exact than their sources, open entries without
-    explanation. ``flows`` are those that the suites declare; without any, flows are not checked.
+    ``flows`` are those that the suites declare; without any, flows are not checked.
     """
     entries = [entry for manifest in manifests for entry in manifest.limitations]
     mistaken = (error.message for error in mistakes(entries))
@@ -300,7 +299,7 @@ def compatible(condition: Condition | NodeCondition, other: Condition | NodeCond
 
 
 def _on_one_node(condition: Condition, other: Condition) -> bool:
-    """Whether one node can be both source and target in both conditions, if placement demands it."""
+    """Whether one node can be both ends in both conditions, if placement demands one node."""
     demands = (set(condition.placement or Placement), set(other.placement or Placement))
     if set.intersection(*demands) != {Placement.SAME_NODE}:
         return True

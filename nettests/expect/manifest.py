@@ -56,7 +56,7 @@ class NodeCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """When an entry holds: conditions on the cluster, the source and target nodes, and the check."""
+    """When an entry holds: conditions on the cluster, source and target nodes, and the check."""
 
     kubernetes: VersionRange | None = None
     platform: tuple[str, ...] = ()

@@ -133,7 +133,7 @@ def candidates(
 
 
 def outcome(limitation: Limitation, claim: Expected) -> Expected | None:
-    """Return the outcome that the entry expects instead of ``claim``; ``None`` for ``unspecified``."""
+    """Return the outcome that the entry expects for a claim; ``None`` for ``unspecified``."""
     return limitation.deviation.applied(claim) if limitation.deviation else None
 
 

@@ -162,7 +162,7 @@ def after_staleness(check: Check) -> str:
 
 
 def after_lateness(check: Check, late: str) -> str:
-    """Return the next step if a Service did not answer in time, worded for the OS of the waiting node."""
+    """Return the next step if a Service was late, worded for the OS of the node that waited."""
     waited = late_service(late)
     home = waited is None or waited.node == check.source.node
     system = check.source.os if home else check.target.os or check.source.os
@@ -250,7 +250,7 @@ class Late:
 
 
 def late_service(late: str) -> Late | None:
-    """Parse the reason of a late result; ``None`` if it names no Service that did not answer in time."""
+    """Parse the reason of a late result; ``None`` if it names no Service that was late."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
     match = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
     return Late(*match.groups()) if match else None
@@ -276,7 +276,7 @@ def after_distrust(why: str) -> str:
 
 
 def after_limit(check: Check) -> str:
-    """Return the next step after an exhausted limit (ports or Services), worded for the source's OS."""
+    """Return the next step after an exhausted limit, worded for the source's OS."""
     windows = check.source.os is OS.WINDOWS
     settings = check.target.settings
     crowd = settings.crowd if settings is not None else None

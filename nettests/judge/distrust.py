@@ -31,14 +31,14 @@ def gone_pod(why: str) -> str | None:
 
 
 def last_ending(why: str) -> str:
-    """Return how the container of a restarted Pod ended, empty unless the reason for distrust tells."""
+    """Return how the container of a restarted Pod ended; empty if the reason does not say."""
     # sample: pod server-linux-1-2 was started again while this was run: Error, exit code 2: panic: no memory
     match = re.match(r"pod \S+ was started again while this was run: ([^;]+)", why)
     return f": {match[1]}" if match else ""
 
 
 def busy(why: str | None) -> bool:
-    """Whether an overloaded probe is the reason for distrust: its losses do not prove packet loss."""
+    """Whether an overloaded probe made the result untrusted: its losses prove nothing."""
     return (why or "").startswith(OVERLOADED)
 
 

@@ -1,4 +1,4 @@
-"""Merge the verdicts of a check's members into the worst of them, naming the deviating members. Pure.
+"""Merge the verdicts of a check's members into the worst, naming deviating members. Pure.
 
 ``verdicts`` judges each member like a check. A member that could not be judged is never a pass,
 however many others passed.

@@ -15,7 +15,7 @@ NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 
 
 def read_as_denied(check: Check, observation: Observation) -> Observation:
-    """Read SERVFAIL and the like as ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
+    """Read an outcome as ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
     attempts = tuple(_denied(attempt) for attempt in observation.attempts)
@@ -28,7 +28,7 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
 
 
 def _leaves_the_domain(check: Check) -> bool:
-    """Whether the query for the name reaches a name server outside the cluster, at once or in the end.
+    """Whether a query for the name reaches a name server outside the cluster, at once or later.
 
     The DNS client of Windows takes a name with a dot as it is; only nslookup goes on to the
     suffixes (Kubernetes documentation, "DNS resolution on Windows nodes").
@@ -57,7 +57,7 @@ BEFORE_THE_SUFFIXES = (
 def kept_from_the_suffixes(
     check: Check, expected: Expected | None, observation: Observation
 ) -> str:
-    """Return why nslookup never tried the suffixes that a name needs in order to resolve, or nothing.
+    """Return why nslookup never tried the suffixes that a name needs to resolve, or nothing.
 
     BIND's nslookup goes on only after NXDOMAIN (``bin/dig/dighost.c``).
     """
@@ -87,7 +87,7 @@ def expected_text(expectation: Expectation) -> str:
 
 
 def observed_text(observation: Observation) -> str:
-    """Return the observed outcome as text, with the source address seen and the backends that answered."""
+    """Return the observed outcome as text, with the source address seen and the backends."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
     figure = observation.flows or observation.loss or observation.path_size or observation.figure
     if figure is not None:
@@ -119,7 +119,7 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the detail of the last failed attempt of a negative result, without ignored attempts."""
+    """Return the detail of the last failed attempt, except ignored ones; empty if positive."""
     negative = [
         attempt
         for attempt in observation.attempts

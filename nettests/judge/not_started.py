@@ -1,4 +1,4 @@
-"""Read from the reason of an unknown check which Pod was refused or never became Ready, and what to do.
+"""Which Pod was refused or never became Ready, by the reason of an unknown check, and what to do.
 
 Used by ``advice`` and by the report's incidents. ``probes.deploy`` writes the first words of the
 reason; the rest is what ``model.pod_problem`` took from the kubelet, the runtime or the scheduler,

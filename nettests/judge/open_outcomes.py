@@ -8,15 +8,14 @@ from nettests.model.observation import Observation
 
 
 def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
-    """Return the known bugs of an open expectation that the observation shows, in manifest order."""
+    """Return the known bugs of an open expectation that the observation shows, in order."""
     return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
 
 
 def is_allowed(expectation: Expectation, observation: Observation) -> bool:
     """Whether the documents allow an outcome that they leave open.
 
-    They never allow that no connection at all succeeds where connections fail only beyond some
-    number.
+    They never allow that no connection succeeds where only those beyond a number may fail.
     """
     if observation.flows is not None and not observation.flows.connected:
         return False

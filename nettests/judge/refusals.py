@@ -1,4 +1,4 @@
-"""Who refused an object, read from the API server's message, and what to do: RBAC is seldom the reason.
+"""Who refused an object, by the API server's message, and what to do: RBAC is seldom the reason.
 
 Admission refuses with 403 (quotas, LimitRanges, Pod Security, SCCs, most webhooks), 400, 422 or
 500, so only the message decides. Used for errors of the API server (``cluster.failures``) and for
@@ -32,7 +32,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of refusal: its message, the next step, and who refuses if the message does not say plainly."""
+    """A kind of refusal: message, next step, and who refuses if the message does not say."""
 
     text: re.Pattern[str]
     step: str
@@ -50,7 +50,7 @@ _OF_RBAC = re.compile(
 
 
 def refusal_of(message: str) -> Refusal | None:
-    """Return who refused an object and why; ``None`` if the message matches no entry, such as RBAC's."""
+    """Return who refused an object and why; ``None`` if no entry matches, as for RBAC."""
     for kind in _KINDS:
         if match := kind.text.search(message):
             groups = {name: text or "" for name, text in match.groupdict().items()}

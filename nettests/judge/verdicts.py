@@ -76,8 +76,7 @@ def judge_run(
 ) -> list[Judgement]:
     """Judge many checks, also long after they were observed; one without observation is ``unknown``.
 
-    Each member of a check is judged; ``not_run`` says which members turned out not to apply, and
-    why.
+    Each member of a check is judged; ``not_run`` says which do not apply after all, and why.
     """
     return [_judged(check, expectations, observations, not_run) for check in checks]
 
@@ -186,7 +185,7 @@ def _contradicted(observation: Observation) -> _Ruling | None:
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what the documents leave open, report a known bug that shows, fail what they rule out."""
+    """Record what documents leave open, report known bugs that show, fail what they rule out."""
     if expectation.expected is not None:
         return None
     shown = showing(expectation, observation)
@@ -216,7 +215,7 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
 
 
 def _kept_back(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record a result that a name server outside the cluster hides: it shows neither a fault nor success."""
+    """Record a result hidden by a name server outside: it shows neither fault nor success."""
     why = kept_from_the_suffixes(check, expectation.expected, observation)
     if not why:
         return None
@@ -225,7 +224,7 @@ def _kept_back(check: Check, expectation: Expectation, observation: Observation)
 
 
 def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Fail a path on which connections stop succeeding; the first ones prove the path, like controls."""
+    """Fail a path on which connections stop succeeding; the first ones prove it, like controls."""
     if observation.flows is None or not observation.flows.ran_out:
         return None
     if _matches(expectation.expected, observation):
@@ -236,7 +235,7 @@ def _ran_out(check: Check, expectation: Expectation, observation: Observation) -
 def _disagreement(
     check: Check, expectation: Expectation, observation: Observation
 ) -> _Ruling | None:
-    """Rule on attempts that disagree about something asserted; differences elsewhere do not count."""
+    """Rule on attempts that disagree about something asserted; other differences do not count."""
     if expectation.expected is None or _all_fail_as_expected(expectation.expected, observation):
         return None
     if observation.agreed:
@@ -273,7 +272,7 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
-    """Fail an expectation that no attempt met; an answered attempt proves that this vantage works."""
+    """Fail an expectation that no attempt met; an answered attempt proves this vantage."""
     outcomes = _outcomes(observation)
     ruling = _failed(check, observation)
     proven = any(outcome.positive for outcome in outcomes)
@@ -290,7 +289,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
 
 
 def _all_fail_as_expected(expected: Expected | None, observation: Observation) -> bool:
-    """Whether each attempt failed in one of several ways among which the documents do not distinguish."""
+    """Whether each attempt failed in one of the ways that the documents do not distinguish."""
     outcomes = {attempt.outcome for attempt in observation.attempts}
     return (
         expected is not None

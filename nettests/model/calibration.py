@@ -43,7 +43,7 @@ class Instrument(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownQuestion:
-    """A known question by name (``ping/itself``), with its command; no command for the process itself."""
+    """A known question by name (``ping/itself``), with its command, if it has one."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class KnownQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """One process that runs known questions, each in a marked section of its output, and its answer.
+    """One process that runs known questions, each in a marked section, and its output.
 
     ``vantage`` is ``pod`` or ``node``, where one Pod stands for all on its node, or how programs
     are started on a machine that is no node. ``error`` is set when the control channel failed.
@@ -73,10 +73,10 @@ class Calibration:
 
 
 def begins(number: int) -> str:
-    """Return the line that marks the start of a question's output, in both streams of the process."""
+    """Return the line that marks the start of a question's output, in both streams."""
     return f"~{number}~"
 
 
 def ended(number: int, code: str) -> str:
-    """Return the line after a question's output: its exit code, or what a shell puts in its place."""
+    """Return the line after a question's output: its exit code, or the shell's substitute."""
     return f"~{number}.{code}~"

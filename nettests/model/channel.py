@@ -30,7 +30,7 @@ class HttpAnswer:
     status: int
     body: str
     seconds: float | None = None
-    """Seconds from request to end of answer; set if the channel was, or may have been, opened first."""
+    """Seconds from request to end of answer; set if the channel may have been opened first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +46,13 @@ class ExecAnswer:
     """Pairs of bytes and seconds: how much of stdout had arrived after how long."""
 
     def seconds_until(self, place: int) -> float | None:
-        """Return after how many seconds stdout reached this offset, ``None`` if the channel did not
-        record it."""
+        """Return when stdout reached this offset, in seconds; ``None`` if not recorded."""
         end = len(self.stdout[:place].encode())
         return next((seconds for length, seconds in self.arrived if length >= end), None)
 
 
 class ProgramMissingError(ChannelError):
-    """No program of that name is there; ``answer`` is the output of ``cmd`` if that was to start it."""
+    """No such program is there; ``answer`` is the output of ``cmd`` if that was to start it."""
 
     def __init__(self, message: str, answer: ExecAnswer | None = None) -> None:
         super().__init__(message)
@@ -93,7 +92,7 @@ class Conversation(Protocol):
         """Write to standard input."""
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Read until the output is ``enough`` or the process has ended; return whether it was enough."""
+        """Read until the output is ``enough`` (return true) or the process has ended."""
 
     def stay(self) -> None:
         """Send a keep-alive, so that no proxy closes the stream as idle."""
@@ -107,7 +106,7 @@ class ExecChannel(Protocol):
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """Limit concurrent processes on a node; entered around ``run``, so that waiting is not timed."""
+        """Limit processes on a node; entered around ``run``, so that waiting is not timed."""
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv``; ``ChannelError`` without an exit code, ``ProgramMissingError`` if absent."""

@@ -21,7 +21,7 @@ SAMPLED = "sampled"
 _SEPARATOR = "/"
 _DETAILS, _DETAILS_ON_NO_NODE = 5, 3
 _MEMBER = "#"
-"""Separates a check's id from a member's label, which names nodes: in journals, never in histories."""
+"""Separates check id and member label, which names nodes: in journals, never in histories."""
 
 
 def between(source: str, target: str, placement: str) -> str:
@@ -30,7 +30,7 @@ def between(source: str, target: str, placement: str) -> str:
 
 
 def check_id(flow: str, place: str, *rest: str) -> str:
-    """Return the id of a flow's check; ``rest`` is its case, or its protocol and further details."""
+    """Return the id of a flow's check; ``rest`` is its case, or protocol and further details."""
     return _SEPARATOR.join((flow, place, *rest))
 
 

@@ -82,7 +82,7 @@ class Timing:
     channel_tries: int = 3
     """Tries in all of a stream (exec, port-forward) that is lost."""
     lease: float = 30
-    """A run that has not renewed its Lease for this long is dead; it renews three times as often."""
+    """A run whose Lease was not renewed for this long is dead; it renews three times as often."""
     successes: int = 3
     """Successes in a row that a positive result needs."""
     failures: int = 2

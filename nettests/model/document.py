@@ -1,4 +1,4 @@
-"""YAML documents from users: parsed and validated, errors with file, line, key and nearest valid key.
+"""YAML documents from users: parsed, validated; errors with file, line, key and nearest valid key.
 
 Used for limitation manifests and cluster profiles. Takes text and a JSON Schema (draft 2020-12);
 the file name only appears in messages.

@@ -1,8 +1,7 @@
 """Facts of a cluster, frozen, each with where it was read or why it is unknown.
 
 Written by ``cluster.discover`` (and completed by the cluster profile), read by ``plan`` and
-``expect``. A fact that could not be read is never guessed: it is an unknown ``Fact`` with its
-reason.
+``expect``. A fact that could not be read is never guessed: it is unknown, with a reason.
 """
 
 from dataclasses import dataclass
@@ -68,7 +67,7 @@ class KubeProxyFacts:
     dsr: Fact[bool]
     source_vip: Fact[Address]
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
-    """Whether it serves NodePorts at the node's loopback address, as iptables mode on Linux does."""
+    """Whether it serves NodePorts at the node's loopback address, as Linux iptables mode does."""
     as_pod: Fact[bool] = Fact(None, "it was not read")
     """Whether kube-proxy is a Pod on the node; otherwise it is a host service or absent."""
 
@@ -135,14 +134,14 @@ class CniFacts:
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
     """Destinations excluded from ``OutBoundNAT`` of Windows Pods (``ExceptionList``)."""
     nat_outgoing: Fact[bool] = Fact(None, "it was not read")
-    """Whether Calico's IP pools translate the source of traffic that leaves the cluster (``natOutgoing``)."""
+    """Whether Calico's IP pools use source NAT for external traffic (``natOutgoing``)."""
     loopback_dsr: Fact[bool] = Fact(None, "it was not read")
     """Whether the plugin sets ``loopbackDSR``: DSR for traffic from a Pod to itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalTarget:
-    """A server outside the cluster that the user declared; nothing outside is contacted without one.
+    """A server outside the cluster that the user declared; nothing else outside is contacted.
 
     ``tcp_port`` answers HTTP. With ``reports_client_address`` its ``/clientip`` answers like
     agnhost's ``netexec``, ``udp_port`` answers the datagram ``clientip``, and nothing in between
@@ -228,7 +227,7 @@ class ClusterFacts:
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
     external_udp: bool = False
-    """Whether the external vantage sends datagrams too, directly or through a proxy that relays them."""
+    """Whether the external vantage sends datagrams too, directly or through a proxy."""
     namespace: str = ""
     """The existing namespace that a run uses; empty if the run creates its own."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")

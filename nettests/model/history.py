@@ -142,7 +142,7 @@ class History:
                 assert_never(record)
 
     def _end(self, done: Done) -> None:
-        """Record that a check is done, and distrust it if its answers are not those that were counted."""
+        """Record that a check is done; distrust it if its answers are not those counted."""
         held = len(self.raws.get(done.check, ()))
         distrust = TWICE if done.check in self.done else _lacking(done, held) or done.distrust
         self.done[done.check] = replace(done, distrust=distrust)

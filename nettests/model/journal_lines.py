@@ -1,8 +1,7 @@
 """Journal records as lines of JSON, both ways. Pure.
 
 ``session.journal`` removes secrets from a record's data before it becomes a line, and reads files
-of lines; ``journal_records`` defines the records. Values of unexpected shape raise what ``codec``
-raises.
+of lines; ``journal_records`` defines the records. Unexpected values raise what ``codec`` raises.
 """
 
 import json
@@ -64,7 +63,7 @@ def record_of(data: Mapping[str, Any]) -> Record:
 
 
 def encode(data: Mapping[str, Any]) -> bytes:
-    """Encode a record's data as a line, escaping terminal control characters and lone surrogates."""
+    """Encode a record's data as a line, escaping terminal controls and lone surrogates."""
     return escaped_json(json.dumps(data, ensure_ascii=False)).encode() + b"\n"
 
 

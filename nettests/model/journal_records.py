@@ -1,8 +1,7 @@
 """The records of a run's journal, one frozen value per kind. Pure.
 
 ``session.journal`` writes them, ``journal_lines`` encodes them, ``history`` combines those of one
-run. ``Record`` is the closed list of kinds; code that distinguishes kinds ends with
-``assert_never``.
+run. ``Record`` is the closed list of kinds; code over all kinds ends with ``assert_never``.
 """
 
 from collections.abc import Mapping
@@ -45,7 +44,7 @@ class UnusedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticsItem:
-    """One item collected about a subject: its file in the subject's folder, or why it is missing."""
+    """One item collected about a subject: its file in the subject's folder, or why it has none."""
 
     title: str
     file: str = ""
@@ -176,8 +175,7 @@ class Done:
     ``skip`` why the check could not run here; ``late``, ``resent`` and ``slow`` are those of
     ``Observation``. ``overloaded`` are the attempts left unanswered by an overloaded probe,
     ``alone`` is the attempt with the run's only lost datagram (``parse.lost_datagram``).
-    ``judgement`` is the verdict of the observing process: it counts once the check's test has taken
-    it (``Judged``).
+    ``judgement`` is the observing process's verdict, which counts once ``Judged``.
     """
 
     KIND: ClassVar = "done"
@@ -250,7 +248,7 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostics:
-    """What was collected about a subject that failing checks share; ``folder`` is below the run's."""
+    """What was collected about a subject of failing checks; ``folder`` is below the run's."""
 
     KIND: ClassVar = "diagnostics"
 

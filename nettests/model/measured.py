@@ -13,7 +13,7 @@ from functools import cache
 from typing import assert_never
 
 CLEAN = 1e-6
-"""Loss rate of a healthy path: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) means 1e-8 of full frames."""
+"""Loss rate of a healthy path: 1e-8 of full frames at Ethernet's bit error ratio (IEEE 802.3)."""
 FALSE_RATE = 1e-6
 """Probability that such a path counts as lossy."""
 PROVEN_RATE = 0.01
@@ -28,7 +28,7 @@ _NOTHING = 1e-18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossEstimate:
-    """``lost`` of ``sent`` tries were lost; the rate is between ``low`` and ``high`` (99 % confidence)."""
+    """``lost`` of ``sent`` tries were lost; the rate is ``low`` to ``high`` (99 % confidence)."""
 
     sent: int
     lost: int
@@ -64,7 +64,7 @@ def proves_loss(sent: int, lost: int) -> bool:
 
 
 def fewest_lost(sent: int) -> int:
-    """Return how many of ``sent`` must be lost to prove a loss; ``sent + 1`` if even all would not."""
+    """Return how many of ``sent`` must be lost to prove a loss; ``sent + 1`` if all would not."""
     return next((lost for lost in range(1, sent + 1) if proves_loss(sent, lost)), sent + 1)
 
 
@@ -78,7 +78,7 @@ def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
 
 
 def tail(sent: int, least: int, share: float) -> float:
-    """Return the probability that at least ``least`` of ``sent`` tries are lost at loss rate ``share``."""
+    """Return the probability of at least ``least`` losses in ``sent`` tries at rate ``share``."""
     if least <= 0:
         return 1.0
     if least > sent or share <= 0:
@@ -107,7 +107,7 @@ def _exactly(sent: int, lost: int, share: float) -> float:
 
 
 def lower_bound(sent: int, lost: int, error: float) -> float:
-    """Return the lowest rate at which ``lost`` losses or more have a probability of at least ``error``."""
+    """Return the lowest rate that gives ``lost`` or more losses with probability ``error``."""
     if lost == 0:
         return 0.0
     low, high = 0.0, 1.0
@@ -125,7 +125,7 @@ class SizeFinding(StrEnum):
     HOLE = "hole"
     """Packets above a size within the Pods' MTU vanish silently; smaller ones pass."""
     CLAMP = "clamp"
-    """Packets above a size were lost until an ICMP error reached the sender, then passed in fragments."""
+    """Packets above a size were lost until ICMP reached the sender, then passed in fragments."""
     FRAGMENTS = "fragments"
     """Every unfragmented packet passes; fragmented ones do not arrive."""
     LOSS = "loss"
@@ -136,7 +136,7 @@ class SizeFinding(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathSize:
-    """The largest IP packet that passed, in bytes, and the smallest that did not; 0 if there is none.
+    """The largest IP packet that passed and the smallest that did not, in bytes; 0 if none.
 
     ``mtu`` is that of the Pods' interfaces, if known. ``streams``: whether 64 KiB passed over TCP,
     whose segments fit both interfaces; ``None`` if not tried.

@@ -21,7 +21,7 @@ AZURE_DRIVERS = {"overlay": "l2bridge"}
 forms, no object shows the driver."""
 HYBRID = "hybrid-overlay"
 OVN_DRIVERS = {HYBRID: "overlay"}
-"""OVN-Kubernetes reaches Windows nodes only through its hybrid overlay (go-controller/hybrid-overlay)."""
+"""OVN-Kubernetes reaches Windows nodes only by hybrid overlay (go-controller/hybrid-overlay)."""
 TUNNELS = frozenset({"vxlan", "geneve", HYBRID})
 """Backends that encapsulate packets to other nodes; Azure CNI's ``overlay`` does not. A hybrid
 overlay uses VXLAN to and from Windows nodes, and GENEVE between the others."""

@@ -31,7 +31,7 @@ def udp_headers(family: Family) -> int:
 
 
 def filler(size: int) -> str:
-    """Return ``size`` characters; each eight are their own offset, which shows loss, duplicates and shifts."""
+    """Return ``size`` characters; each eight are their offset, which shows loss and shifts."""
     return "".join(f"{offset:0{_WORD}x}" for offset in range(0, size, _WORD))[:size]
 
 

@@ -141,7 +141,7 @@ def copying(secret: str) -> tuple[Permission, ...]:
 
 
 def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]:
-    """Return the permissions to open ``pods/exec`` or ``pods/portforward``: a WebSocket request is a GET."""
+    """Return the permissions for ``pods/exec`` or ``pods/portforward``: WebSockets use GET."""
     verbs = ("get", "create") if version >= CREATE_TO_CONNECT else ("get",)
     return tuple(_run(verb, resource) for verb in verbs)
 
@@ -168,12 +168,12 @@ def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
 
 
 def working(kind: Workload) -> tuple[Permission, ...]:
-    """Return the permissions to create, find and delete a workload, which would recreate its Pods forever."""
+    """Return the permissions to create, find and delete a workload, which would recreate Pods."""
     return tuple(_run(verb, kind.plural, kind.group) for verb in ("create", "list", "delete"))
 
 
 def isolating(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return the permissions to create and delete the probes' NetworkPolicy; no check needs them."""
+    """Return the permissions for the probes' NetworkPolicy, which no check needs."""
     return (CREATE_POLICY,) if own_namespace else (CREATE_POLICY, LIST_POLICIES, DELETE_POLICY)
 
 
@@ -195,7 +195,7 @@ def reviewed(
     own_namespace: bool,
     of_plugin: Iterable[Permission] = (),
 ) -> tuple[Permission, ...]:
-    """Return all permissions that a run may need, each once; ``of_plugin`` are the network plugin's."""
+    """Return all permissions a run may need, each once; ``of_plugin`` are the plugin's."""
     wanted = (
         LIST_NODES,
         GET_NODE,

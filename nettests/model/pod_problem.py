@@ -3,8 +3,7 @@
 What kubectl shows first is seldom the cause: ``ImagePullBackOff`` without the registry's answer,
 ``CrashLoopBackOff`` without the exit code, a sandbox name reserved since the failed attempt. Used
 while a run waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's
-own Pod (``parse.start``) and follows its Job (``job.state``); ``judge.not_started`` has the next
-step.
+own Pod (``parse.start``) and follows its Job (``job.state``); next: ``judge.not_started``.
 
 Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (the
 back-off message has the cause since 1.32); containerd, internal/cri/server/sandbox_run.go;
@@ -24,7 +23,7 @@ Object = dict[str, Any]
 LENGTH = 300
 """Characters of a problem, which must fit on one line; the journal keeps an event's whole text."""
 SANDBOX = "FailedCreatePodSandBox"
-"""Event of a Pod whose sandbox, and so its network, was not created; its status does not show it."""
+"""Event of a Pod whose sandbox, and so its network, was not created; its status hides it."""
 STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 """Reasons of a waiting container before anything failed, and while the sandbox fails."""
 QUIET = STARTING | {"Completed", ""}
@@ -99,7 +98,7 @@ def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
 
 
 def reason_of(pod: Object) -> str:
-    """Return the short reason why a Pod (or its injected init container) is not Ready; may be empty."""
+    """Return the short reason why a Pod, or an init container, is not Ready; may be empty."""
     for _, container in _containers(pod.get("status", {})):
         reason = ((container.get("state") or {}).get("waiting") or {}).get("reason") or ""
         if reason not in QUIET:
@@ -109,7 +108,7 @@ def reason_of(pod: Object) -> str:
 
 
 def status_reasons(status: Object, events: Sequence[Object] = ()) -> Iterator[str]:
-    """Yield why a Pod did not start, from its status, each reason once; causes of pulls from events."""
+    """Yield each reason why a Pod did not start, from its status; causes of pulls from events."""
     if status.get("reason"):
         yield f"{status['reason']}: {status.get('message', '')}"
     for name, text in _failing_containers(status, events):
@@ -140,8 +139,7 @@ def telling(events: Sequence[Object]) -> list[str]:
 def is_hopeless(events: Sequence[Object]) -> bool:
     """Whether a Pod's events repeat that it gets no sandbox, or an image does not fit its node.
 
-    Or that its startup probe has failed for minutes: its server does not listen, or no process can
-    start.
+    Or that its startup probe has failed for minutes: nothing listens, or no process can start.
     """
     if _startup_fails(events):
         return True
@@ -172,7 +170,7 @@ def _time(text: str | None) -> datetime | None:
 
 
 def is_unacknowledged(pod: Object) -> bool:
-    """Whether a Pod was bound to a node whose kubelet has not set ``status.startTime``, as it does at once."""
+    """Whether a Pod's kubelet has not set ``status.startTime``, as it does right after binding."""
     return bool(pod.get("spec", {}).get("nodeName")) and not pod.get("status", {}).get("startTime")
 
 

@@ -4,7 +4,7 @@ Ports of the probes are set where their objects are created (``probes.objects``)
 """
 
 KUBE_PROXY_HEALTH = 10256
-"""kube-proxy's ``healthzBindAddress``; ``--forward-healthcheck-vip`` serves it on load balancer addresses."""
+"""kube-proxy's ``healthzBindAddress``; ``--forward-healthcheck-vip`` serves it on balancers."""
 KUBE_PROXY_METRICS = 10249
 """kube-proxy's ``metricsBindAddress``, on the loopback address."""
 NODE_PORTS = range(30000, 32768)

@@ -1,4 +1,4 @@
-"""PowerShell command lines for nodes and probe images, and the end mark that proves complete output. Pure.
+"""PowerShell command lines for nodes and images, and the mark that proves complete output. Pure.
 
 With ``-Command``, the exit code is only that of the last command, an error in a module's function
 ends nothing, and short output may be lost (about_PowerShell_exe; PowerShell#3629; hcsshim before
@@ -29,7 +29,7 @@ _CLIXML = re.compile(r"#< CLIXML\s*<Objs .*?</Objs>", re.DOTALL)
 
 
 def powershell(script: str) -> NodeArgv:
-    """Return the argv of a script, readable as its last word; ``ChangedByCmdError`` as for ``node_argv``.
+    """Return the argv of a script, its last word; ``ChangedByCmdError`` as for ``node_argv``.
 
     A script with blanks gets quotes, in which ``cmd`` ignores pipes and ``&``; for quotes of its
     own it writes ``[char]34``.
@@ -57,7 +57,7 @@ def first_use(words: Sequence[str]) -> float:
 
 
 def whole_output(words: Sequence[str], output: str) -> str | None:
-    """Return a command's output without its end mark; ``None`` if the mark is required but missing."""
+    """Return the output without its end mark; ``None`` if a required mark is missing."""
     if not words[-1].endswith(_LAST):
         return output
     # sample: [{"Name":"nat"}]⏎[[end]]⏎
@@ -66,7 +66,7 @@ def whole_output(words: Sequence[str], output: str) -> str | None:
 
 
 def read_shown(text: str) -> Any:
-    """Parse the output of ConvertTo-Json, with every list as an array; ``ValueError`` if it is no JSON.
+    """Parse the output of ConvertTo-Json, every list as an array; ``ValueError`` if not JSON.
 
     Progress records and byte order marks are ignored.
     """

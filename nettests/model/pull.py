@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pull:
-    """``seconds`` from the creation of the pulling Pod until its container exists; else a ``problem``."""
+    """``seconds`` from creating the pulling Pod until its container exists; else a ``problem``."""
 
     image: str
     node: str

@@ -83,7 +83,7 @@ class Question(StrEnum):
     CHURN = "churn", Trait.PATH, Trait.CHANGES_SERVICES, Trait.MANY_ANSWERS, Trait.ONE_FLOW
     """Delete and recreate a Service, each time with another backend; who answers in the end?"""
     DURING = "during", Trait.PATH, Trait.CHANGES_SERVICES, Trait.EXAMINED, Trait.MANY_ANSWERS
-    """Change a Service's endpoints in use; does every connection get an answer, does a UDP flow follow?"""
+    """Change a Service's endpoints in use; is every connection answered, does a UDP flow follow?"""
     ADMIT = "admit", Trait.EXAMINED, Trait.TRIES_OBJECTS
     """Does the API server accept an object? Tested by dry run."""
     INSPECT = "inspect", Trait.EXAMINED
@@ -118,7 +118,7 @@ class Question(StrEnum):
 
     @property
     def alone(self) -> bool:
-        """Whether such a check runs alone: it uses up what others need, or would drown in their packets."""
+        """Whether it runs alone: it uses up what others need, or would drown in their packets."""
         return self.exhausts or self is Question.WITNESS
 
     @property

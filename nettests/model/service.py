@@ -12,11 +12,11 @@ from nettests.model.words import Family
 CLUSTER = "Cluster"
 LOCAL = "Local"
 LOAD_BALANCER = "LoadBalancer"
-"""The Service type that is limited to TCP: not every balancer takes two protocols at one address."""
+"""The Service type that carries only TCP: not every balancer takes two protocols."""
 
 
 class ByHand(StrEnum):
-    """How EndpointSlices that the run creates for a Service without selector differ from usual ones."""
+    """How EndpointSlices that the run creates differ from a controller's."""
 
     PLAIN = "plain"
     """Not at all: they are like the controller's."""
@@ -57,7 +57,7 @@ class Crowd(StrEnum):
 
 
 def sibling_of(service: str) -> str:
-    """Return the name of a Service's sibling: over the same endpoints, but deleted and recreated."""
+    """Return the name of a Service's sibling over the same endpoints, which is recreated."""
     return f"{service}-twin"
 
 

@@ -103,7 +103,7 @@ def merge(verdicts: Iterable[Verdict]) -> Verdict:
 def verdicts_of(
     checks: Iterable[str], skipped: Iterable[str], judged: Mapping[str, Verdict]
 ) -> dict[str, Verdict]:
-    """Return a verdict for every planned check; ``unknown`` if it was neither skipped nor judged."""
+    """Return a verdict for every planned check; ``unknown`` if neither skipped nor judged."""
     return {
         **dict.fromkeys(checks, Verdict.UNKNOWN),
         **dict.fromkeys(skipped, Verdict.SKIPPED),

@@ -1,8 +1,7 @@
 """Comparable versions: Kubernetes releases and Windows builds with their patch level.
 
 Limitation manifests contain ranges of both; discovery reads both from node objects. Parsing is
-strict: anything else raises ``ValueError`` with the text, which discovery turns into an unknown
-fact.
+strict: anything else raises ``ValueError``, which discovery turns into an unknown fact.
 """
 
 import operator

@@ -1,8 +1,7 @@
-"""Make text from a cluster safe to display: no invisible or reordering characters; literal in Markdown.
+"""Make cluster text safe to display: no hidden or reordering characters; literal in Markdown.
 
 Every renderer uses it before its own escaping, and ``nettests.terminal`` for all output. A
-character that is invisible, reorders its surroundings or controls a terminal is replaced by its
-name.
+character that is invisible, reorders others or controls a terminal is replaced by its name.
 """
 
 import re
@@ -48,7 +47,7 @@ def as_line(text: str) -> str:
 
 
 def as_paragraph(text: str) -> str:
-    """Indent all lines of ``text`` but the first, so that none looks like the start of another text."""
+    """Indent all lines of ``text`` but the first, so that none looks like another text."""
     first, *others = visible(text).split("\n")
     return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in others)])
 

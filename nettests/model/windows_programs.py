@@ -45,7 +45,7 @@ class ChangedByCmdError(NettestsError):
 
 @dataclass(frozen=True, slots=True)
 class HostStart:
-    """How a node starts programs: the image's root, and whether ``cmd /c`` precedes each command."""
+    """How a node starts programs: the image's root, and whether through ``cmd /c``."""
 
     root: str
     behind_cmd: bool
@@ -86,10 +86,9 @@ def _changed(words: tuple[str, ...]) -> str:
 
 
 def host_start(output: str) -> HostStart | None:
-    r"""Parse the answer to ``QUESTION`` into how a node starts programs; ``None`` for any other text.
+    r"""Parse the answer to ``QUESTION``; ``None`` for any other text.
 
-    ``ROOT`` itself is returned where nothing replaces it: in a container that is not a HostProcess
-    container.
+    ``ROOT`` itself is returned by a container that is not a HostProcess container.
     """
     # samples: C:\C\3e5f…, C:\hpc, C:\hpc\3e5f…
     match = re.fullmatch(r"([A-Za-z]:\\(C|hpc)(\\[\w.-]+)?)\\?", output.strip(), re.IGNORECASE)
@@ -107,7 +106,7 @@ _NTSTATUS = {
 
 
 def is_crash(code: int | None) -> bool:
-    """Whether an exit code is a known NTSTATUS: the system killed the process, so ignore its output."""
+    """Whether an exit code is a known NTSTATUS: the system ended the process; ignore its output."""
     return code is not None and code & 0xFFFFFFFF in _NTSTATUS
 
 

@@ -194,7 +194,7 @@ class Setting(StrEnum):
 
 
 class CheckClass(StrEnum):
-    """What running a check costs or affects. Only ``default`` runs by default; a user enables the others."""
+    """What running a check costs or affects. A user enables all but ``default``."""
 
     DEFAULT = "default"
     COSTLY = "costly"
@@ -259,7 +259,7 @@ class Outcome(StrEnum):
 
     @property
     def positive(self) -> bool:
-        """Whether the target answered or the tested setting works; negative results need controls."""
+        """Whether the target answered or the tested setting works; else controls are needed."""
         return self in _POSITIVE
 
 

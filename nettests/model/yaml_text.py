@@ -2,8 +2,7 @@
 
 Used by ``document``. PyYAML's C parser finds the structure, as every command reads the shipped
 manifests: it takes a twentieth of the time of a Python parser. Values that YAML 1.1 guesses (``on``
-for true, dates, octal and sexagesimal numbers) stay text, as in YAML 1.2, and a duplicate key is an
-error.
+for true, dates, octal and sexagesimal numbers) stay text, as in 1.2; a duplicate key is an error.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Turn journal records into ``Results``: every check with its observation and verdict, none omitted.
+"""Turn journal records into ``Results``: every check with its observation and verdict.
 
 The first step of reporting. It takes verdicts from the journal and never judges; a planned check
 without a verdict becomes ``unknown`` with the reason in the journal. Raw answers are parsed here
@@ -179,7 +179,7 @@ def _distrust(history: History, check_id: str) -> str:
 def _observation(
     history: History, check: Check, observations: Mapping[str, Observation], doubts: Doubts
 ) -> Observation | None:
-    """Return what a check observed; ``None`` if only its controls were answered, as they show nothing."""
+    """Return what a check observed; ``None`` if only controls were answered."""
     raws, done = history.answers(check.id), history.done.get(check.id)
     if not any(raw.purpose == "check" for raw in raws):
         return None

@@ -1,4 +1,4 @@
-"""HTML templates that keep a cluster's text from acting: escaped, hidden characters named, strict CSP.
+"""HTML templates in which cluster text stays text: escaped, hidden characters named, strict CSP.
 
 Used by every page; each brings its own templates. Evidence is packed: the page's script unpacks a
 block when a user opens one of its checks, and creates elements by name and text as text nodes, so
@@ -24,7 +24,7 @@ from nettests.model.visible import visible
 
 
 def environment(package: str) -> Environment:
-    """Return the environment of a package's templates, which escapes all output and shows hidden characters."""
+    """Return the environment of a package's templates: output is escaped and all of it visible."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,

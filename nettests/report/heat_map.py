@@ -104,11 +104,10 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
 
 
 def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
-    """Return one grid of several flows: the worst verdict per node pair; ``None`` without two nodes.
+    """Return one grid of several flows: the worst verdict per pair; ``None`` without two nodes.
 
     Uses only direct checks by Pod address if any of them needs attention: without DNS, every pair
-    fails by name. A pair that passes one flow and is limited as documented in another counts as a
-    pass.
+    fails by name. A pair that passes one flow and is limited in another counts as a pass.
     """
     worst = _worst_by_pair(checks)
     if len({placed.source for placed in worst}) < 2:

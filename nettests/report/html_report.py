@@ -2,8 +2,7 @@
 
 The templates lay out values prepared here. All text is made visible and escaped (``harmless``); the
 page's policy allows only its own style and script, and no script parses text as markup. Verdicts,
-messages and matrices need no script; evidence stays packed (``packed``) until a user opens its
-check.
+messages and matrices need no script; evidence stays packed (``packed``) until it is opened.
 """
 
 import re
@@ -50,7 +49,7 @@ _PURPOSES = {
 
 NOTHING = Markup("")
 EXAMPLES = 10
-"""Checks listed in full for the leading incident, three for later ones; the rest are counted by flow."""
+"""Checks listed of the leading incident, three for later ones; the rest are counted by flow."""
 
 
 PICTURES = 12
@@ -164,7 +163,7 @@ _INSIDE = re.compile(
 )
 """Diagnostics are inside the run's folder; no run writes another path into its journal."""
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][!-\[\]-~]*)?")
-"""ASCII only, no user part, no backslash: the host that a person reads is the one that is contacted."""
+"""ASCII only, no user part, no backslash: the host that is shown is the one contacted."""
 
 
 _OF_OUR_PYTEST = (
@@ -244,7 +243,7 @@ def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
 
 
 def needs_attention(part: Suite | FlowGroup) -> bool:
-    """Whether a check needs attention: then a suite's flows start open and a flow shows its heat map."""
+    """Whether a check needs attention: then suites start open and flows show their heat map."""
     return any(verdict in part.counts for verdict in ATTENTION)
 
 

@@ -1,4 +1,4 @@
-"""Calibrations as table rows: each instrument's known questions, on which nodes, and what was read. Pure.
+"""Calibrations as table rows: each instrument's known questions, nodes, and what was read. Pure.
 
 For the page's section "Instruments", ``results.json`` and ``nettests calibrate``. Nodes of one OS
 with the same answer share a row; answers that were not understood come first.
@@ -16,7 +16,7 @@ _FIRST = (State.NOT_UNDERSTOOD, State.UNANSWERED, State.ABSENT, State.OPEN, Stat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstrumentRow:
-    """One known question on the nodes that answered alike; ``text`` is the raw answer of the first node."""
+    """One known question on nodes that answered alike; ``text`` is the first raw answer."""
 
     instrument: str
     question: str

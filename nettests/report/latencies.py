@@ -36,7 +36,7 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
 
 
 def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
-    """Return latency and throughput between Pods for each pair of OSes and placement, in that order."""
+    """Return latency and throughput between Pods for each pair of OSes and placement."""
     seconds: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
     rates: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
     for check in checks:

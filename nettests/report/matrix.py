@@ -116,7 +116,7 @@ class Overview:
 
 
 def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
-    """Group flows, in plan order, by suite; suites with the plainest path first, without a path last."""
+    """Group flows, in plan order, by suite: plainest path first, suites without a path last."""
     by_topic: dict[str, list[FlowGroup]] = {}
     for group in groups:
         by_topic.setdefault(group.suite, []).append(group)

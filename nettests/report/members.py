@@ -1,4 +1,4 @@
-"""The members of a check as results of their own, each with its part of the verdict and evidence. Pure.
+"""The members of a check as results of their own, with their verdict and evidence. Pure.
 
 Used by ``build``. The judge made the verdicts; a member that is as expected keeps one line of
 numbers as evidence, because there may be thousands.

@@ -13,8 +13,7 @@ _OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
 def missing_permissions(results: Results) -> tuple[str, ...]:
     """Return the permissions missing in a run that ended with exit code 7, in order of its review.
 
-    Empty if the checks were skipped for other reasons; permissions that only facts need are
-    omitted.
+    Empty if checks were skipped for other reasons; permissions only for facts are omitted.
     """
     if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
         return ()

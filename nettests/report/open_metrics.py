@@ -20,7 +20,7 @@ from nettests.report.summary import CAUSE_LENGTH, needing_attention
 from nettests.report.text import one_line
 
 CHECKS = 200
-"""Checks that need attention and get a series of their own, most urgent first; the rest are counted."""
+"""Checks with a series of their own, most urgent first; others in need of attention are counted."""
 INCIDENTS = 10
 """Causes with a series of their own, those that explain most."""
 
@@ -107,7 +107,7 @@ def _gauge(
     labels: tuple[str, ...] = (),
     unit: str = "",
 ) -> GaugeMetricFamily:
-    """Return a family whose samples carry the kubeconfig's context, so that clusters can share a folder."""
+    """Return a family whose samples carry the context, so that files of clusters can coexist."""
     family = GaugeMetricFamily(f"nettests_{name}", about, labels=("context", *labels), unit=unit)
     context = one_line(results.run.context)
     for label_values, value in values.items():

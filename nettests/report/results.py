@@ -98,11 +98,11 @@ class CheckResult:
     raws: tuple[Raw, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
     accepted: AcceptedFailure | None = None
-    """The entry of the site's baseline that accepts this deviation; it does not change the verdict."""
+    """The baseline's entry that accepts this deviation; it does not change the verdict."""
     excused: bool = False
     """Whether the exit code ignores this deviation (``--fail-on new``)."""
     members: "tuple[CheckResult, ...]" = ()
-    """All members of the check, with ids of their own; only those that need attention keep evidence."""
+    """All members, with ids of their own; only those that need attention keep evidence."""
 
     @property
     def label(self) -> str:
@@ -123,7 +123,7 @@ class CheckResult:
 
 
 def run_singly(checks: Iterable[CheckResult]) -> Iterator[CheckResult]:
-    """Yield what was run and observed by itself: members of checks that have them, and other checks."""
+    """Yield what was run by itself: members of checks that have them, and other checks."""
     for check in checks:
         yield from check.members or (check,)
 
@@ -148,7 +148,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedNodes:
-    """Nodes of one OS: ``exercised`` as source or target, ``sources`` those from which checks ran."""
+    """Nodes of one OS: ``exercised`` at either end, ``sources`` those from which checks ran."""
 
     os: OS
     total: int
@@ -169,7 +169,7 @@ class ExercisedPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedKind:
-    """One kind of check: how many nodes, or with ``pairs`` node pairs, it covered of the possible ones."""
+    """One kind of check: how many nodes, or with ``pairs`` node pairs, it covered."""
 
     kind: str
     pairs: bool

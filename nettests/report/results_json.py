@@ -184,7 +184,7 @@ def _outcome(expected: Expected | None) -> dict[str, Any]:
 
 
 def _common_outcome(result: CheckResult, seen: Observation | None) -> str | None:
-    """Return the outcome; for members, the one that all deviating members have in common, if any."""
+    """Return the outcome; for members, the one common to all deviating members, if any."""
     if not result.members:
         return seen.outcome.value if seen else None
     outcomes = {

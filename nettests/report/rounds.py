@@ -1,7 +1,6 @@
 """Totals over the rounds of a watch: how often each check, node and node pair was red. Pure.
 
-Every report reads them beside ``Results``. A rate is red rounds per judged round; lost rounds do
-not count.
+Every report reads them. A rate is red rounds per judged round; lost rounds do not count.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +25,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownRate:
-    """In how many rounds a check or member involving a node was unknown, and when first and last."""
+    """In how many rounds a check or member of a node was unknown, first and last time."""
 
     name: str
     unknown: int
@@ -44,13 +43,11 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """A watch: ``judged`` of ``count`` rounds, ``red`` of them with anything red; most frequent first.
+    """A watch: ``judged`` of ``count`` rounds, ``red`` with failures; most frequent first.
 
-    ``unknown`` counts judged rounds in which some checks had no usable answer; those are in no
-    rate.
+    ``unknown`` counts judged rounds with checks without a usable answer, which no rate counts.
 
-    ``checks`` holds checks and members by id; ``nodes`` and ordered ``pairs`` are those of red
-    ones.
+    ``checks`` holds checks and members by id; ``nodes`` and ``pairs`` are those of red ones.
     """
 
     count: int
@@ -74,7 +71,7 @@ class Rounds:
 
 
 def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | None:
-    """Total the rounds, ``None`` without any; ``checks`` are the planned checks and their members."""
+    """Total the rounds, ``None`` without any; ``checks`` are planned checks and members."""
     if not rounds:
         return None
     judged = [watch_round for watch_round in rounds if not watch_round.lost]

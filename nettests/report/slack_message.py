@@ -3,8 +3,7 @@
 Blocks are ``plain_text``, in which text from a cluster becomes no link, mention or emoji. ``text``,
 which notifications and other programs (Mattermost, Rocket.Chat) show instead, is parsed as markup
 there: characters of links, mentions and code become full-width. Slack's limits hold by
-construction: 150 characters per header, 3,000 per text, 50 blocks. ``plugin.notifications`` sends
-it.
+construction: 150 characters per header, 3,000 per text, 50 blocks.
 """
 
 from collections.abc import Iterator
@@ -91,6 +90,6 @@ def _plain(text: str) -> dict[str, Any]:
 
 
 def _fallback(lines: list[str]) -> str:
-    """Return the same lines without anything a program would parse as markup, a link or a mention."""
+    """Return the same lines without anything parsed as markup, a link or a mention."""
     text = _lines(lines).translate(_WIDE).replace("://", "：//")
     return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"

@@ -243,7 +243,7 @@ def _what_is_wrong(results: Results) -> str:
 
 
 def in_short(cause: str, traits: Mapping[str, str]) -> str:
-    """Shorten a cause for the headline: no figures, and "cut off" for a node that gets no answers."""
+    """Shorten a cause for the headline: no figures; "cut off" for a node without answers."""
     cause = one_line(cause, limit=CAUSE_LENGTH)
     traits = {kind: value for kind, value in traits.items() if kind != "placement"}
     if cause.endswith("get no answer") and len(traits) == 1:
@@ -285,7 +285,7 @@ def _present(bugs: tuple[str, ...]) -> str:
 
 
 def _scope(results: Results) -> str:
-    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; the other OS only if its nodes were left out."""
+    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; other OSes only if left out."""
     first = results.exercised.nodes[0]
     nodes = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
     if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
@@ -331,7 +331,7 @@ def _of_os(nodes: ExercisedNodes) -> str:
 
 
 def convergence_line(results: Results) -> str:
-    """Return how long Services took to answer, and which were late; empty if none was waited for."""
+    """Return how long Services took to answer, and which were late; empty without any."""
     answered = [convergence for convergence in results.convergence if convergence.converged]
     late = list(_late(results))
     parts = []

@@ -108,7 +108,7 @@ REQUEST_Y, REPLY_Y, HEIGHT = 88, 190, 250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """One hop: its position, label, and whether it was ``seen``, ``unseen`` or where the flow ``stopped``."""
+    """One hop: position, label, and whether ``seen``, ``unseen`` or where the flow ``stopped``."""
 
     x: int
     y: int

@@ -185,7 +185,7 @@ def _kind(packet: Packet) -> str:
 
 
 def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
-    """Return the output of ``nettests trace --json``; ``page`` is the path of the page for people."""
+    """Return the output of ``nettests trace --json``; ``page`` is the path of the HTML page."""
     scene = trace.scene
     return {
         "trace": title,

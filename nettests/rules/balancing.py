@@ -20,7 +20,7 @@ from nettests.rules.readings import ApiObjects, Request
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
-"""The annotation with which local backends get packets with the load balancer's address as destination."""
+"""The annotation that keeps the load balancer's address as destination at local backends."""
 FAMILIES = {"IPv4": 4, "IPv6": 6}
 MOST_BACKENDS = 64
 """Old builds support no more; a separate rule checks whether more are programmed."""
@@ -74,7 +74,7 @@ SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 
 
 def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
-    """Return Services unchanged between both readings, with endpoints; ``of_runs`` includes runs' own."""
+    """Return Services unchanged between readings, with endpoints; ``of_runs`` includes runs'."""
     after = {name_of(service): service for service in evidence.items(SERVICES_AFTER)}
     before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
     stable = []
@@ -151,7 +151,7 @@ class Node:
     local: frozenset[str]
     remote: frozenset[str]
     skips_unserving: bool = True
-    """Whether kube-proxy skips endpoints that do not serve, as since 1.27 (backported to 1.24.10)."""
+    """Whether kube-proxy skips endpoints that do not serve (1.27, backported to 1.24.10)."""
     knows_dsr: bool | None = True
     """Whether HNS supports DSR, which policy Local and the annotation need; ``None`` if unknown."""
 

@@ -40,7 +40,7 @@ SDN = frozenset({"sdnbridge", "sdnoverlay"})
 SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
 WINDOWS_IPAM = "Windows' own"
 VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
-"""Amazon's plugin, current and former name: Pod addresses are annotations (plugins/vpc-bridge/config)."""
+"""Amazon's plugin, new and old name: Pod addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
 VPC_ADDRESSES = "the VPC resource controller"
 IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
@@ -191,7 +191,7 @@ SECOND = 2
 
 @rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def cni_exceptions(evidence: Evidence) -> Finding:
-    """The configuration excepts the cluster's networks from OutBoundNAT, and no external address."""
+    """The configuration excepts cluster networks from OutBoundNAT, and no external address."""
     needed = excepted(evidence)
     listed = [
         entry

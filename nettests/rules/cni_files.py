@@ -71,7 +71,7 @@ CNI_READINGS = (CNI, CONTAINERD)
 
 
 def configurations(evidence: Evidence) -> list[Object]:
-    """Return the CNI configuration that the runtime uses; of each folder if the runtime's is unknown."""
+    """Return the CNI configuration in use; of each folder if the runtime's is unknown."""
     parsed: list[Object] = []
     for name, content in _taken(list(_files(evidence.text(CNI))), _folder(evidence)):
         values, rest = _values(content)
@@ -99,7 +99,7 @@ def _files(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(content: str) -> tuple[list[Any], int]:
-    """Return the JSON values in a text without comments, and the number of trailing non-JSON characters."""
+    """Return the JSON values in a text without comments, and the length of a non-JSON rest."""
     text = content.lstrip()
     for mark in _BOM:
         text = text.replace(mark, "")

@@ -61,7 +61,7 @@ def _spelled(suffix: str, domain: str | None) -> str:
 
 
 def domain_of(suffixes: Iterable[str]) -> str | None:
-    """Return the cluster's domain from a search list (after namespace and ``svc``), if it shows it."""
+    """Return the cluster's domain from a search list (after namespace and ``svc``), if shown."""
     # samples: default.svc.cluster.local, svc.cluster.local (no namespace)
     matches = (re.fullmatch(_OF_NAMESPACE, suffix) for suffix in suffixes)
     return next((match["domain"] for match in matches if match), None)

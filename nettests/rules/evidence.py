@@ -41,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Readings by name, reduced to what rules use, why some are missing, and ``facts`` from discovery."""
+    """Reduced readings by name, problems of missing ones, and ``facts`` from discovery."""
 
     texts: Mapping[str, str]
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -150,7 +150,7 @@ class Rule:
 def rule(
     *, about: tuple[Subject, ...], reads: tuple[Reading, ...], beside_pod: bool = False
 ) -> Callable[[Demand], Rule]:
-    """Declare a rule by its demand, a function whose docstring states the demand and whose name it gets."""
+    """Declare a rule on its demand, whose docstring states it and whose name the rule gets."""
 
     def declare(demand: Demand) -> Rule:
         name = demand.__name__.replace("_", "-")

@@ -94,7 +94,7 @@ class Endpoint:
 
 
 def shown_by(cmdlet: str, name: str) -> ToolOutput:
-    """Return the reading of a cmdlet of Windows' own module, as another module has the same names."""
+    """Return the reading of a cmdlet of Windows' own module; another has the same names."""
     return ToolOutput(name=name, words=to_the_end(script_of(cmdlet)), keep=_keep)
 
 

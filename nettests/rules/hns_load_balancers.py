@@ -44,7 +44,7 @@ class LoadBalancer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """An HNS load balancer with ``backends`` by address; ``gone`` counts references to missing endpoints."""
+    """An HNS load balancer, ``backends`` by address; ``gone`` counts missing endpoints."""
 
     front: Frontend
     family: int
@@ -56,7 +56,7 @@ class Shown:
 
 
 def load_balancers_in(text: str) -> list[LoadBalancer]:
-    """Parse the load balancers in an output; ``UnreadableError`` if it is no list of HNS objects."""
+    """Parse the load balancers in an output; ``UnreadableError`` if it is no HNS list."""
     try:
         return [balancer for row in objects_in(text) for balancer in _load_balancers_of(row)]
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -132,7 +132,7 @@ def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
 
 
 def held_twice(evidence: Evidence) -> Iterator[str]:
-    """Yield addresses that two HNS endpoints share, such as a remote one created for a local Pod."""
+    """Yield addresses of two HNS endpoints, such as a remote one created for a local Pod."""
     remote, local = addresses(evidence)
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"

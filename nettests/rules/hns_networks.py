@@ -88,7 +88,7 @@ def overlay_network_id(evidence: Evidence) -> Finding:
 
 @rule(about=(OVERLAY, OVN_KUBERNETES), reads=(NETWORKS,))
 def hybrid_overlay_id(evidence: Evidence) -> Finding:
-    """OVN-Kubernetes' hybrid overlay has the same VNI everywhere; a second network has the next one."""
+    """OVN-Kubernetes' hybrid overlay has one VNI everywhere; a second network has the next."""
     ids, used = _vxlan(evidence)
     return finding(
         HYBRID_OVERLAY_VNI in ids,
@@ -168,7 +168,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 
 @rule(about=(HNS,), reads=(PODS, ENDPOINTS, *CNI_READINGS))
 def outbound_nat(evidence: Evidence) -> Finding:
-    """Every Pod's endpoint excepts the cluster's networks from OutBoundNAT, and no external address."""
+    """Every Pod's endpoint excepts cluster networks from OutBoundNAT, no external address."""
     needed = excepted(evidence)
     endpoints_by_pod = _of_pods(evidence)
     if not any(any(of_kind(each.policies, NAT)) for each in endpoints_by_pod.values()):
@@ -192,7 +192,7 @@ def outbound_nat(evidence: Evidence) -> Finding:
 
 
 def _refuse_if_switched_off(evidence: Evidence) -> None:
-    """Raise ``NothingThereError`` if Calico's pools or AKS' node pool have outbound NAT disabled."""
+    """Raise ``NothingThereError`` if Calico's pools or AKS' node pool disable outbound NAT."""
     if evidence.facts.get("nat") == "off":
         raise NothingThereError("OutBoundNAT is switched off for all destinations")
     if evidence.facts.get("plugin") not in SWITCHED_OFF_BY_USERS:

@@ -1,4 +1,4 @@
-"""Rules about a node's adapters and ports as Windows' own tools show them; whether its firewall is on.
+"""Rules about a node's adapters and ports, read with Windows' own tools; the firewall's state.
 
 Read with ``ipconfig``, ``netsh`` and PowerShell in a HostProcess container. Windows translates the
 words of the first two, so only numbers, addresses and names are read. The firewall is a fact, not a
@@ -114,7 +114,7 @@ def dynamic_range(text: str) -> range:
 
 
 def excluded_ranges(text: str) -> list[range]:
-    """Parse ``netsh int ipv4 show excludedportrange``: first and last port per line, below a ruler."""
+    """Parse ``netsh int ipv4 show excludedportrange``: first and last port per line."""
     # sample: ----------    --------
     #              50000       50059     *
     if not re.search(r"(?m)^-{4,}", text):

@@ -1,4 +1,4 @@
-"""How a text is reduced before it is recorded: to named fields or properties, or matching lines. Pure.
+"""How a text is reduced before it is recorded: to named fields, properties or lines. Pure.
 
 Each reading says what is kept of it. Readings contain whole objects of other tenants, whose
 variables, arguments and annotations must not be recorded.

@@ -68,7 +68,7 @@ class Proxy:
     """The version from its metrics, if it has no image."""
 
     def flag(self, name: str) -> str:
-        """Return a flag, empty if not given; unreadable if a configuration file or script may set it."""
+        """Return a flag, empty if not given; unreadable if a file or script may set it."""
         if self.flags.get("config"):
             raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
         if not self.flags:
@@ -143,7 +143,7 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
 
 
 def _variable_of_service(evidence: Evidence) -> str:
-    """Return the network in kube-proxy's Windows service; empty if the service could not be read."""
+    """Return the network in kube-proxy's Windows service; empty if it could not be read."""
     try:
         return str(settings_of(evidence, KUBE_PROXY_SERVICES).get(NETWORK_VARIABLE, ""))
     except UnreadableError:
@@ -198,7 +198,7 @@ def proxy_mode(evidence: Evidence) -> Finding:
 def hostname_override(evidence: Evidence) -> Finding:
     """kube-proxy uses the node's name in the API server."""
     proxy, node = proxy_of(evidence), evidence.fact("node")
-    # The only flag that also works with a configuration file (cmd/kube-proxy, ``processHostnameOverrideFlag``).
+    # The only flag that also works with a configuration file (``processHostnameOverrideFlag``).
     given = proxy.flags.get("hostname-override", "") or proxy.flag("hostname-override")
     observed = (
         f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"

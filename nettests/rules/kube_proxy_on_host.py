@@ -75,7 +75,7 @@ def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutpu
 
 
 def served_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
-    """Return the readings of kube-proxy's loopback address, in the family of its metrics address."""
+    """Return the readings at kube-proxy's loopback address, in its metrics' family."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     return (
         _served("kube-proxy-mode", "proxyMode", lambda text: text[:_MOST_OF_A_MODE], curl, host),
@@ -109,7 +109,7 @@ def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
 
 
 def served_settings(text: str) -> Mapping[str, str] | None:
-    """Parse ``/configz`` into settings spelled as flags; ``None`` if the answer is not kube-proxy's."""
+    """Parse ``/configz`` into settings spelled as flags; ``None`` if it is not kube-proxy's."""
     try:
         settings = _lowered(read_json(text)[GROUP])
         gates = settings.get(GATES) or {}

@@ -51,7 +51,7 @@ PAUSE_OF_BUILD = {
     19042: ((3, 4, 1), None),
     20348: ((3, 6), None),
 }
-"""First and last release of Kubernetes' pause image with a manifest for a build; ``None`` if still current."""
+"""First and last Kubernetes pause image with a manifest for a build; ``None`` if still current."""
 SCRIPT = (
     f"$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}); "
     "$line = [string]$kubelets.CommandLine; "
@@ -194,7 +194,7 @@ def _pause_image(evidence: Evidence) -> str:
 
 
 def _release(image: str) -> tuple[int, ...] | None:
-    """Return the release of Kubernetes' pause image; ``None`` for other images, whose tags differ."""
+    """Return the release of Kubernetes' pause image; ``None`` for other images."""
     # samples: registry.k8s.io/pause:3.6, mcr.microsoft.com/oss/kubernetes/pause:3.6-hotfix.20220114
     match = re.search(r"(?:registry\.k8s\.io|k8s\.gcr\.io|/kubernetes)/pause:(3(?:\.\d+)+)", image)
     return tuple(map(int, match[1].split("."))) if match else None

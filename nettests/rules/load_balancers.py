@@ -47,7 +47,7 @@ from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
 """Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); below 1.27 such Services are not judged."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
-"""KB4565349 (8B), the earliest Windows Server 2019 update that Microsoft named; ``FIRST_DSR`` is certain."""
+"""KB4565349 (8B), the earliest update that Microsoft named; ``FIRST_DSR`` is certain."""
 SCTP = "SCTP"
 """Not supported on Windows: a separate rule checks whether HNS has it."""
 DSR_BUILD = 19041
@@ -68,7 +68,7 @@ def load_balancers(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE,), reads=READ)
 def local_policy_load_balancers(evidence: Evidence) -> Finding:
-    """externalTrafficPolicy Local does not remove a ClusterIP's load balancer on nodes without backends."""
+    """With externalTrafficPolicy Local, nodes without backends still serve the ClusterIP."""
     return _complete(evidence, afar=True)
 
 
@@ -76,8 +76,7 @@ def local_policy_load_balancers(evidence: Evidence) -> Finding:
 def sctp_load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every SCTP Service port with backends.
 
-    A Service whose other ports are not in HNS is ignored, also the run's own: kube-proxy has not
-    handled it yet.
+    If other ports of a Service are not in HNS either, kube-proxy has not handled it yet.
     """
     in_hns = set(frontends(load_balancers_of(evidence)))
     wanted: dict[Frontend, str] = {}
@@ -240,7 +239,7 @@ def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterato
 
 
 def _sources(evidence: Evidence, in_hns: Iterable[Shown]) -> Iterator[str]:
-    """Yield wrong source VIPs on overlay; kube-proxy's or the node's address are right (winkernel)."""
+    """Yield wrong source VIPs on overlay, neither kube-proxy's nor the node's address."""
     if evidence.facts.get("driver") != "overlay":
         return
     given = {balancer.source for balancer in in_hns}
@@ -272,7 +271,7 @@ def _wanted_balancers(evidence: Evidence, service: Object) -> Iterator[Wanted]:
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:
-    """Whether HNS of the node's build supports DSR; ``None`` between the updates that sources name."""
+    """Whether HNS of this build supports DSR; ``None`` between updates that sources name."""
     text = evidence.facts.get("build")
     if text is None:
         return True

@@ -2,8 +2,7 @@
 
 Used by the rules about HNS and CNI configurations. Sources: "Windows debugging tips" (cluster,
 Service and management subnets are excepted, an external address that Pods contact is not),
-microsoft/SDN ``cni.conf`` of l2bridge and of overlay, of which only the former has the nodes'
-subnet.
+microsoft/SDN ``cni.conf`` of l2bridge (with the nodes' subnet) and of overlay (without).
 """
 
 import ipaddress
@@ -15,7 +14,7 @@ from nettests.rules.pods import of_pod_families
 
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})
-"""Plugins whose documented l2bridge configuration excepts the nodes' subnet, which Calico's omits."""
+"""Plugins whose documented l2bridge configuration excepts the nodes' subnet, unlike Calico's."""
 SERVICES_ALONE = frozenset({"ovn-kubernetes"})
 """Plugins whose operator excepts Services and leaves Pods to HNS
 (openshift/windows-machine-config-operator, pkg/nodeconfig/payload)."""
@@ -44,7 +43,7 @@ INTERNAL = tuple(
 
 
 def excepted(evidence: Evidence) -> tuple[Network, ...]:
-    """Return the networks that must be excepted: Pods and Services by plugin, on l2bridge also nodes."""
+    """Return the networks that must be excepted: Pods and Services, on l2bridge also nodes."""
     plugin = evidence.facts.get("plugin")
     pods = () if plugin in SERVICES_ALONE else evidence.networks("pod-cidrs")
     services = () if plugin in PODS_ALONE else evidence.networks("service-cidrs")

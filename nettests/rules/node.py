@@ -132,9 +132,9 @@ SUPPORTED = {
     19042: (21, None),
     20348: (23, None),
 }
-"""First and last minor release of Kubernetes 1 whose documents list a build; no last one if still listed."""
+"""First and last minor release of Kubernetes 1 whose documents list a build; ``None``: current."""
 RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}
-"""First releases that documents accept for Windows nodes: required for containerd, recommended for Docker."""
+"""First releases that documents accept on Windows: containerd required, Docker recommended."""
 WITHOUT_AGENT = {
     "cilium": "cilium/cilium issues 31873 and 34929; Microsoft, Azure CNI powered by Cilium, Limitations",
     "weave": "weaveworks/weave issues 976 and 3194",
@@ -197,7 +197,7 @@ def plugin_for_windows(evidence: Evidence) -> Finding:
 FIRST_OVERLAY = WindowsBuild(17763, 379)
 """KB4489899, of March 2019."""
 FIRST_DSR = WindowsBuild(17763, 1432)
-"""KB4571748, August 2020 (8C), named by Kubernetes and Calico; Microsoft once named the update before (8B)."""
+"""KB4571748, August 2020 (8C), named by Kubernetes and Calico; Microsoft once named 8B."""
 BROKEN = WindowsBuild(20348, 2582)
 """KB5040437, of July 2024."""
 MENDED = WindowsBuild(20348, 2762)
@@ -267,7 +267,7 @@ def build_of(evidence: Evidence) -> WindowsBuild:
 
 @rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def kube_proxy_skew(evidence: Evidence) -> Finding:
-    """kube-proxy follows the version-skew policy, relative to the API server and the node's kubelet."""
+    """kube-proxy follows the version-skew policy with the API server and the node's kubelet."""
     version = proxy_of(evidence).version
     behind = _skew(version, evidence.version("server"), "kube-proxy")
     if not behind.conforms:
@@ -291,7 +291,7 @@ def kubelet_skew(evidence: Evidence) -> Finding:
 
 
 def _skew(version: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
-    """Require a version not newer than the API server, and at most three minors older (two before 1.28)."""
+    """Require a version no newer than the API server, and few minors older (``minors_behind``)."""
     most = minors_behind(server)
     behind = server.minor - version.minor
     return finding(

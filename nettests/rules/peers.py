@@ -32,7 +32,7 @@ _ID = re.compile(
 
 
 def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -> str:
-    """Replace what is specific to a node in a reading; Calico may assign it any part of the Pod network."""
+    """Replace what is specific to a node in a reading; Calico may give it any Pod addresses."""
     networks = (*node.pod_cidrs, *of_pods)
 
     def address(match: re.Match[str]) -> str:
@@ -51,7 +51,7 @@ def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -
 
 
 def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Network]) -> str:
-    """Return what is compared: the tool's output and, for the kubelet, versions of the Node object."""
+    """Return what is compared: the tool's output, for the kubelet with the Node's versions."""
     alike = spelled_alike(text, node, of_pods)
     return (
         f"{alike}\n{node.kubelet.value}, {node.runtime.value}" if reading.of == KUBELET else alike
@@ -60,7 +60,7 @@ def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Netw
 
 @rule(about=(), reads=COMPARED)
 def like_its_peers(evidence: Evidence) -> Finding:
-    """Nodes of a pool have the same kubelet, network plugin, HNS network, firewall and port settings."""
+    """Nodes of a pool have the same kubelet, plugin, HNS network, firewall and port settings."""
     node, compared, differences = evidence.fact("node"), 0, []
     for reading in COMPARED:
         texts: Mapping[str, str] = evidence.object(reading)

@@ -1,4 +1,4 @@
-"""Rules about network plugins on Windows nodes: required releases, Calico's IP pools, Amazon's VPC plugin.
+"""Rules about network plugins on Windows: required releases, Calico's pools, Amazon's VPC plugin.
 
 Sources: Calico's requirements and limitations for Windows (VXLAN everywhere or no encapsulation);
 Antrea's ``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon
@@ -34,7 +34,7 @@ ANTREA_ALONE = KubernetesVersion(1, 13)
 """From this release on, Antrea serves all Services itself, and kube-proxy must not run."""
 FIRST_FLANNEL = KubernetesVersion(0, 10)
 FLANNEL_HOST_ROUTE = KubernetesVersion(0, 12)
-"""First release with policy HostRoute for overlay endpoints; Windows VXLAN came one release earlier."""
+"""First release with policy HostRoute on overlay; Windows VXLAN came one release earlier."""
 CALICO_CARRIES = KubernetesVersion(3, 16)
 """From this release on, Calico provides Pod networks on Windows; before, only policies."""
 

@@ -21,7 +21,7 @@ from nettests.rules.nat import exceptions_of
 DRIVERS = ("l2bridge", "l2tunnel", "overlay", "transparent")
 """Network types for Pods; NAT, ICS and Internal belong to Windows and container runtimes."""
 PLACEHOLDER = "192.168.255.0/30"
-"""Range of the network that installers create first, so that HNS creates the virtual switch; no Pod uses it."""
+"""The network that installers create first, so that HNS creates the switch; no Pod uses it."""
 PLUGINS = {
     r"azure": "azure-cni",
     r"vpcbr[0-9a-f]{12}": "aws-vpc-cni",
@@ -43,7 +43,7 @@ AS_IN_FILE = frozenset({"azure-cni"})
 
 
 def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
-    """Return the networks that may carry Pods: neither Windows' own nor, if others exist, the placeholder."""
+    """Return networks that may carry Pods: not Windows' own, the placeholder only if no other."""
     of_drivers = [
         network for network in networks(evidence, NETWORKS) if network.kind.lower() in DRIVERS
     ]
@@ -52,7 +52,7 @@ def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
 
 
 def driver_of(evidence: Evidence) -> str:
-    """Return the type of the Pod networks; ``UnreadableError`` if there is none, or types differ."""
+    """Return the type of the Pod networks; ``UnreadableError`` for none or several."""
     carrying = pod_networks(evidence)
     types = {network.kind.lower() for network in carrying}
     if len(types) == 1:
@@ -79,7 +79,7 @@ def plugin_of(evidence: Evidence) -> str:
 
 
 def nat_exceptions(evidence: Evidence) -> tuple[Network, ...]:
-    """Return the OutBoundNAT exceptions in the CNI configuration; every address without such a policy."""
+    """Return the CNI configuration's OutBoundNAT exceptions; all addresses without a policy."""
     policies = list(policies_in_files(evidence, {"outboundnat"}))
     if not policies:
         return EVERY_ADDRESS

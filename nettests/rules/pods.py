@@ -1,7 +1,6 @@
 """Pods of a node as rules read them: kube-proxy's container, and all Pods' addresses.
 
-No rule is declared here. Pods come and go, so rules that also read the node read Pods before and
-after.
+No rule is declared here. Rules that also read the node read Pods before and after, as they change.
 """
 
 import ipaddress

@@ -103,7 +103,7 @@ def printed_if_there(*patterns: str) -> NodeArgv:
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:
-    """Return the command that prints the last lines of logs, newest log last; nothing if there is none.
+    """Return the command that prints the last lines of logs, newest last; nothing without any.
 
     Sorted by creation, once per container start: the names count from 0, so 10 sorts before 9, and
     the folder may not know when an open file was last written.
@@ -115,7 +115,7 @@ def newest_last(pattern: str, lines: int) -> NodeArgv:
 
 
 def permission_of(reading: Reading) -> Permission | None:
-    """Return the permission for a reading; ``None`` for tools, which need none beyond a node vantage's."""
+    """Return the permission for a reading; ``None`` for tools, as probing a node covers them."""
     match reading:
         case ApiObjects() | PodLog():
             return reading.permission

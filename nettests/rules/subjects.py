@@ -16,7 +16,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 ROOT_CA = KubernetesVersion.parse("1.20")
-"""From here on RootCAConfigMap is on by default: a ConfigMap with the API server's CA in each namespace."""
+"""RootCAConfigMap's default from here on: each namespace has the API server's CA in a ConfigMap."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 Reported = Callable[[ClusterFacts, NodeFacts | None], bool]
@@ -220,7 +220,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
 
 
 def _nat(cni: CniFacts) -> str:
-    """Return whether OutBoundNAT is off: by Calico's pools, or because everything is an exception."""
+    """Return whether OutBoundNAT is off: by Calico's pools, or by excepting everything."""
     everything = any(network.prefixlen == 0 for network in cni.nat_exceptions.value or ())
     return "off" if everything or cni.nat_outgoing.value is False else ""
 

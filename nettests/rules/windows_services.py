@@ -167,7 +167,7 @@ def proxy_variables(evidence: Evidence) -> Finding:
 
 
 def settings_of(evidence: Evidence, readings: Sequence[ToolOutput]) -> Object:
-    """Return a service's settings by any of its names; empty if a list of all services has none of them."""
+    """Return a service's settings by any of its names; empty if it certainly does not exist."""
     for reading in readings:
         if settings := _settings(evidence.text(reading) if reading.name in evidence.texts else ""):
             return settings
@@ -230,7 +230,7 @@ def _restarts(evidence: Evidence, readings: Sequence[ToolOutput], name: str) -> 
 
 
 def actions_of(data: str) -> list[int]:
-    """Parse ``FailureActions`` (``SERVICE_FAILURE_ACTIONS`` in hexadecimal) into kinds of actions."""
+    """Parse ``FailureActions`` (hexadecimal ``SERVICE_FAILURE_ACTIONS``) into action types."""
     # sample: 80510100000000000000000001000000140000000100000010270000
     numbers = [
         int.from_bytes(bytes.fromhex(data[at : at + _DWORD]), "little")

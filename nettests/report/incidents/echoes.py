@@ -1,4 +1,4 @@
-"""Echoes of a loss: other checks that the loss struck, each in its own way, are merged into its incident.
+"""Echoes of a loss: other checks that it struck, each in its own way, join its incident.
 
 After ``search`` and ``loss``. Where one of three connections is lost, some checks lose all their
 packets, a Service seems dead from one node, and a control channel breaks. Merged are only checks
@@ -32,7 +32,7 @@ def echoes(
     red: Mapping[str, CheckResult],
     nodes: Mapping[str, str],
 ) -> frozenset[str]:
-    """Return the checks that the loss struck too: those of no incident, or of small ones it explains."""
+    """Return other checks that the loss struck: of no incident, or of small ones it explains."""
     place = set(_place(loss, nodes))
     if not place:
         return frozenset()
@@ -49,10 +49,9 @@ def echoes(
 
 
 def _late_rules(loss: Loss, red: Mapping[str, CheckResult]) -> Mapping[str, str] | None:
-    """Return the traits of the incident that blames late rules on the lossy node, if loss is to blame.
+    """Return the traits of an incident that blames late rules instead of the loss, if any.
 
-    Late rules answer once they are there, so what is lost after an answer was not lost for lack of
-    rules.
+    Late rules stay once they are there: what is lost after an answer was lost otherwise.
     """
     node = next((trait.value for trait in loss.scope if trait.kind is Kind.PROXY_NODE), None)
     again = sum(map(lost_after_answer, (red[check] for check in loss.checks)))
@@ -68,7 +67,7 @@ def _place(loss: Loss, nodes: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_likely(shares: Sequence[float]) -> bool:
-    """Whether a loss is likely to do this to the checks; with more than ``FEW``, all at the same time."""
+    """Whether a loss is likely to do this to the checks; beyond ``FEW``, all at once."""
     together = len(shares) <= FEW or prod(shares) > RARE
     return len(shares) <= MOST and min(shares) > RARE and together
 

@@ -87,7 +87,7 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
 
 
 def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
-    """Yield more evidence from a red check: paths of its controls, and its own path if that was up."""
+    """Yield more evidence from a red check: its controls' paths, and its own if that was up."""
     if result.check is None or result.observation is None or result.verdict not in RED:
         return
     shown = {control.proves: control.ok for control in result.observation.controls}
@@ -174,8 +174,7 @@ def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
     """Return the check as its Service was waited for, if that wait is why it is red.
 
-    The Pod that waited is on the node whose rules are in question, and probes the ClusterIP or the
-    name.
+    The waiting Pod is on the node whose rules are in question, and probes ClusterIP or name.
     """
     check, seen = result.check, result.observation
     late = late_service(seen.late or "") if seen is not None else None
@@ -187,10 +186,9 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 
 
 def late_rules_of(result: CheckResult) -> str | None:
-    """Return the node whose rules came late, if the late Service is not one that the check involves.
+    """Return the node whose rules came late, if the check does not involve the late Service.
 
-    The run created that Service last and no check targets it, so the node's rules in general are
-    late.
+    The run created that Service last and no check targets it: all rules of the node are late.
     """
     check, seen = result.check, result.observation
     late = late_service(seen.late or "") if seen is not None else None
@@ -250,7 +248,7 @@ def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
 
 
 def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """Return what a green check without a proxy clears; it does not show that new Services are programmed."""
+    """Return what a green check without a proxy clears: not whether new Services work."""
     return frozenset(trait for trait in traits if trait.kind is not Kind.PROXY_NODE)
 
 
@@ -267,7 +265,7 @@ def _answered_well(result: CheckResult) -> bool:
 
 
 def _shows_replies(result: CheckResult) -> bool:
-    """Whether a green check proves the route back to the source Pod: the server saw the Pod's address."""
+    """Whether a green check proves the route back to the source Pod, whose address was seen."""
     check = result.check
     own_address = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
     pod = check is not None and check.target.kind is TargetKind.POD_IP
@@ -320,7 +318,7 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
 
 
 def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
-    """Return what made the source of a check or control unusable, if nothing can be judged for that."""
+    """Return what made a source unusable, if the check cannot be judged for that reason."""
     sources = list(_distrusted_sources(result))
     if any(lost_api(why) for _, why in sources):
         return frozenset({Trait(Kind.LOST_API, "The API server")})
@@ -369,7 +367,7 @@ def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | N
 
 
 def _looked_up_late(result: CheckResult) -> bool:
-    """Whether every answer waited so long for a name that it does not show DNS answering in time."""
+    """Whether every answer waited too long for a name to show that DNS answers in time."""
     assert result.check is not None
     assert result.observation is not None
     attempts = result.observation.attempts

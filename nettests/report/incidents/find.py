@@ -45,8 +45,7 @@ def find_incidents(
 ) -> tuple[Incident, ...]:
     """Return the incidents, which together cover every red check that ran.
 
-    Members of checks are evidence by themselves: a check may be in several incidents through its
-    members.
+    Members are evidence by themselves: through them, a check may be in several incidents.
     """
     ran = [result for result in checks if result.ran and result.check is not None]
     nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
@@ -112,8 +111,7 @@ def _loss_beside_causes(
 ) -> tuple[Loss | None, tuple[Explanation, ...]]:
     """Return the loss that checks show, and the causes of what it does not explain.
 
-    Checks that a greater cause struck or silenced do not tell where some packets are lost: they
-    stay with it.
+    Checks that a greater cause struck or silenced stay with it: they do not locate a loss.
     """
     loss = find_loss(others, evidence, queried)
     explained = explain([*_without(clues, loss)])

@@ -84,7 +84,7 @@ def hops(
 
 
 def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> Iterator[Trait]:
-    """Yield the routes that replies may take to the source Pod, from the target or from the backends.
+    """Yield the routes that replies may take to the source Pod, from the target or backends.
 
     A node that rewrites source addresses gets the replies itself: they surely go to the Pod only if
     its own address was seen.
@@ -107,7 +107,7 @@ _OF_PAIRS = {
 
 
 def lost_directions(results: Sequence[CheckResult]) -> frozenset[str]:
-    """Return the directions in which these checks' datagrams were lost, from servers' logs: ``a → b``."""
+    """Return the directions in which datagrams were lost, from servers' logs: ``a → b``."""
     return frozenset(_lost(results))
 
 

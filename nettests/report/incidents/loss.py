@@ -24,7 +24,7 @@ from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packet
 from nettests.report.results import CheckResult
 
 FEWEST = 3
-"""Fewer checks may each have a reason of their own, such as a dead backend; one that counts is enough."""
+"""Fewer checks may each have another reason, such as a dead backend; one that counts is enough."""
 SCOPES = (
     *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
     *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
@@ -33,9 +33,9 @@ SCOPES = (
 """Traits that may be the scope of a loss, the narrowest first."""
 PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
 FAR_MORE = 1.5
-"""A place and a protocol are named together if the share of struck checks is this many times either's."""
+"""A place and a protocol are named together if their share is this many times either's."""
 MORE = 3
-"""If half of all packets are lost, three SYNs are lost less than a third as often as only the first."""
+"""With half of all packets lost, three SYNs are lost a third as often as only the first."""
 SHARED = 0.85
 """Share of the struck checks that must have a trait for it to be the scope."""
 
@@ -52,11 +52,11 @@ class Loss:
     resent: int
     """How many checks had answers only after a retransmission."""
     whole: int = 0
-    """Unanswered TCP connections if hardly any were answered late: whole flows are lost, not packets."""
+    """Unanswered TCP connections, if hardly any were late: whole flows are lost, not packets."""
 
 
 def lossy(result: CheckResult) -> bool:
-    """Whether some attempts were answered as expected and others not at all, or after retransmission."""
+    """Whether some attempts were answered and others not at all, or after a retransmission."""
     seen = result.observation
     if seen is None or busy(seen.distrust):
         return False
@@ -75,7 +75,7 @@ def lossy(result: CheckResult) -> bool:
 
 
 def lost_after_answer(result: CheckResult) -> bool:
-    """Whether an attempt timed out after an earlier one was answered, so that rules were in place."""
+    """Whether an attempt timed out after another was answered: the rules were in place."""
     seen = result.observation
     attempts = sorted(seen.attempts if seen else (), key=lambda attempt: attempt.started)
     answered = [attempt.outcome.positive for attempt in attempts]
@@ -160,7 +160,7 @@ def _silent(result: CheckResult) -> bool:
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the traits that nearly all struck checks share, the most affected; empty if none stands out.
+    """Return the traits that nearly all struck checks share; empty if none stands out.
 
     The share of a trait's checks that were struck tells how much is lost there, not whether. A
     place is named with its protocol if both together are affected far more than either.
@@ -200,12 +200,12 @@ def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
 
 
 SPARE = SYN_AGAIN[1]
-"""Seconds by which Pods may be younger than the run: a SYN and its first retransmission fit into it."""
+"""Seconds by which Pods may be younger than the run: enough for a SYN and a second one."""
 _PLACES = frozenset({Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE})
 
 
 def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield a node's new Pods as the cause of checks that lost packets only while those Pods were new."""
+    """Yield new Pods as the cause of checks that lost packets only while those were new."""
     late = _late(ran)
     if not late:
         return
@@ -221,7 +221,7 @@ def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[
 
 
 def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
-    """Return by node the seconds without network of new Pods, if all checks of new Pods there agree."""
+    """Return by node the seconds without network of new Pods, if all its checks agree."""
     late: dict[str, float] = {}
     in_time: set[str] = set()
     for result in ran:

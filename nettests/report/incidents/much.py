@@ -1,4 +1,4 @@
-"""Incidents about large numbers (connections, Services and their neighbours) and large packets. Pure.
+"""Incidents about large numbers (connections, Services) and large packets. Pure.
 
 Used by ``traits``, for what checks share, by ``phrases`` and by ``steps``.
 """

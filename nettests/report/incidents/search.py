@@ -49,12 +49,12 @@ SHAPES: tuple[tuple[Kind, ...], ...] = tuple(
 
 RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
 FEWEST = 2
-"""A cause needs this many checks, else the check is reported by itself; one fleet member is enough."""
+"""A cause needs this many checks, or one fleet member; other checks are reported alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What one check shows about one path: red, green (a contradiction) or neither, with its traits.
+    """What one check shows about a path: red, green (a contradiction) or neither; its traits.
 
     A check may be evidence about several paths; any of its red ones may be why it is red.
     """
@@ -89,7 +89,7 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
 
 
 def _has_cause(traits: Sequence[Trait], checks: Collection[str]) -> bool:
-    """Whether the checks are enough for a cause; one member is, beside the members of all other nodes.
+    """Whether the checks are enough for a cause; one fleet member is, beside all other nodes.
 
     An instrument always is: its calibration proves it, however few checks use it.
     """
@@ -123,7 +123,7 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
     for clue in evidence:
         if clue.red:
             continue
-        # Traits of no red check explain nothing: so few of thousands of green members need a closer look.
+        # Traits of no red check explain nothing: few of thousands of green members matter.
         for _, traits in _combinations(clue.traits & struck):
             if clue.green:
                 contradicted.add(traits)

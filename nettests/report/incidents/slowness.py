@@ -50,8 +50,7 @@ def find_slowness(
 ) -> Slowness | None:
     """Return the lateness that red checks show together, ``None`` if too few do.
 
-    ``ways`` are the paths between new Pods that reached no other Pod and the nodes they tried to
-    reach.
+    ``ways`` are paths from new Pods that reached no other Pod to the nodes they tried.
     """
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
@@ -82,13 +81,13 @@ def find_slowness(
 
 
 def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:
-    """Whether each answer waited for a name as long as a resolver does before it retries its query."""
+    """Whether each answer waited for a name until its resolver's second query."""
     checks = [result.check for result in slow]
     return least >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks)
 
 
 def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield evidence reduced to cluster DNS traits: packets that wait for a name are not late themselves."""
+    """Yield evidence with DNS traits only: packets that wait for a name are not late."""
     for clue in evidence:
         kept = (trait for trait in clue.traits if trait.kind in _NAMES or trait.kind not in SCOPES)
         yield replace(clue, traits=frozenset(kept))
@@ -111,7 +110,7 @@ def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
 def _new_pods_without_names(
     red: Sequence[CheckResult], scope: Sequence[Trait]
 ) -> Iterator[CheckResult]:
-    """Yield new Pods that resolved no name where DNS is late: each of their requests gives up after 1 s."""
+    """Yield new Pods that resolved no name where DNS is late: their requests give up after 1 s."""
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
@@ -142,7 +141,7 @@ def _gave_up(result: CheckResult, least: float) -> bool:
 
 
 def _waited(check: Check, observation: Observation) -> float | None:
-    """Return how long the client of a silent check waited, in seconds; it differs by client and run.
+    """Return how many seconds the client of a silent check waited; it differs by client.
 
     If a name is looked up first, at most the time of a dial counts.
     """
@@ -176,7 +175,7 @@ SEVERAL = 2
 
 
 def late_rules(red: Mapping[str, CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield late rules of a node for each red check that waited for them or met silence due to them."""
+    """Yield late rules of a node for each red check that waited for them or met silence."""
     nodes = set(_late_nodes(red.values()))
     for clue in evidence if nodes else ():
         if not clue.red:
@@ -209,7 +208,7 @@ def _translated_by(clue: Evidence) -> set[str]:
 
 
 def _kept_silent(result: CheckResult) -> bool:
-    """Whether a Service of the run did not answer a check; a check of new Pods may always be such."""
+    """Whether a Service did not answer in a check; one of new Pods counts without a time-out."""
     check, seen = result.check, result.observation
     if check is None or seen is None or check.action.question is Question.RESOLVE:
         return False

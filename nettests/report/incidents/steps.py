@@ -100,7 +100,7 @@ def next_step_of(
 
 
 def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
-    """Return the step about sizes: the MTU, if found, and what encapsulation takes from nodes' packets."""
+    """Return the step about sizes: the MTU, if found, and the overhead of encapsulation."""
     limits = limits_of(results)
     if not limits:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
@@ -137,7 +137,7 @@ def _at_proxy(node: NodeFacts | None, name: str) -> str:
 
 
 def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
-    """Return where to look at cluster DNS, or at one node's part in it; empty if DNS is not the cause."""
+    """Return where to look at cluster DNS or a node's part in it; empty without DNS traits."""
     if of.get(Kind.QUERIES_OVER) == Protocol.TCP:
         return (
             "look for NetworkPolicies and firewalls that let UDP alone pass to port 53, and at the port of the "
@@ -200,7 +200,7 @@ def _encapsulates(facts: ClusterFacts | None) -> bool:
 
 
 def between_nodes(facts: ClusterFacts | None) -> str:
-    """Return where to look if packets do not cross nodes; mentions encapsulation only if there is any."""
+    """Return where to look if packets do not cross nodes; encapsulation only if there is any."""
     if _encapsulates(facts):
         port = facts.cni.vxlan_port.value if facts else None
         at = f"UDP {port}" if port else "its UDP port"

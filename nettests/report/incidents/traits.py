@@ -24,7 +24,7 @@ class Kind(StrEnum):
     DNS_SERVICE = "dns-service"
     """The node whose Service proxy translates queries to cluster DNS."""
     QUERIES_OVER = "query-protocol"
-    """Protocol of queries to cluster DNS: UDP for resolvers, unless a check of cluster DNS sets it."""
+    """Protocol of queries to cluster DNS: UDP, unless a check of cluster DNS sets it."""
     NAMES_OUTSIDE = "names-outside"
     """Names that cluster DNS, or a node's own servers, must forward to servers outside."""
     SEARCH_LIST = "search-list"
@@ -142,7 +142,7 @@ WITNESSED = "packets on the wire"
 DISTRIBUTED = "distribution"
 """The property of new connections that they reach all backends."""
 _OWN_SERVERS = {"Default"}
-"""Values of ``dnsPolicy`` for which a Pod does not query cluster DNS; with ``None`` probes are given it."""
+"""``dnsPolicy`` values that bypass cluster DNS; with ``None``, probes get its address."""
 
 
 def traits_of(check: Check) -> frozenset[Trait]:
@@ -215,7 +215,7 @@ def queries_cluster_dns(check: Check) -> bool:
 
 
 def is_named_outside(check: Check) -> bool:
-    """Whether the name that is queried belongs to nothing in the cluster, itself or by ExternalName."""
+    """Whether the queried name belongs to nothing in the cluster, itself or by ExternalName."""
     settings = check.target.settings
     behind = settings is not None and bool(settings.external_name)
     return check.queries_dns and (behind or check.target.descriptor.naming is Naming.OUTSIDE)
@@ -303,7 +303,7 @@ def _dials_pods(check: Check) -> bool:
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
-    """Yield the Service proxies involved; cluster DNS is a Service too, unless its Pod is probed."""
+    """Yield the Service proxies involved; cluster DNS is a Service unless its Pod is probed."""
     source, target = check.source, check.target
     match target.descriptor.proxy:
         case Proxy.TARGET:

@@ -1,4 +1,4 @@
-"""Checks that cannot be judged, whatever the network does: instruments not understood, Pods that fail.
+"""Checks that cannot be judged, whatever the network does: unknown instruments, failing Pods.
 
 Beside ``evidence`` and ``phrases``. The reason of the check or its control names what is missing,
 and its node. An instrument is one incident per node pool, whose nodes are alike.
@@ -19,7 +19,7 @@ REASON_LENGTH = 120
 
 
 def distrusted(result: CheckResult) -> Instrument | None:
-    """Return the distrusted instrument, of the check or of its control, if a check is unknown for that.
+    """Return the distrusted instrument that makes a check or its control unusable.
 
     It failed its calibration, or printed something that no parser knows.
     """
@@ -67,7 +67,7 @@ def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
 
 
 def shared_reason(results: Sequence[CheckResult]) -> str:
-    """Return why most of these checks are not trusted, as the end of a sentence; empty if they differ."""
+    """Return why most of these checks are not trusted, for a sentence; empty if they differ."""
     # sample: attempt 1: PowerShell left out what is below '@{AddressPrefix=10.244.3.0/24; GatewayAd'
     reasons = Counter(
         re.sub(r"^attempt \d+: ", "", result.distrust).partition(" '")[0]

@@ -110,7 +110,7 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def was_told_no(result: CheckResult) -> bool:
-    """Whether a name server answered every time, at least once without an address: no packet was lost."""
+    """Whether every attempt got a DNS answer, at least one without an address: nothing was lost."""
     seen = result.observation
     if seen is None:
         return False
