@@ -92,7 +92,7 @@ class Conversation(Protocol):
         """Write to standard input."""
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Read until the output is ``enough`` (return true) or the process has ended."""
+        """Read until output is ``enough``, the process ended or time is up; return whether it was."""
 
     def stay(self) -> None:
         """Send a keep-alive, so that no proxy closes the stream as idle."""

@@ -114,7 +114,7 @@ class Afterwards:
 
     For workloads (``model.workload``): ``makes``: a Pod must start and the object's status show it.
     ``rolls-out``: change a Deployment's template; its Pod must be replaced while one of the two is
-    Ready. ``apart``: one of two Pods must start, the other stay pending for the reason ``says``.
+    Ready. ``apart``: one of two Pods must start, the other stay pending, ``says`` in its reason.
     """
 
     how: str

@@ -1,12 +1,12 @@
-"""The grammar of check ids: they are made and taken apart here alone.
+"""The grammar of check ids; only this module composes and splits them.
 
-    <flow>/<source>/<target>/<placement>/<protocol>[/<detail>…]   where the target stands somewhere
-    <flow>/<source>/<protocol>[/<detail>…]                        where it stands on no node
-    <flow>/<place>/<case>                                         where there is no path
+    <flow>/<source>/<target>/<placement>/<protocol>[/<detail>…]   if the target is on a node or outside
+    <flow>/<source>/<protocol>[/<detail>…]                        if it is on no node
+    <flow>/<place>/<case>                                         if there is no path
 
-An end is a node pool or ``external``; the place of a question to the API server is ``api``. Histories are keyed by
-ids, so no part is a build, a version, a plugin, a node, a pod or an address. ``plan.pattern`` says the same of a flow
-to people.
+An end is a node pool or ``external``; requests to the API server have the place ``api``. Histories
+are keyed by ids, so no part is a build, version, plugin, node, Pod or address. ``plan.pattern``
+explains the same for a flow to people.
 """
 
 EXTERNAL = "external"

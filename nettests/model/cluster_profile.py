@@ -215,7 +215,7 @@ class PodSettings:
 class ClusterProfile:
     """What the user states about a cluster. The default states nothing, and nothing external is contacted.
 
-    ``nodePools`` pins groups of nodes to node pool names, so that ids survive whatever happens to labels.
+    ``nodePools`` pins groups of nodes to node pool names, so that ids do not depend on labels.
     ``external_proxy`` and ``external_udp_proxy`` may carry credentials: they never reach a journal or a report.
     """
 

@@ -1,10 +1,10 @@
-r"""Programs on Windows nodes: which nodes run HostProcess containers, how those start a program, and how it exited. Pure.
+r"""Programs on Windows nodes: who runs HostProcess containers, how they start and exit. Pure.
 
-hcsshim 0.9 starts a command itself; from 0.10 on, where files can be bound (``bindfltapi.dll``), it starts
-``cmd /c`` with the command behind it, and otherwise the command itself again. The image's root is at ``C:\C\<id>``,
-``C:\hpc`` and ``C:\hpc\<id>``. ``ROOT`` stands for it in every command: hcsshim replaces it as text. All that is started
-here means the same with and without that ``cmd``; ``HostStart`` says which it was, read from the answer to ``QUESTION``.
-Processes of other Windows Pods are started without ``cmd``, by whatever words.
+hcsshim 0.9 starts a command itself; from 0.10 on, if files can be bound (``bindfltapi.dll``), it
+starts ``cmd /c`` with the command, otherwise again the command itself. The image's root is at
+``C:\C\<id>``, ``C:\hpc`` and ``C:\hpc\<id>``; hcsshim replaces ``ROOT`` in every command by it, as
+text. All commands here mean the same with and without ``cmd``; ``HostStart`` says which applies, from
+the answer to ``QUESTION``. Other Windows Pods start processes without ``cmd``.
 
 Sources: microsoft/hcsshim ``internal/jobcontainers`` (``CreateProcess``, ``replaceWithMountPoint``) and ``internal/cmd``
 (``escapeArgs``); Microsoft, "cmd"; kubernetes/kubernetes#120113 (cmd starts no file without an extension).

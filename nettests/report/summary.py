@@ -285,7 +285,7 @@ def _present(bugs: tuple[str, ...]) -> str:
 
 
 def _scope(results: Results) -> str:
-    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; other OSes only if left out."""
+    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; the other OS if it has gaps."""
     first = results.exercised.nodes[0]
     nodes = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
     if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:

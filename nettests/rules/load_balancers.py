@@ -76,7 +76,7 @@ def local_policy_load_balancers(evidence: Evidence) -> Finding:
 def sctp_load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every SCTP Service port with backends.
 
-    If other ports of a Service are not in HNS either, kube-proxy has not handled it yet.
+    A Service whose other ports are missing too is ignored: kube-proxy has not handled it yet.
     """
     in_hns = set(frontends(load_balancers_of(evidence)))
     wanted: dict[Frontend, str] = {}
