@@ -119,7 +119,7 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the detail of the last failed attempt, except ignored ones; empty if positive."""
+    """Return the detail of the last failed attempt that was not ignored; empty if none failed."""
     negative = [
         attempt
         for attempt in observation.attempts
