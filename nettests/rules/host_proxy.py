@@ -39,13 +39,13 @@ def host_proxy_source_vip(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, DSR), reads=(*ON_HOST, VERSION))
 def host_proxy_dsr_gate(evidence: Evidence) -> Finding:
-    """kube-proxy on the host with --enable-dsr has the gate WinDSR, the default since 1.33."""
+    """kube-proxy on the host with --enable-dsr has the gate WinDSR (on by default since 1.33)."""
     return kube_proxy.dsr_gate.demand(evidence)
 
 
 @rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY), reads=(*ON_HOST, VERSION))
 def host_proxy_overlay_gate(evidence: Evidence) -> Finding:
-    """On overlay, kube-proxy on the host has the gate WinOverlay, the default since 1.20."""
+    """On overlay, kube-proxy on the host has the gate WinOverlay (on by default since 1.20)."""
     return kube_proxy.overlay_gate.demand(evidence)
 
 

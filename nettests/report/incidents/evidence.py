@@ -277,9 +277,7 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
     seen = result.observation
-    not_shown = (
-        {Kind.SIZE} if seen is not None and seen.slow else set()
-    )  # small packets are late, too
+    not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed the property
     if result.verdict is Verdict.LIMITED and targets_service(result.check):

@@ -86,8 +86,7 @@ def find_incidents(
             Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
             min(_weight(red[check]) for check in incident.checks),
-            Kind.SERVICE
-            not in incident.traits,  # on equal counts, a named Service is most specific
+            Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
         )
     )
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
