@@ -1,9 +1,9 @@
 """Limitation manifests: read, resolved on a cluster's facts, explained. Pure.
 
-Between ``plan`` and ``judge``. ``manifest`` has the entries, ``manifest_reading`` reads them, ``condition`` evaluates
-them on facts, ``resolve`` decides which entry each check is expected to show, ``explain`` says why, ``lint`` finds
-overlaps that need no cluster to be proven, and which documented facts are exercised. ``catalogue`` reads the facts.
-``session`` reads the files.
+Between ``plan`` and ``judge``. ``manifest`` holds the entries, ``manifest_reading`` reads them,
+``condition`` evaluates them on facts, ``resolve`` decides which entry applies to each check and
+explains why, ``lint`` finds overlaps that can be proven without a cluster and documented facts
+without checks. ``catalogue`` reads those facts. ``session`` reads the files.
 """
 
 from nettests.expect.catalogue import Catalogue, Fact, ReasonKind, catalogue, read_section

@@ -1,7 +1,7 @@
 """The catalogue of documented facts as values: validated, every fact with its file and line.
 
-Limitation manifests decide what a cluster is expected to do; the catalogue lists everything that is documented.
-``coverage`` compares it with flows and limitations. No check is judged by it.
+Limitation manifests decide what a cluster should do; the catalogue lists everything that is
+documented. ``lint`` compares it with flows and limitations. No check is judged by it.
 """
 
 import json
@@ -22,27 +22,27 @@ class ReasonKind(StrEnum):
     """Why no check exercises a fact."""
 
     DOCUMENTS = "documents"
-    """It is about documents, samples or tests of others; a cluster does not show it."""
+    """It is about documents, samples or foreign tests; a cluster does not show it."""
     DUPLICATE = "duplicate"
-    """Another fact is the same question."""
+    """It repeats another fact."""
     HARMFUL = "harmful"
-    """Testing would take something away from others on the same cluster."""
+    """Testing it would take resources from others on the cluster."""
     HISTORIC = "historic"
-    """It is about releases that are gone, and left no rule for those that a cluster may run."""
+    """It is about retired releases and left no rule for releases that a cluster may run."""
     NEEDS_RESTART = "needs-restart"
-    """It shows only after a restart or an edit of something that the run did not create."""
+    """It shows only after a restart or edit of something that the run did not create."""
     NOT_NETWORK = "not-network"
     """It affects no network result."""
     NOT_OBSERVABLE = "not-observable"
-    """Nothing that a run can observe shows it, or the sources name no condition."""
+    """No run can observe it, or the sources state no condition."""
     OUT_OF_SCOPE = "out-of-scope"
-    """The project leaves it to others on purpose: performance, the semantics of network policies."""
+    """Deliberately out of scope: performance, the semantics of NetworkPolicies."""
     PENDING = "pending"
-    """It could be tested, and no check does yet."""
+    """It could be tested, but no check does yet."""
     PRECONDITION = "precondition"
-    """If it is not met no probe starts, and the run says so instead of judging."""
+    """Without it no probe starts, which the run reports instead of judging."""
     TRANSIENT = "transient"
-    """It shows for moments that no run can choose."""
+    """It shows only at moments that no run can choose."""
     VENDOR = "vendor"
     """It belongs to the product or the API of one vendor."""
 
@@ -60,7 +60,7 @@ class Reason:
 class Fact:
     """One documented fact. ``inferred`` says what it follows from if no document states it.
 
-    ``untested`` says which part of the statement no check exercises, ``note`` how the others are to be read.
+    ``untested`` says which part no check exercises, ``note`` how to read the checks of the rest.
     """
 
     id: str
@@ -81,7 +81,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One file of facts; ``letter`` orders the sections."""
+    """One file of facts; sections are ordered by ``letter``."""
 
     letter: str
     title: str
@@ -110,7 +110,7 @@ def schema() -> Mapping[str, Any]:
 
 
 def read_section(text: str, file: str) -> Section:
-    """Return the section in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    """Parse a section; ``ManifestError`` with file, line, key and nearest valid word."""
     document = read_document(text, file, schema())
     return Section(
         letter=document.data["section"],
@@ -123,7 +123,7 @@ def read_section(text: str, file: str) -> Section:
 
 
 def catalogue(sections: Sequence[Section]) -> Catalogue:
-    """Return the sections as one; ``ManifestError`` for duplicate facts and unknown references."""
+    """Combine sections; ``ManifestError`` for duplicate facts and unknown references."""
     mistakes = [*_duplicates(sections)]
     combined = Catalogue(sections=tuple(sorted(sections, key=lambda section: section.letter)))
     mistakes += _unknown_originals(combined)

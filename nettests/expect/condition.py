@@ -1,7 +1,7 @@
-"""Evaluate conditions on facts: true, false, or undecided, each with a sentence.
+"""Evaluate conditions on facts: true, false or undecided, each with a sentence.
 
-Second step of ``expect``. A condition on an unknown fact is undecided only if everything else holds: an entry that
-cannot apply anyway leaves nothing undecided.
+The second step of ``expect``. A condition on an unknown fact is undecided only if everything else
+holds: an entry that cannot apply anyway leaves nothing undecided.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,8 +20,8 @@ from nettests.rules.dns_suffixes import kind_of
 T = TypeVar("T")
 
 DRIVERS_OF = {"azure-cni": ("l2bridge", "l2tunnel")}
-"""Types of HNS network that a plugin may create if only the node itself knows which one: the network
-modes of "Intro to Windows support in Kubernetes"."""
+"""HNS network types that a plugin may create if only the node knows which one: the network modes of
+"Intro to Windows support in Kubernetes"."""
 
 
 class Truth(Enum):
@@ -113,10 +113,10 @@ def _excepted(condition: Condition, check: Check, facts: ClusterFacts) -> Findin
 
 
 def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
-    """Return the target's address class for OutBoundNAT exceptions. Unknown is a class, too.
+    """Return whether OutBoundNAT exceptions include the target's address; unknown is a value too.
 
-    The external host is the same by its own name and by an ExternalName Service's. A request that only resolves
-    the name goes to a name server, and never there.
+    The external host has the same address by its own name and through an ExternalName Service. A
+    check that only resolves a name sends packets to a name server, never to that host.
     """
     address: Address | None = None
     if _outside(check) and facts.external_target:
@@ -139,7 +139,7 @@ def _outside(check: Check) -> bool:
 
 
 def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
-    """Return where a NodePort's backends are relative to the node that owns the address."""
+    """Return the placement of a NodePort's backends relative to the node that owns the address."""
     owner = check.target.node
     if owner is None or not check.target.backends:
         return None
@@ -152,7 +152,7 @@ def backend_placement(check: Check, facts: ClusterFacts) -> Placement | None:
 def _side_findings(
     condition: NodeCondition, side: str, end: Vantage | Target, facts: ClusterFacts
 ) -> Iterator[Finding]:
-    """Evaluate what must hold for one end: for its node or, for a Service over a node pool, for each of its nodes."""
+    """Evaluate the condition on one end: its node or, for a Service over a node pool, all nodes."""
     if condition == NodeCondition():
         return
     if condition.os:
@@ -172,7 +172,7 @@ def _side_findings(
 
 
 def _together(members: list[list[Finding]], differ: str) -> list[Finding]:
-    """Return what holds for all nodes of a node pool: false if false for one, else undecided if undecided for one."""
+    """Merge findings on a pool's nodes: false if false for any, else undecided if so for any."""
     truths = [{finding.truth for finding in findings} for findings in members]
     if any(Truth.NO in seen for seen in truths):
         alike = all(
@@ -245,7 +245,7 @@ def _settings(
 def _suffixes(
     condition: NodeCondition, side: str, node: NodeFacts, domain: str | None
 ) -> Iterator[Finding]:
-    """Decide by the DNS suffixes of Pods; a condition can name ``unknown``, as for a setting."""
+    """Evaluate the DNS suffixes of Pods; ``unknown`` is a value that a condition can name."""
     if not condition.dns_suffixes:
         return
     fact = node.dns_suffixes
@@ -258,11 +258,11 @@ def _suffixes(
 def _kube_proxy(
     wanted: VersionRange, node: NodeFacts, name: str, server: KubernetesVersion
 ) -> Finding:
-    """Decide by kube-proxy's version or, if unknown, by the versions that may run with the API server.
+    """Evaluate kube-proxy's version or, if unknown, the versions allowed with the API server.
 
-    A kube-proxy that is a service of its host does not show its version; most ranges are so old that all or
-    none of the versions allowed by the skew policy are in them. If the network plugin serves Services itself,
-    no version of kube-proxy is in any range.
+    A kube-proxy that is a host service does not show its version; most ranges are so old that all
+    or none of the versions allowed by the skew policy are inside. If the network plugin replaces
+    kube-proxy, no range contains its version.
     """
     if node.kube_proxy.replaced:
         none = f"{name} in {wanted}: none runs there ({node.kube_proxy.mode.origin})"
@@ -277,7 +277,7 @@ def _kube_proxy(
 
 
 def _driver(wanted: tuple[str, ...], node: NodeFacts, name: str, plugin: Fact[str]) -> Finding:
-    """Decide by the driver or, if no API object shows it, by those that the plugin may use."""
+    """Evaluate the driver or, if no API object shows it, those that the plugin may use."""
     possible = DRIVERS_OF.get(plugin.value or "", ())
     chosen = [driver in wanted for driver in possible]
     if node.cni_driver.known or not chosen or any(chosen) is not all(chosen):
@@ -321,7 +321,7 @@ def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
 
 
 def _set(wanted: tuple[Setting, ...], fact: Fact[bool], name: str) -> Finding:
-    """Decide by a setting; a condition can name ``unknown``, so a setting that could not be read is decided too."""
+    """Evaluate a setting; ``unknown`` is a value that a condition can name."""
     setting = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
     return _stated(setting in wanted, f"{name}: {setting} ({fact.origin})")
 

@@ -1,8 +1,8 @@
-"""Overlaps that can be proven without a cluster, references that lead nowhere, flows that no suite declares, and
-entries that say more than their sources or leave open without a word what would settle them.
+"""Find mistakes in manifests that can be proven without a cluster.
 
-For people who write manifests. ``resolve`` finds every contradiction on a cluster's facts; this finds
-those for which one cluster and one check could meet the conditions of both entries.
+They are overlaps of entries that expect different outcomes, references that lead nowhere, undeclared
+flows, and entries that are more exact than their sources or open without an explanation. For authors
+of manifests. ``resolve`` finds every contradiction on a cluster's facts.
 """
 
 import re
@@ -48,12 +48,12 @@ def _bad_references(
 
 
 FlowFacts = Mapping[str, Sequence[str]]
-"""The facts that each flow names, by the flow's name."""
+"""The facts that each flow references, by flow name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """One fact with the flows that name it, and the limitations that cover flows."""
+    """One fact with the flows that reference it, and the limitations that cover flows."""
 
     fact: Fact
     flows: tuple[str, ...]
@@ -61,7 +61,7 @@ class Coverage:
 
     @property
     def exercised_by(self) -> tuple[str, ...]:
-        """The flows whose checks exercise the fact: those that name it, or else its limitations'."""
+        """The flows whose checks exercise it: those that reference it, else its limitations'."""
         covered = {flow for entry in self.limitations for flow in entry.flows}
         return self.flows or tuple(sorted(covered))
 
@@ -72,7 +72,7 @@ class Coverage:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """The ids of the limitations, each once."""
+        """The ids of the limitations, without duplicates."""
         return tuple(dict.fromkeys(entry.id for entry in self.limitations))
 
 
@@ -94,7 +94,7 @@ def cover(
 def unknown_facts(
     catalogue: Catalogue, flows: FlowFacts, entries: Iterable[Limitation]
 ) -> Iterator[str]:
-    """Yield one sentence for each fact that a flow or an entry names but the catalogue lacks."""
+    """Yield one sentence for each fact that a flow or entry references but the catalogue lacks."""
     known_facts = tuple(catalogue.facts)
     for name, facts in sorted(flows.items()):
         for fact in facts:
@@ -110,7 +110,7 @@ def unknown_facts(
 
 
 def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
-    """Yield one sentence for each fact that has neither checks nor a reason, or has both."""
+    """Yield one sentence for each fact with neither checks nor a reason for none, or both."""
     for coverage in coverages:
         fact = coverage.fact
         if coverage.covered and fact.reason:
@@ -126,7 +126,7 @@ def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
 
 
 WAYS_TO_FAIL = (Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.LOST)
-"""The outcomes that a document may mean by failing, unsupported or unreachable."""
+"""Outcomes that a document may mean by "fails", "unsupported" or "unreachable"."""
 
 # sample: "kubernetes/kubernetes pull request 113776", "Bug or Regression (#132647)"
 _CHANGE = re.compile(r"pull request \d+|#\d{4,}")
@@ -180,7 +180,6 @@ def _unpicked(parts: Sequence[Limitation]) -> Iterator[str]:
 
 
 def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
-    """Whether a bound is that patch release, or a later one of the same minor for another change."""
     if not isinstance(bound, KubernetesVersion):
         return False
     minor = (bound.major, bound.minor) == (release.major, release.minor)
@@ -188,7 +187,7 @@ def _ends_at(bound: Bound, release: KubernetesVersion) -> bool:
 
 
 def is_change(citation: Citation) -> bool:
-    """Whether a source is a merged change, which may have been cherry-picked to patch releases of older versions."""
+    """Whether a source is a merged change, which may have been cherry-picked to older versions."""
     source = citation.source
     here = source.document.startswith(("kubernetes/kubernetes", "Kubernetes CHANGELOG"))
     return here and bool(_CHANGE.search(f"{source.document} {source.section}"))
@@ -236,10 +235,9 @@ def _bad_outcome(entry: Limitation) -> Iterator[str]:
 
 
 def lint(manifests: Sequence[Manifest], *, flows: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return one sentence for each provable overlap with different outcomes, each wrong reference or id, each
-    unknown flow, each entry that says more than its sources, and each open entry without an explanation.
+    """Return one sentence for each mistake in the manifests.
 
-    ``flows`` are those that the suites declare; without any, flows are not looked at.
+    ``flows`` are those that the suites declare; without any, flows are not checked.
     """
     entries = [entry for manifest in manifests for entry in manifest.limitations]
     mistaken = (error.message for error in mistakes(entries))
@@ -275,7 +273,6 @@ def _overlaps(entries: Sequence[Limitation]) -> Iterator[str]:
 
 
 def _decided(entry: Limitation, other: Limitation) -> bool:
-    """Whether one of two entries overrides or cancels the other, or expects nothing itself."""
     removed = {*entry.overrides, *entry.cancels, *other.overrides, *other.cancels}
     return entry.only_cancels or other.only_cancels or bool(removed & {entry.id, other.id})
 
@@ -290,7 +287,7 @@ def _share(entry: Limitation, other: Limitation) -> bool:
 
 
 def compatible(condition: Condition | NodeCondition, other: Condition | NodeCondition) -> bool:
-    """Whether one cluster and one check can meet both conditions, compared part by part."""
+    """Whether one cluster and one check can meet both conditions, compared field by field."""
     if (
         isinstance(condition, Condition)
         and isinstance(other, Condition)
@@ -302,7 +299,7 @@ def compatible(condition: Condition | NodeCondition, other: Condition | NodeCond
 
 
 def _on_one_node(condition: Condition, other: Condition) -> bool:
-    """Whether one node can be source and target for both conditions, if both demand a single node."""
+    """Whether one node can be both ends in both conditions, if placement demands one node."""
     demands = (set(condition.placement or Placement), set(other.placement or Placement))
     if set.intersection(*demands) != {Placement.SAME_NODE}:
         return True
@@ -324,7 +321,7 @@ def _meet(demand: object, other: object) -> bool:
 
 
 def _ranges_meet(accepted: VersionRange, other: VersionRange) -> bool:
-    """Return whether two ranges overlap: if they do, then at a bound or next to one."""
+    """Whether two ranges overlap: if they do, then at a bound or next to one."""
     near = [version for _, bound in (*accepted.bounds, *other.bounds) for version in _around(bound)]
     return any(accepted.holds(version) and other.holds(version) for version in near)
 

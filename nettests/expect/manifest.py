@@ -1,7 +1,7 @@
 """Limitation manifests as values: data only, every entry with its file and line.
 
-``manifest_reading`` makes them, the first step of ``expect``. An entry says when it holds and exactly what is observed
-then; no cluster is involved.
+``manifest_reading`` creates them, the first step of ``expect``. An entry says when it holds and
+exactly what is observed then, independent of any cluster.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from nettests.model.words import (
 
 
 class Layer(IntEnum):
-    """Layers in rising order: a higher one may override or cancel a lower one."""
+    """Layers in ascending order: a higher one may override or cancel entries of a lower one."""
 
     BASE = 0
     CNI = 1
@@ -37,7 +37,7 @@ class Layer(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCondition:
-    """What must hold of a node; ``None`` or empty means anything."""
+    """Conditions on a node; ``None`` or empty means anything."""
 
     os: OS | None = None
     build: VersionRange | None = None
@@ -56,7 +56,7 @@ class NodeCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """When an entry holds: facts of the cluster, of the source's and target's nodes, and the check."""
+    """When an entry holds: conditions on the cluster, source and target nodes, and the check."""
 
     kubernetes: VersionRange | None = None
     platform: tuple[str, ...] = ()
@@ -84,9 +84,9 @@ class Deviation:
     alternatives: tuple[Outcome, ...] = ()
 
     def applied(self, claim: Expected) -> Expected:
-        """Return the claim with this deviation's parts.
+        """Return the claim with this deviation applied.
 
-        With a negative deviation, source and distribution are not asserted.
+        A negative outcome asserts neither source address nor distribution.
         """
         outcome = self.outcome or claim.outcome
         if not outcome.positive:
@@ -103,8 +103,9 @@ class Deviation:
 class Citation:
     """A source of an entry, and what it proves.
 
-    ``names`` is the outcome that it names itself, ``None`` if it only says that something fails.
-    ``picked`` are the patch releases that got a merged change too, ``None`` if that was not looked up.
+    ``names`` is the outcome that it states, ``None`` if it only says that something fails.
+    ``picked`` are the patch releases to which a merged change was cherry-picked, ``None`` if not
+    looked up.
     """
 
     source: Source
@@ -116,13 +117,13 @@ class Citation:
 class Limitation:
     """One entry. ``deviation`` is ``None`` for ``unspecified`` and for entries that only cancel.
 
-    ``facts`` are documented facts that it covers besides the one of its own id. For ``unspecified`` entries
-    ``settled_by`` says what would decide them, and ``when_present`` what is observed with the bug that leaves
-    the outcome open; both are empty otherwise. ``among`` are the outcomes that the documents allow for where they
-    leave open which of them it is; empty if it may be any.
+    ``facts`` are documented facts that it covers besides that of its own id. For ``unspecified``
+    entries, ``settled_by`` says what would decide them, and ``when_present`` what is observed if
+    the bug that leaves the outcome open shows; otherwise both are empty. ``among`` are the outcomes
+    that the documents allow if they leave it open; empty if any.
 
-    An entry with several conditions becomes one of these for each of them: ``part`` is the position in ``also``,
-    and 0 for the entry's own condition. They share one id, and differ in where they hold.
+    An entry with several conditions becomes one value for each: ``part`` is the position in
+    ``also``, 0 for the entry's own condition. They share an id and differ in where they hold.
     """
 
     id: str
@@ -162,7 +163,7 @@ class Limitation:
 
     @property
     def is_open(self) -> bool:
-        """Whether it leaves the outcome open: ``unspecified``."""
+        """Whether it is ``unspecified``, which leaves the outcome open."""
         return self.deviation is None and not self.only_cancels
 
 

@@ -1,6 +1,6 @@
-"""Read a limitation manifest: YAML → ``Manifest``, validated, every error with file, line, key and near miss.
+"""Read a limitation manifest from YAML: validated, errors with file, line, key and near miss.
 
-``manifest`` has the values. No cluster is involved.
+``manifest`` has the values. Independent of any cluster.
 """
 
 import json
@@ -48,7 +48,7 @@ def schema() -> Mapping[str, Any]:
 
 
 def read_manifest(text: str, file: str) -> Manifest:
-    """Return the manifest in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    """Parse a manifest; ``ManifestError`` with file, line, key and nearest valid word."""
     document = read_document(text, file, schema())
     layer = Layer[str(document.data["layer"]).upper()]
     limitations = tuple(
@@ -68,7 +68,6 @@ def read_manifest(text: str, file: str) -> Manifest:
 
 
 def _parts(document: Document, layer: Layer, index: int, entry: Any) -> Iterator[Limitation]:
-    """Yield the entry, and once more for each further condition."""
     whole = _limitation(document, layer, index, entry)
     yield whole
     for number, place in enumerate(entry.get("also", ())):
@@ -158,7 +157,7 @@ def _deviation(document: Document, path: tuple[str | int, ...], expected: Any) -
 def _outcomes(
     document: Document, path: tuple[str | int, ...], stated: str | Sequence[str]
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes in a fixed order: a manifest's list of them is a set."""
+    """Return the outcomes in a fixed order: a manifest's list is a set."""
     named = {Outcome(word) for word in ([stated] if isinstance(stated, str) else stated)}
     if len({outcome.positive for outcome in named}) > 1:
         raise document.error(path, "one list holds failures or answers, not both")

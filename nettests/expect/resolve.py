@@ -1,7 +1,7 @@
 """Decide which limitation applies to each check on this cluster: layers, overrides, conflicts.
 
-Third step of ``expect``, before anything is deployed. Two entries of one layer that apply to one check with different
-outcomes are an error naming both: a manifest must not have two readings.
+The third step of ``expect``, before anything is deployed. Two entries of one layer that apply to
+one check with different outcomes are an error naming both: a manifest must be unambiguous.
 """
 
 from collections import Counter
@@ -30,7 +30,7 @@ from nettests.model.words import Outcome
 def of_members(
     check: Check, facts: ClusterFacts, resolve: Callable[[Check], Expectation]
 ) -> dict[str, Expectation]:
-    """Return the expectation of every member, by id, and under the check's own id the one of most members."""
+    """Return expectations of all members by id, and the most frequent one under the check's id."""
     kinds = {node.name: _kind(node) for node in facts.nodes}
     resolved: dict[object, Expectation] = {}
     expectations: dict[str, Expectation] = {}
@@ -51,7 +51,7 @@ def of_members(
 
 
 def _kind(node: NodeFacts) -> NodeFacts:
-    """Return a node without its name and addresses, which no condition of a limitation reads."""
+    """Return a node without its name and addresses, which no limitation's condition reads."""
     return replace(
         node, name="", member=0, hostname="", addresses=(), pod_cidrs=(), taints=(), left_out=""
     )
@@ -80,11 +80,11 @@ def resolve(
     *,
     today: date | None = None,
 ) -> dict[str, Expectation]:
-    """Return the expectation of every check and of each of its members, by id.
+    """Return the expectation of every check and member, by id.
 
-    Raises ``ManifestError`` for entries that contradict each other on a check, for one id in two
-    files, for overrides of unknown ids and for entries that are past their review date. ``today`` may
-    be left out only if no entry has such a date: expiry is never overlooked.
+    ``ManifestError`` for entries that contradict each other on a check, ids in two files, overrides
+    of unknown ids, and entries past their review date. ``today`` may be ``None`` only if no entry
+    has such a date, so that expiry is never overlooked.
     """
     entries = _entries(manifests)
     _refuse_expired(entries, today)
@@ -133,7 +133,7 @@ def candidates(
 
 
 def outcome(limitation: Limitation, claim: Expected) -> Expected | None:
-    """Return what the entry expects of a check with that claim; ``None`` for ``unspecified``."""
+    """Return the outcome that the entry expects for a claim; ``None`` for ``unspecified``."""
     return limitation.deviation.applied(claim) if limitation.deviation else None
 
 
@@ -158,7 +158,7 @@ def _entries(manifests: Sequence[Manifest]) -> list[Limitation]:
 
 
 def _distinct(values: Iterable[T]) -> tuple[T, ...]:
-    """Return each value once: several conditions of an entry may hold for a check."""
+    """Remove duplicates: several conditions of an entry may hold for a check."""
     return tuple(dict.fromkeys(values))
 
 
@@ -178,7 +178,6 @@ def _refuse_expired(limitations: Iterable[Limitation], today: date | None) -> No
 
 
 def _standing(covering: Sequence[Candidate]) -> list[Candidate]:
-    """Leave out the entries that an applying entry of a higher layer overrides or cancels."""
     gone = {
         name
         for candidate in covering
@@ -209,7 +208,6 @@ def _deciding(check: Check, applying: Sequence[Candidate]) -> Candidate | None:
 def _may_change(
     undecided: Candidate, deciding: Candidate | None, expected: Expected | None, check: Check
 ) -> bool:
-    """Whether an undecided entry could change the expectation."""
     entry = undecided.limitation
     if entry.only_cancels:
         return deciding is not None and deciding.limitation.id in entry.cancels
@@ -217,7 +215,6 @@ def _may_change(
 
 
 def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[KnownBug]:
-    """Yield the bugs that leave the outcome open, with how they show on this check."""
     for candidate in applying:
         entry = candidate.limitation
         if not entry.is_open or entry.when_present is None:
@@ -230,9 +227,9 @@ def _known_bugs(applying: Sequence[Candidate], claim: Expected) -> Iterator[Know
 def _among(
     applying: Sequence[Candidate], covering: Sequence[Candidate], claim: Expected
 ) -> tuple[Outcome, ...]:
-    """Return the outcomes that the documents allow for where they leave it open; none if it may be any.
+    """Return the outcomes that documents allow if they leave it open; empty if any is allowed.
 
-    Where bugs alone leave it open these are the claim's, theirs, and those of the entries that they override.
+    If only bugs leave it open: outcomes of the claim, the bugs and the entries that they override.
     """
     allowed: list[Outcome] = []
     for entry in (candidate.limitation for candidate in applying):
@@ -252,7 +249,7 @@ def _among(
 
 
 def _beyond_healthy(shows: Expected, claim: Expected) -> Expected | None:
-    """Return a bug's outcomes without those of a healthy cluster: a closed port refuses, bug or not."""
+    """Remove a healthy cluster's outcomes from a bug's: a closed port refuses, bug or not."""
     if shows.outcome.positive:
         return shows if shows != claim else None
     left = tuple(outcome for outcome in shows.outcomes if outcome not in claim.outcomes)
@@ -269,9 +266,9 @@ def undecided(entries: str, unknowns: Iterable[str]) -> str:
 
 
 def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
-    """Return the first of the entries that apply; the others, which expect the same, are named.
+    """Return the first entry that applies, naming the others, which expect the same.
 
-    If several of its conditions hold, each is a reason: a fact in only one of them may change the outcome.
+    If several of its conditions hold, each is a reason: a fact in only one of them may change it.
     """
     entry = agreeing[0].limitation
     places = [candidate for candidate in agreeing if candidate.limitation.id == entry.id]
@@ -298,7 +295,7 @@ def _applied(agreeing: Sequence[Candidate]) -> AppliedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Considered:
-    """An entry about the check's flow: whether its condition holds, part by part."""
+    """An entry that covers the check, and whether its condition holds, part by part."""
 
     limitation: Limitation
     truth: Truth

@@ -1,8 +1,8 @@
-"""Observation × expectation → verdict, with the sentence that a person needs. Pure.
+"""Turn observation and expectation into a verdict and a sentence that explains it. Pure.
 
-The last stage that decides. ``verdicts`` holds the rules, ``proof`` says when positive controls make a
-negative result believable, ``message`` words it and ``advice`` says what to look at next. Nothing here
-reads a clock, opens a socket or parses output.
+The last stage that decides anything. ``verdicts`` holds the rules, ``proof`` decides whether
+positive controls make a negative result conclusive, ``message`` words the judgement, ``advice``
+gives the next step. Nothing here reads a clock, opens a socket or parses output.
 """
 
 from nettests.judge.members import judge_members

@@ -1,7 +1,8 @@
-"""The next step for a result that is not green, by outcome, source and target.
+"""The next step for a result that needs attention, by outcome, source and target.
 
-Used by ``verdicts``; the sentences are in ``advice.txt``. Hints only: they never change a verdict. Sources: Kubernetes
-documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes problems".
+Used by ``verdicts``; the sentences are in ``advice.txt``. They are hints only and never change a
+verdict. Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes
+problems".
 """
 
 import re
@@ -45,7 +46,6 @@ _STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice
 
 
 def _of_words(start: str, words: Iterable[W]) -> dict[W, str]:
-    """Return the steps whose names begin so, by the words that follow."""
     return {word: _STEPS[name] for word in words if (name := f"{start} {word.value}") in _STEPS}
 
 
@@ -100,7 +100,7 @@ _OF_LINUX = {
 
 
 def after_failure(check: Check, observation: Observation) -> str:
-    """Return what to look at after an unexpected result."""
+    """Return the next step after an unexpected result."""
     if failed_target(observation) is not None:
         if _unresolved(check, observation):
             return AFTER_SILENT_DNS
@@ -132,7 +132,6 @@ def after_failure(check: Check, observation: Observation) -> str:
 
 
 def _by_outcome(check: Check, observation: Observation) -> str:
-    """Return what to look at for an outcome, in words of the source's system."""
     detail = last_detail(observation)
     if observation.outcome is Outcome.REFUSED and "peration not permitted" in detail:
         return _NETFILTER
@@ -157,13 +156,13 @@ def _after_addresses(check: Check) -> str:
 
 
 def after_staleness(check: Check) -> str:
-    """Return what to look at if a Service's rules did not follow a change."""
+    """Return the next step if a Service's rules did not follow a change."""
     linux = {check.source.os, check.target.os} == {OS.LINUX}
     return AFTER_STALE if linux else f"{AFTER_STALE} (kubernetes/kubernetes#131466)"
 
 
 def after_lateness(check: Check, late: str) -> str:
-    """Return what to look at if a Service did not answer in time, in words of the waiting node's system."""
+    """Return the next step if a Service was late, worded for the OS of the node that waited."""
     waited = late_service(late)
     home = waited is None or waited.node == check.source.node
     system = check.source.os if home else check.target.os or check.source.os
@@ -171,7 +170,10 @@ def after_lateness(check: Check, late: str) -> str:
 
 
 def after_disagreement(check: Check, observation: Observation) -> str:
-    """Return what to look at if some attempts met the expectation: time-outs among answers are losses."""
+    """Return the next step if only some attempts met the expectation.
+
+    Time-outs among answers count as packet loss.
+    """
     outcomes = {attempt.outcome for attempt in observation.attempts}
     lost = Outcome.TIMED_OUT in outcomes and all(
         outcome.positive or outcome is Outcome.TIMED_OUT for outcome in outcomes
@@ -183,7 +185,7 @@ def after_disagreement(check: Check, observation: Observation) -> str:
 
 
 def of_distribution(check: Check, observation: Observation, wanted: Distribution | None) -> str:
-    """Return what to look at if other backends answered than expected, or nothing."""
+    """Return the next step if other backends answered than expected, empty if not."""
     if wanted is None or observation.distribution in {None, wanted}:
         return ""
     if wanted is Distribution.ONE_BACKEND:
@@ -209,7 +211,6 @@ def _unresolved(check: Check, observation: Observation) -> bool:
 
 
 def _by_proxy(check: Check) -> bool:
-    """Whether the target is reached through a node's Service proxy."""
     reached = check.target.descriptor
     return reached.translated and reached.proxy is not Proxy.NONE
 
@@ -228,20 +229,20 @@ def _after_timeout(check: Check) -> str:
 
 
 def after_contradiction(observation: Observation) -> str:
-    """Say what to look at where two witnesses differ."""
+    """Return the next step if two witnesses of a connection disagree."""
     lost = any(witnessed.subject is Subject.TUNNEL for witnessed in observation.witnessed)
     return AFTER_LOST_TUNNEL if lost else AFTER_CONTRADICTION
 
 
 def after_lifting(limitation: AppliedLimitation) -> str:
-    """Return what to do about a limitation that did not show."""
+    """Return the next step for a documented limitation that no longer shows."""
     where = f"{limitation.file}:{limitation.line}"
     return f"update {where}; {_BY_CATEGORY[limitation.category]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A Service that a probe waited for without an answer, and the node of that probe."""
+    """A Service that did not answer in time, and the probe that waited for it, with its node."""
 
     service: str
     probe: str
@@ -249,7 +250,7 @@ class Late:
 
 
 def late_service(late: str) -> Late | None:
-    """Return the Service that did not answer in time, with the probe and node that waited for it."""
+    """Parse the reason of a late result; ``None`` if it names no Service that was late."""
     # sample: Service svc-server-windows-1-2 did not answer probe-linux-1-2 on linux-2 within 60 s
     match = re.match(r"Service (\S+) did not answer (\S+) on (\S+) within \d", late)
     return Late(*match.groups()) if match else None
@@ -275,7 +276,7 @@ def after_distrust(why: str) -> str:
 
 
 def after_limit(check: Check) -> str:
-    """Return what to look at, in words of the source's system."""
+    """Return the next step after an exhausted limit, worded for the source's OS."""
     windows = check.source.os is OS.WINDOWS
     settings = check.target.settings
     crowd = settings.crowd if settings is not None else None

@@ -1,4 +1,4 @@
-"""The exit code of a run: pytest's, refined by verdicts. Pure."""
+"""The exit code of a run: pytest's, refined by the verdicts. Pure."""
 
 from collections.abc import Collection, Mapping
 
@@ -18,9 +18,9 @@ def of_run(
 ) -> int:
     """Return the exit code of a run that pytest ended with ``status``.
 
-    ``verdicts`` are by check id, ``required`` the check ids of each required flow that was planned;
-    ``others_failed`` is true if a test failed that is no check. ``members`` are verdicts of members: their check has
-    the worst in the order of a summary, in which ``unknown`` hides ``flaky``.
+    ``verdicts`` are by check id, ``required`` holds the check ids of each required flow that was
+    planned; ``others_failed``: a test that is no check failed. ``members`` are needed too: a check
+    shows only the worst verdict of its members in summary order, where ``unknown`` hides ``flaky``.
     """
     if status not in {ExitCode.OK, ExitCode.TESTS_FAILED}:
         return int(status)
@@ -45,7 +45,7 @@ def of_watch(
 ) -> int:
     """Return the exit code of a watch: that of a run, but not 0 if it covered too little of its time.
 
-    ``completed`` is whether its schedule ended; ``mostly_lost`` whether it lost more rounds than it judged.
+    ``completed``: its schedule ended; ``mostly_lost``: it lost more rounds than it judged.
     """
     if not {*verdicts.values(), *members} & DEVIATING:
         if not completed:

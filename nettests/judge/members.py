@@ -1,7 +1,7 @@
-"""Merge the verdicts of a check's members: the check is as good as its worst member, and names the deviating ones. Pure.
+"""Merge the verdicts of a check's members into the worst, naming deviating members. Pure.
 
-``verdicts`` judges each member as a check of its own. A member that could not be judged is never a pass, however many
-others passed.
+``verdicts`` judges each member like a check. A member that could not be judged is never a pass,
+however many others passed.
 """
 
 from collections import Counter
@@ -14,12 +14,12 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJ
 from nettests.model.words import Verdict
 
 NAMED = 4
-"""How many members a sentence names; the documents have all."""
+"""How many members a message names at most; the reports list all."""
 _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 
 
 def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgement:
-    """Return the verdict of a check from its members' judgements, by id; a missing one was never judged."""
+    """Merge judgements, keyed by member id, into the check's; a missing one counts as never run."""
     each = [
         (
             member.label,
@@ -64,7 +64,6 @@ def _message(
     expected: str,
     observed: str,
 ) -> str:
-    """Return one line: how many members deviate of how many, which, and what the first one showed."""
     worst_members = [(label, judgement) for label, judgement in each if judgement.verdict is worst]
     head = f"{check.title} - {check.flow}"
     many = f"{len(worst_members)} of {counted([label for label, _ in each])}"
@@ -82,7 +81,6 @@ def _message(
 
 
 def _left_out(each: Sequence[tuple[str, Judgement]]) -> str:
-    """Return how many members were skipped beside those that passed, and why the first one was."""
     reasons = [judgement.message for _, judgement in each if judgement.verdict is Verdict.SKIPPED]
     if not reasons:
         return ""
@@ -113,7 +111,6 @@ def _most(each: Iterable[tuple[str, Judgement]], name: str) -> str:
 
 
 def _grouped(each: Iterable[tuple[str, Judgement]]) -> tuple[MembersJudged, ...]:
-    """Return the members that did not pass, in order; equal messages are merged."""
     groups: dict[MembersJudged, list[str]] = {}
     for label, judgement in each:
         if judgement.verdict is not Verdict.PASS:

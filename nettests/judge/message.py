@@ -1,4 +1,4 @@
-"""The words of a judgement: ``<subject> - <what> - expected X, observed Y``, then why.
+"""The text of a judgement: ``<subject> - <what> - expected X, observed Y``, then why.
 
 Used by ``verdicts``. One line each, enough to act on without the evidence.
 """
@@ -15,7 +15,7 @@ NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
 
 
 def read_as_denied(check: Check, observation: Observation) -> Observation:
-    """Return the observation with ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
+    """Read an outcome as ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
     if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
         return observation
     attempts = tuple(_denied(attempt) for attempt in observation.attempts)
@@ -28,10 +28,10 @@ def read_as_denied(check: Check, observation: Observation) -> Observation:
 
 
 def _leaves_the_domain(check: Check) -> bool:
-    """Whether a name server outside the cluster is queried for the name, at first or in the end.
+    """Whether a query for the name reaches a name server outside the cluster, at once or later.
 
-    The DNS client of Windows takes a name with a dot as it is, and only nslookup goes on to the suffixes
-    (Kubernetes documentation, "DNS resolution on Windows nodes").
+    The DNS client of Windows takes a name with a dot as it is; only nslookup goes on to the
+    suffixes (Kubernetes documentation, "DNS resolution on Windows nodes").
     """
     form, action = check.target.name_form or "", check.action
     if form.endswith("."):
@@ -57,7 +57,7 @@ BEFORE_THE_SUFFIXES = (
 def kept_from_the_suffixes(
     check: Check, expected: Expected | None, observation: Observation
 ) -> str:
-    """Return why nslookup never tried the suffixes with which a name should resolve, or nothing.
+    """Return why nslookup never tried the suffixes that a name needs to resolve, or nothing.
 
     BIND's nslookup goes on only after NXDOMAIN (``bin/dig/dighost.c``).
     """
@@ -80,14 +80,14 @@ NOT_JUDGED = "cannot be judged: "
 
 
 def expected_text(expectation: Expectation) -> str:
-    """Return the expected outcome in words."""
+    """Return the expected outcome as text."""
     if expectation.undecided:
         return f"undecided: {expectation.undecided}"
     return str(expectation.expected) if expectation.expected else UNSPECIFIED
 
 
 def observed_text(observation: Observation) -> str:
-    """Return the observed outcome in words, with the address that the server saw and the backends that answered."""
+    """Return the observed outcome as text, with the source address seen and the backends."""
     outcomes = [attempt.outcome.value for attempt in observation.attempts]
     figure = observation.flows or observation.loss or observation.path_size or observation.figure
     if figure is not None:
@@ -112,14 +112,14 @@ def observed_text(observation: Observation) -> str:
 
 def sentence(check: Check, expected: str, observed: str, why: str) -> str:
     """Return the message of a judgement."""
-    if why.startswith(NOT_JUDGED):  # what was observed proves nothing
+    if why.startswith(NOT_JUDGED):  # an untrusted observation proves nothing
         return " ".join(f"{check.title} - {check.flow} - {why}".split())
     head = f"{check.title} - {check.flow} - expected {expected}, observed {observed}"
     return " ".join(f"{head}: {why}".split()) if why else head
 
 
 def last_detail(observation: Observation) -> str:
-    """Return the text of the last failed attempt, for a negative result; ignored attempts do not count."""
+    """Return the detail of the last failed attempt that was not ignored; empty if none failed."""
     negative = [
         attempt
         for attempt in observation.attempts
@@ -129,7 +129,6 @@ def last_detail(observation: Observation) -> str:
 
 
 def _runs(words: list[str]) -> list[str]:
-    """Shorten repetitions: ``connected ×3``."""
     runs: list[tuple[str, int]] = []
     for word in words:
         if runs and runs[-1][0] == word:
@@ -140,7 +139,7 @@ def _runs(words: list[str]) -> list[str]:
 
 
 def documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
-    """Return the entry and its sources, or that the documents leave the outcome open."""
+    """Return the limitation's id and sources, or that the documents leave the outcome open."""
     if limitation is None:
         return "the documents leave it open"
     sources = "; ".join(str(source) for source in limitation.sources)

@@ -1,7 +1,8 @@
-"""Which Pod of the run never became Ready, or was not created, and what to do: read from the reason of an unknown check.
+"""Which Pod was refused or never became Ready, by the reason of an unknown check, and what to do.
 
-Used by ``advice`` and by the report's incidents. The first words are those of ``probes.deploy``; the rest is what
-``model.pod_problem`` made of the kubelet's, the runtime's or the scheduler's own words, or the API server's refusal.
+Used by ``advice`` and by the report's incidents. ``probes.deploy`` writes the first words of the
+reason; the rest is what ``model.pod_problem`` took from the kubelet, the runtime or the scheduler,
+or the API server's refusal.
 """
 
 import re
@@ -32,7 +33,10 @@ _INIT = re.compile(r"init container (?P<name>\S+): ")
 
 @dataclass(frozen=True, slots=True)
 class NotStarted:
-    """A Pod of the run, and why it did not become Ready; ``of_node``: no other Pod of the run started on its node."""
+    """A Pod of the run that did not become Ready, and why.
+
+    ``of_node``: no other Pod of the run started on its node either.
+    """
 
     pod: str
     reason: str
@@ -60,7 +64,7 @@ def not_started(why: str) -> NotStarted | None:
 
 
 def not_created(why: str) -> Refusal | None:
-    """Return who refused a Pod of the run, if that is why the check is unknown."""
+    """Return the refusal of a Pod of the run, if that is why the check is unknown."""
     match = _NOT_CREATED.search(why)
     if match is None:
         return None

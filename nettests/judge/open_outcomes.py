@@ -1,4 +1,4 @@
-"""What was observed where the documents leave the outcome open: a known bug, or an outcome that they do not allow for.
+"""Observations where the documents leave the outcome open: known bugs, and outcomes they rule out.
 
 Used by ``verdicts``; pure.
 """
@@ -8,14 +8,14 @@ from nettests.model.observation import Observation
 
 
 def showing(expectation: Expectation, observation: Observation) -> tuple[KnownBug, ...]:
-    """Return the bugs of an open expectation that were observed, in the order of their entries."""
+    """Return the known bugs of an open expectation that the observation shows, in order."""
     return tuple(bug for bug in expectation.known_bugs if _seen(bug.shows, observation))
 
 
 def is_allowed(expectation: Expectation, observation: Observation) -> bool:
-    """Whether an open outcome is one that the documents allow for.
+    """Whether the documents allow an outcome that they leave open.
 
-    None allows that no connection at all succeeds where it names a number beyond which connections fail.
+    They never allow that no connection succeeds where only those beyond a number may fail.
     """
     if observation.flows is not None and not observation.flows.connected:
         return False

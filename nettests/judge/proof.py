@@ -1,8 +1,8 @@
-"""When positive controls make a result believable (ARCHITECTURE, trust rule 4).
+"""When positive controls make a result conclusive (ARCHITECTURE, trust rule 4).
 
 Used by ``verdicts``. "Timed out" proves nothing unless, in the same window, this vantage reached
-something by this protocol and this target answered another vantage; one path may show both. "One backend
-answered" proves nothing unless several could.
+something by this protocol and another vantage got an answer from this target; one path may show
+both. "One backend answered" proves nothing unless several could.
 """
 
 from nettests.judge.message import last_detail
@@ -17,7 +17,7 @@ PATH = "path"
 def needs_controls(observation: Observation) -> bool:
     """Whether an observation is conclusive only with positive controls."""
     if observation.outcome in {Outcome.DEVIATES, Outcome.CUT_SHORT}:
-        return False  # it was read directly: there is no time-out to explain
+        return False  # read directly: no time-out to explain
     one_backend = observation.distribution is Distribution.ONE_BACKEND
     return one_backend or not observation.outcome.positive
 
@@ -38,8 +38,8 @@ def why_not_proven(observation: Observation) -> str:
 def why_vantage_fails(observation: Observation, *, calibrated: bool) -> str:
     """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
 
-    Where the target answers others meanwhile, that a ``calibrated`` vantage reaches nothing else either is evidence about
-    its paths. One outside may be where no node can be reached from.
+    If the target answers other vantages meanwhile and a ``calibrated`` vantage reaches nothing else
+    either, that is evidence about its paths. An external vantage may be where no node is reachable.
     """
     controls = [control for control in observation.controls if control.proves in {VANTAGE, PATH}]
     if any(control.ok for control in controls) or (calibrated and _lost_here(observation)):
@@ -50,7 +50,7 @@ def why_vantage_fails(observation: Observation, *, calibrated: bool) -> str:
 
 
 def _lost_here(observation: Observation) -> ControlResult | None:
-    """Return the vantage control that got no answer while the target answered another vantage."""
+    """Return the vantage control that timed out while the target answered another vantage."""
     if not any(control.ok for control in observation.controls if control.proves == TARGET):
         return None
     silent = (
@@ -62,7 +62,7 @@ def _lost_here(observation: Observation) -> ControlResult | None:
 
 
 def failed_target(observation: Observation) -> ControlResult | None:
-    """Return the control that shows that no other vantage reaches the target either.
+    """Return the control that shows that another vantage does not reach the target either.
 
     A control that was not run, or whose own probe was not reached, shows nothing about the target.
     """
@@ -75,13 +75,13 @@ def failed_target(observation: Observation) -> ControlResult | None:
 
 
 def _met_network(control: ControlResult) -> bool:
-    """Whether a control that failed met the network."""
+    """Whether a failed control was sent over the network at all."""
     # sample: probe_failed: control channel port-forward: port-forward to p: …
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
 
 
 def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
-    """Return which part of an asserted result no answer showed, or nothing."""
+    """Return which asserted part of a positive result no answer showed, or nothing."""
     if not observation.outcome.positive:
         return ""
     if source and observation.source_seen is None:
@@ -92,7 +92,7 @@ def unseen_part(observation: Observation, *, source: bool, distribution: bool) -
 
 
 def why_failed(observation: Observation) -> str:
-    """Return the text of the last failed attempt, and what else no other vantage, or this one, reaches."""
+    """Return the detail of the last failed attempt, and which of its controls failed alike."""
     why, target = last_detail(observation), failed_target(observation)
     if observation.outcome.positive:
         return why

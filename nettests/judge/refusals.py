@@ -1,9 +1,11 @@
-"""Who refused an object, by the API server's message, and what to do about it: that is seldom a matter of RBAC.
+"""Who refused an object, by the API server's message, and what to do: RBAC is seldom the reason.
 
-Admission refuses with 403 (quotas, LimitRanges, Pod Security, SCCs, most webhooks), 400, 422 or 500, so that the message
-decides, and never the status. Used for what the API server answers (``cluster.failures``) and for Pods of a run that were not
-created (``not_started``). ``refusals.txt`` lists them; texts: Kubernetes, plugin/pkg/admission and staging/src/k8s.io/apiserver/pkg/admission/plugin;
-Gatekeeper, pkg/webhook/policy.go; Kyverno, pkg/webhooks/utils/block.go; OpenShift, apiserver-library-go, SCC admission.
+Admission refuses with 403 (quotas, LimitRanges, Pod Security, SCCs, most webhooks), 400, 422 or
+500, so only the message decides. Used for errors of the API server (``cluster.failures``) and for
+Pods of a run that were not created (``not_started``). Texts in ``refusals.txt``: Kubernetes,
+plugin/pkg/admission and staging/src/k8s.io/apiserver/pkg/admission/plugin; Gatekeeper,
+pkg/webhook/policy.go; Kyverno, pkg/webhooks/utils/block.go; OpenShift, apiserver-library-go, SCC
+admission.
 """
 
 import re
@@ -22,7 +24,7 @@ AFTER_REFUSAL = (
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Who refused and why, with the names of policy and constraint, and the next step, which is theirs."""
+    """Who refused an object and why, with policy or constraint, and the next step."""
 
     why: str
     next_step: str
@@ -30,7 +32,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A kind of refusal: its text, who refuses if the text names nobody plainly, and the next step; both with groups of the text."""
+    """A kind of refusal: message, next step, and who refuses if the message does not say."""
 
     text: re.Pattern[str]
     step: str
@@ -48,7 +50,7 @@ _OF_RBAC = re.compile(
 
 
 def refusal_of(message: str) -> Refusal | None:
-    """Return who refused an object and why, by the API server's message; ``None`` where RBAC or nobody known did."""
+    """Return who refused an object and why; ``None`` if no entry matches, as for RBAC."""
     for kind in _KINDS:
         if match := kind.text.search(message):
             groups = {name: text or "" for name, text in match.groupdict().items()}
@@ -59,12 +61,12 @@ def refusal_of(message: str) -> Refusal | None:
 
 
 def is_of_rbac(message: str) -> bool:
-    """Whether the message says that somebody lacks a permission, and not that an object is refused."""
+    """Whether the message reports a missing permission, not a refused object."""
     return _OF_RBAC.search(message) is not None
 
 
 def bare(message: str) -> str:
-    """Return a refusal without the object's name and amounts, which differ from one to the next: one quota is one cause."""
+    """Strip name and amounts of the object from a refusal, so that one quota is one cause."""
     return message.rpartition(" is forbidden: ")[2].partition(", requested: ")[0].strip()
 
 

@@ -1,7 +1,7 @@
-"""The rules: what was expected and what was observed make a verdict.
+"""The rules that turn expectation and observation into a verdict.
 
-Trust comes first, then the question whether the documents decide, then agreement of the attempts, then
-the exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected failure.
+Trust comes first, then whether the documents decide, then whether the attempts agree, then the
+exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected failure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,8 +41,6 @@ from nettests.model.words import Distribution, Outcome, VantageKind, Verdict
 
 @dataclass(frozen=True, slots=True)
 class _Ruling:
-    """A verdict, why, and what to do next."""
-
     verdict: Verdict
     why: str = ""
     next_step: str = ""
@@ -78,7 +76,7 @@ def judge_run(
 ) -> list[Judgement]:
     """Judge many checks, also long after they were observed; one without observation is ``unknown``.
 
-    Each member of a check is judged; ``not_run`` says which members turned out not to apply, and why.
+    Each member of a check is judged; ``not_run`` says which do not apply after all, and why.
     """
     return [_judged(check, expectations, observations, not_run) for check in checks]
 
@@ -102,11 +100,11 @@ def _judged(
 
 LOSS_PROVEN = "a path in order would lose as much once in a million times"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
-"""The ruling for an answer that came too late, or that a lost packet delayed."""
+"""Verdicts that a late answer, a lost packet or slowness overrides."""
 
 
 def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    """Rule on an observation; an answer that came too late, or after a lost packet, is not as expected."""
+    """Rule on an observation; a late answer, or one after a lost packet, does not pass."""
     ruling = _by_size(observation, _rule_on_outcome(check, expectation, observation))
     answered = any(attempt.outcome.positive for attempt in observation.attempts)
     if not answered or ruling.verdict not in _ANSWERED:
@@ -132,7 +130,7 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
 
 
 def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
-    """Rule by which sizes pass, if that is the question; sizes that pass late, or not in fragments, are reported too.
+    """Rule on a path size search; sizes that pass late, or not in fragments, are reported too.
 
     No document promises that a host reassembles more than 576 bytes (RFC 1122, 3.3.2).
     """
@@ -179,7 +177,7 @@ def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling |
 
 
 def _contradicted(observation: Observation) -> _Ruling | None:
-    """Fail a connection that two witnesses describe differently, whatever the documents say about it."""
+    """Fail a connection on which two witnesses disagree, whatever the documents expect."""
     differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
     if not differing:
         return None
@@ -187,7 +185,7 @@ def _contradicted(observation: Observation) -> _Ruling | None:
 
 
 def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record what the documents leave open; if a bug is the reason, say whether it shows. What they do not allow for fails."""
+    """Record what documents leave open, report known bugs that show, fail what they rule out."""
     if expectation.expected is not None:
         return None
     shown = showing(expectation, observation)
@@ -206,7 +204,6 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
 
 
 def _stale(check: Check, observation: Observation) -> _Ruling | None:
-    """Fail a Service whose rules did not follow a change, whichever backend answers."""
     if observation.stale is None:
         return None
     ruling = _failed(check, observation)
@@ -218,7 +215,7 @@ def _stale(check: Check, observation: Observation) -> _Ruling | None:
 
 
 def _kept_back(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Record a result that a name outside the cluster hides: nothing deviates, and nothing is shown to work."""
+    """Record a result hidden by a name server outside: it shows neither fault nor success."""
     why = kept_from_the_suffixes(check, expectation.expected, observation)
     if not why:
         return None
@@ -227,7 +224,7 @@ def _kept_back(check: Check, expectation: Expectation, observation: Observation)
 
 
 def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
-    """Fail a path on which no more connections succeed after some; the first ones show, like controls, that it works."""
+    """Fail a path on which connections stop succeeding; the first ones prove it, like controls."""
     if observation.flows is None or not observation.flows.ran_out:
         return None
     if _matches(expectation.expected, observation):
@@ -238,10 +235,7 @@ def _ran_out(check: Check, expectation: Expectation, observation: Observation) -
 def _disagreement(
     check: Check, expectation: Expectation, observation: Observation
 ) -> _Ruling | None:
-    """Rule on attempts that disagree: some may have met the expectation, or none.
-
-    Differences in what is not asserted do not count.
-    """
+    """Rule on attempts that disagree about something asserted; other differences do not count."""
     if expectation.expected is None or _all_fail_as_expected(expectation.expected, observation):
         return None
     if observation.agreed:
@@ -255,7 +249,7 @@ def _disagreement(
         return None
     one_backend, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
     if (wanted.distribution, observation.distribution) == (one_backend, several):
-        # Two backends answered: that is proven, whatever the result of other connections.
+        # Two backends answered: that is proven, whatever happened to other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
         return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one_backend))
     met = not set(outcomes).isdisjoint(wanted.outcomes)
@@ -270,7 +264,7 @@ def _disagreement(
 
 
 def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
-    """Return the outcomes of the attempts; if some were refused by design, those of the others."""
+    """Return the distinct outcomes of the attempts, without refusals that are by design."""
     by_design = observation.distribution is Distribution.SOME_REFUSED
     outcomes = dict.fromkeys(attempt.outcome for attempt in observation.attempts)
     others = tuple(what for what in outcomes if not (by_design and what is Outcome.REFUSED))
@@ -278,7 +272,7 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
 
 
 def _never_met(check: Check, observation: Observation) -> _Ruling:
-    """Fail an expectation that no attempt met; an answered attempt shows that this vantage works."""
+    """Fail an expectation that no attempt met; an answered attempt proves this vantage."""
     outcomes = _outcomes(observation)
     ruling = _failed(check, observation)
     proven = any(outcome.positive for outcome in outcomes)
@@ -295,7 +289,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
 
 
 def _all_fail_as_expected(expected: Expected | None, observation: Observation) -> bool:
-    """Whether each attempt failed in one of several ways that the documents do not tell apart."""
+    """Whether each attempt failed in one of the ways that the documents do not distinguish."""
     outcomes = {attempt.outcome for attempt in observation.attempts}
     return (
         expected is not None
@@ -306,9 +300,9 @@ def _all_fail_as_expected(expected: Expected | None, observation: Observation) -
 
 
 def _ports_differ(check: Check, observation: Observation) -> _Ruling:
-    """Fail a target whose ports differ: one port alone meets no claim and no limitation.
+    """Fail a target whose ports differ: a single port meets neither claim nor limitation.
 
-    A port that answers shows, as a vantage control does, that this vantage works.
+    A port that answers proves, like a vantage control, that this vantage works.
     """
     ruling = _failed(check, observation)
     proven = any(port.outcome.positive for port in observation.differing_ports)
@@ -343,7 +337,7 @@ def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | Non
 
 def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
     limitation, wanted = expectation.limitation, expectation.expected
-    # The claim's own outcome may be among several that the documents allow.
+    # The outcome of the claim may be among several that the documents allow.
     both = (
         wanted is not None and wanted.alternatives and expectation.claim.outcome in wanted.outcomes
     )
@@ -364,7 +358,6 @@ def _compared(check: Check, expectation: Expectation, observation: Observation) 
 
 
 def _proven(observation: Observation) -> _Ruling | None:
-    """Return ``unknown`` for a result that its controls do not prove."""
     why = why_not_proven(observation) if needs_controls(observation) else ""
     return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF) if why else None
 
@@ -381,9 +374,9 @@ def _failed(check: Check, observation: Observation) -> _Ruling:
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:
-    """Whether the observation is exactly what was expected, in every part that is asserted.
+    """Whether every asserted part of the observation is as expected.
 
-    If servers saw several sources, none of them was seen in every attempt.
+    If servers saw several source addresses, none of them was seen in every attempt.
     """
     if expected is not None and expected.source_seen is not None and observation.sources_seen:
         return False

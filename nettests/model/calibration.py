@@ -1,7 +1,8 @@
 """Calibrations: the answers of a node's tools to known questions, before any parsing.
 
-An instrument is anything whose output decides verdicts: the exec channel, ``ping``, PowerShell … ``probes.calibrating``
-puts them before a run judges, the journal records it, ``parse.known_answers`` says what had to be read.
+An instrument is anything whose output decides verdicts: the exec channel, ``ping``, PowerShell …
+``probes.calibrating`` runs the known questions before a run judges, the journal records the
+answers, and ``parse.known_answers`` holds the expected ones.
 """
 
 from collections.abc import Mapping
@@ -12,16 +13,16 @@ from nettests.model.words import OS
 
 NOT_UNDERSTOOD = "is not understood"
 UNCALIBRATED = "was not calibrated"
-"""What the reason says of a check that is unknown because of an instrument."""
+"""Marks the reason of a check that is unknown because of an instrument."""
 
 
 class Instrument(StrEnum):
-    """What is calibrated; the values are shown to people and are part of journals."""
+    """What is calibrated; the values appear in reports and journals."""
 
     EXEC = "exec"
-    """Starting a process: its exit code, its arguments, its output, a program that is missing."""
+    """Running a process: exit code, arguments, output, a missing program."""
     DIAL = "dial"
-    """Requests of agnhost's own server."""
+    """Requests sent by agnhost's own server."""
     CURL = "curl"
     CONNECT = "connect"
     """``agnhost connect``."""
@@ -35,14 +36,14 @@ class Instrument(StrEnum):
     TASKLIST = "tasklist"
     POWERSHELL = "powershell"
     HNS = "hns"
-    """The cmdlets of HNS, and the schema in which they answer."""
+    """The HNS cmdlets and the schema of their output."""
     PKTMON = "pktmon"
-    """Of no node: the captures of a run hold packets that it knows."""
+    """On no node: a run's captures contain packets with known content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownQuestion:
-    """A known question by its name (``ping/itself``), and the command that puts it; none for the process as a whole."""
+    """A known question by name (``ping/itself``), with its command, if it has one."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -50,10 +51,10 @@ class KnownQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """One process with known questions, each in a marked section of its output, and its answer.
+    """One process that runs known questions, each in a marked section, and its output.
 
-    ``vantage`` is ``pod`` or ``node``, one Pod of each stands for all on its node; or how programs were started on a machine
-    that is no node. ``error`` is set when the control channel failed.
+    ``vantage`` is ``pod`` or ``node``, where one Pod stands for all on its node, or how programs
+    are started on a machine that is no node. ``error`` is set when the control channel failed.
     """
 
     node: str
@@ -68,14 +69,14 @@ class Calibration:
     error: str | None = None
     seconds: float = 0.0
     context: Mapping[str, str] = field(default_factory=dict)
-    """What is known of the place besides: ``build``, ``address`` …"""
+    """Other known values of the place: ``build``, ``address`` …"""
 
 
 def begins(number: int) -> str:
-    """Return the line before the output of a process's question, in both of its streams."""
+    """Return the line that marks the start of a question's output, in both streams."""
     return f"~{number}~"
 
 
 def ended(number: int, code: str) -> str:
-    """Return the line after the output of a question: with its exit code, or what a shell replaces by it."""
+    """Return the line after a question's output: its exit code, or the shell's substitute."""
     return f"~{number}.{code}~"

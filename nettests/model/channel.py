@@ -1,7 +1,7 @@
-"""Control channels as protocols and values: how a resident probe is driven.
+"""Protocols and values of control channels, which drive resident probes.
 
-``cluster`` implements channels, ``probes`` uses them; neither knows the other. A channel returns an answer or fails
-as a channel (``ChannelError``); what the probe saw of the network is inside the answer.
+``cluster`` implements channels, ``probes`` uses them; neither knows the other. A channel returns an
+answer or raises ``ChannelError``; what the probe saw of the network is inside the answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,15 +12,15 @@ from typing import Protocol
 from nettests.errors import NettestsError
 
 MISSING, UNSTARTED = "is missing in", "could not be started in"
-"""What an error says of a program, between its name and its Pod; ``judge.distrust`` reads it again."""
+"""Error text between a program's name and its Pod; ``judge.distrust`` parses it."""
 
 
 class ChannelError(NettestsError):
-    """The control channel itself failed: nothing is known about the network of the probe."""
+    """The control channel itself failed, which shows nothing about the probe's network."""
 
 
 class SpentError(ChannelError):
-    """A stream to a Pod that can be used only once was lost: its output is unknown, and is not repeated."""
+    """A single-use stream to a Pod was lost: its output is unknown, and it is not retried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class HttpAnswer:
     status: int
     body: str
     seconds: float | None = None
-    """From the request to the end of the answer, if the channel had to be opened first, or may have been."""
+    """Seconds from request to end of answer; set if the channel may have been opened first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,18 +41,18 @@ class ExecAnswer:
     stdout: str
     stderr: str
     seconds: float | None = None
-    """How long this process took, if others were started for the same answer."""
+    """How long this process took, if others ran for the same answer."""
     arrived: tuple[tuple[int, float], ...] = ()
-    """How many bytes of standard output had come after so many seconds."""
+    """Pairs of bytes and seconds: how much of stdout had arrived after how long."""
 
     def seconds_until(self, place: int) -> float | None:
-        """Return after how many seconds the output had come up to a place in it, if the channel notes that."""
+        """Return when stdout reached this offset, in seconds; ``None`` if not recorded."""
         end = len(self.stdout[:place].encode())
         return next((seconds for length, seconds in self.arrived if length >= end), None)
 
 
 class ProgramMissingError(ChannelError):
-    """There is no program of that name where it should run; ``answer`` is what ``cmd`` said of it, if that was to start it."""
+    """No such program is there; ``answer`` is the output of ``cmd`` if that was to start it."""
 
     def __init__(self, message: str, answer: ExecAnswer | None = None) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class ProgramMissingError(ChannelError):
 
 
 class HttpChannel(Protocol):
-    """Carries HTTP requests to a resident probe's own server; safe for threads."""
+    """Carries HTTP requests to a resident probe's own server; thread-safe."""
 
     @property
     def name(self) -> str:
@@ -74,39 +74,39 @@ class HttpChannel(Protocol):
 
 
 class Conversation(Protocol):
-    """An interactive process in a container; one thread at a time."""
+    """An interactive process in a container, for one thread at a time."""
 
     @property
     def stdout(self) -> str:
-        """Its standard output so far."""
+        """Standard output so far."""
 
     @property
     def stderr(self) -> str:
-        """Its standard error so far."""
+        """Standard error so far."""
 
     @property
     def exit_code(self) -> int | None:
-        """The exit status; ``None`` until it is known."""
+        """The exit code; ``None`` while unknown."""
 
     def say(self, text: str) -> None:
-        """Write to its input."""
+        """Write to standard input."""
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Read until its output is ``enough``, or it has ended; return whether it was enough."""
+        """Read until output is ``enough``, the process ended or time is up; return whether it was."""
 
     def stay(self) -> None:
-        """Send a keep-alive, so that no proxy in between closes the stream as idle."""
+        """Send a keep-alive, so that no proxy closes the stream as idle."""
 
     def close(self) -> None:
-        """Close the stream; the process's input ends."""
+        """Close the stream, which ends the process's input."""
 
 
 class ExecChannel(Protocol):
-    """Runs a process in a pod's container; safe for threads."""
+    """Runs a process in a Pod's container; thread-safe."""
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """Limits the processes on one node: entered around ``run``, so that waiting is not measured."""
+        """Limit processes on a node; entered around ``run``, so that waiting is not timed."""
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         """Run ``argv``; ``ChannelError`` without an exit code, ``ProgramMissingError`` if absent."""

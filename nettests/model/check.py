@@ -1,8 +1,8 @@
 """Checks: flows made concrete on a cluster.
 
-Suites declare flows, ``plan`` makes checks of them, ``probes`` runs checks, ``judge`` judges them. Objects are named
-by node pool, never by node, address or build, so that an id means the same check before and after an upgrade.
-Addresses are looked up once the probes are deployed.
+Suites declare flows, ``plan`` turns them into checks, ``probes`` runs them, ``judge`` judges them.
+Names use node pools, never a node, address or build, so that an id means the same check before and
+after an upgrade. Addresses are looked up once the probes are deployed.
 """
 
 from collections.abc import Collection, Iterator
@@ -44,18 +44,18 @@ class Vantage:
     node: str | None = None
     build: WindowsBuild | None = None
     dns_policy: str = ""
-    """The Pod's ``dnsPolicy`` if it is not the usual one."""
+    """The Pod's ``dnsPolicy`` if it is not the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """What a check reaches.
 
-    ``pod`` or ``service`` name objects of the run's namespace; ``node`` is the node that holds the
-    pod, backs the Service or owns the address. ``backends`` are the pod names that may answer.
-    ``settings`` are the Service's where the flow states any; ``None`` is an ordinary Service.
-    ``name_form`` is a template for names that resolvers are queried for, over ``{service} {namespace}
-    {domain} {pod} {pod_address} {subdomain} {external}``.
+    ``pod`` or ``service`` name objects of the run's namespace; ``node`` holds the Pod, backs the
+    Service or owns the address. ``backends`` are the Pod names that may answer. ``settings`` are
+    those of the Service if the flow states any; ``None`` is an ordinary Service. ``name_form`` is a
+    template of the name to resolve, over ``{service} {namespace} {domain} {pod} {pod_address}
+    {subdomain} {external}``.
     """
 
     kind: TargetKind
@@ -67,11 +67,11 @@ class Target:
     service: str | None = None
     backends: tuple[str, ...] = ()
     former: tuple[str, ...] = ()
-    """For ``CHURN``: the backends that the Service had before, and that must not answer any more."""
+    """For ``CHURN``: the former backends of the Service, which must no longer answer."""
     name_form: str | None = None
     settings: ServiceSettings | None = None
     existing: ExistingService | None = None
-    """The Service that is reached, if it is none of the run's."""
+    """The existing Service that is reached, if it is not the run's."""
 
     @property
     def descriptor(self) -> Descriptor:
@@ -80,38 +80,41 @@ class Target:
 
 
 FIRST_PACKETS = "first"
-"""The word of ``Afterwards.how`` for reading a Pod's first packets from its own log."""
+"""``Afterwards.how``: read a Pod's first packets from its own log."""
 EXIT_CODE, MESSAGE = "exit-code", "message"
-"""The words for reading from a Pod's status how its first container ended."""
+"""``Afterwards.how``: read from a Pod's status how its first container ended."""
 UNTIL_DENIED = "until-denied"
-"""The word for a command that is repeated until it fails, a few times at most."""
+"""``Afterwards.how``: repeat a command until it fails, a few times at most."""
 RESTARTS = "restarts"
-"""The word for a first container that its kubelet has to restart by itself."""
+"""``Afterwards.how``: the kubelet must restart the first container by itself."""
 TERMINATES = "terminates"
-"""The word for a server that has to end by itself once it is told, by the times of its node."""
+"""``Afterwards.how``: a server must end by itself after SIGTERM, timed by its node's clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Afterwards:
-    """What happens to a check's own Pod once it has started, and the expected result.
+    """What is done with a check's own Pod once it has started, and the expected result.
 
-    ``how`` is ``address`` (compare its address: ``says`` is ``node``), ``exec`` (run ``words`` in its
-    first container), ``log`` (read that container's log), ``pod-proxy`` or ``port-forward`` (request a
-    path at a port, the two ``words``), ``port-read`` (read what a server says at a port by itself). Output
-    has to hold ``says``, whatever its case; with ``whole_line`` it has to be one of its lines, as a text of which another
-    one is the beginning proves nothing (``10.96.0.1`` of ``10.96.0.12``). ``restart`` requests a path that ends the first container and
-    compares the Pod's address before and after; ``renew`` deletes the Pod of a StatefulSet, whose next one has
-    to have its name, as host name and in DNS; ``end`` deletes the Pod, which has to take as many seconds
-    as ``says``, and no longer than its grace period. ``terminates`` (``TERMINATES``) deletes it likewise; so many seconds lie
-    between the moment when its server says in its log that it was told to end, and its container's end. ``first`` (``FIRST_PACKETS``) waits until all containers have
-    ended and reads in their logs when each first reached something: a container for each kind of path.
-    ``exit-code`` and ``message`` (``EXIT_CODE``, ``MESSAGE``) wait until all containers have ended: the first one's code
-    has to be ``says``, or its termination message hold it. ``restarts`` (``RESTARTS``) waits until the kubelet has
-    restarted the first container, with an event that holds ``says``. ``until-denied`` (``UNTIL_DENIED``) runs ``words`` like
-    ``exec``, again as long as they succeed. ``attach`` listens to what the first container writes from then on.
-    Of objects that make Pods (``model.workload``) ``makes`` wants a Pod that starts, and the object's status to tell
-    so; ``rolls-out`` changes a Deployment's template, and wants its Pod replaced while one of both is Ready; ``apart``
-    wants one of two Pods to start, and the other one to stay pending for a reason that holds ``says``.
+    Output must contain ``says``, ignoring case; with ``whole_line`` one of its lines must equal it,
+    as a prefix proves nothing (``10.96.0.1`` of ``10.96.0.12``). ``how`` is one of:
+
+    ``address``: compare the Pod's address, ``says`` is ``node``. ``exec``: run ``words`` in the
+    first container. ``until-denied``: the same, repeated while it succeeds. ``log``: read that
+    container's log; ``attach``: read what it writes from then on. ``pod-proxy``, ``port-forward``:
+    request a path at a port, the two ``words``. ``port-read``: read what a server sends by itself.
+    ``restart``: request a path that ends the first container, and compare the Pod's address before
+    and after. ``renew``: delete a StatefulSet's Pod; the next one must have its name, as hostname
+    and in DNS. ``end``: delete the Pod, which must take ``says`` seconds, at most its grace period.
+    ``terminates``: delete it; ``says`` seconds must pass between the server's log entry of the
+    signal and the container's end. ``first``: wait until all containers, one per kind of path, have
+    ended, and read in their logs when each first reached something. ``exit-code``, ``message``:
+    wait likewise; the first container's code must be ``says``, or its termination message contain
+    it. ``restarts``: wait until the kubelet has restarted the first container, with an event that
+    contains ``says``.
+
+    For workloads (``model.workload``): ``makes``: a Pod must start and the object's status show it.
+    ``rolls-out``: change a Deployment's template; its Pod must be replaced while one of the two is
+    Ready. ``apart``: one of two Pods must start, the other stay pending, ``says`` in its reason.
     """
 
     how: str
@@ -121,7 +124,7 @@ class Afterwards:
 
     @property
     def by_itself(self) -> bool:
-        """Whether no step follows: only the Pod's own result is read, whether it became Ready or not."""
+        """Whether no step follows: only the Pod's own result is read, Ready or not."""
         return self.how in {FIRST_PACKETS, EXIT_CODE, MESSAGE, RESTARTS}
 
 
@@ -129,20 +132,20 @@ class Afterwards:
 class Case:
     """One of several cases that a flow tests in the same place: the object varies, not the path.
 
-    ``label`` is the last part of the check's id. ``object`` is the Kubernetes object as JSON, for
-    questions that send one. ``field`` is what a rejection has to name, spelled as ``details.causes``
-    of a ``Status`` spells it (``spec.hostPID``): rejected for another reason proves nothing.
-    ``counter`` is the same object without what is in question: a rejection counts beside its
-    acceptance. ``outcome`` replaces the flow's claim, and ``os`` keeps the case to nodes of that system.
-    For ``INSPECT`` the label names the rule, and ``when`` says what the rule is about (``overlay``,
-    ``dsr`` …): elsewhere it is not run. ``beside_pod`` wants a Pod of the run on the node, to be looked at,
-    where it may make any.
+    ``label`` is the last part of the check's id. ``object`` is a Kubernetes object as JSON, for
+    questions that send one. ``field`` is what a rejection must name, spelled as in
+    ``details.causes`` of a ``Status`` (``spec.hostPID``): a rejection for another reason proves
+    nothing. ``counter`` is the same object without what is tested: a rejection counts only if it is
+    accepted. ``outcome`` replaces the flow's claim, and ``os`` limits the case to nodes of that OS.
+    For ``INSPECT``, the label names the rule, and ``when`` where it applies (``overlay``, ``dsr``
+    …); ``beside_pod`` wants a Pod of the run to inspect on the node, if it may have one.
 
-    For ``ADMIT``, ``level`` is the level of Pod Security of the namespace that is used, where it is not the
-    run's own. ``then`` may be ``steered``: the Pod names a RuntimeClass that is there already.
+    For ``ADMIT``, ``level`` is the namespace's Pod Security level, if it is not the run's own
+    namespace. ``then`` may be ``steered``: the Pod names an existing RuntimeClass.
 
-    For ``START``, ``pods`` are so many of them at the same time, over the nodes of a node pool, and ``reasons`` are texts of which a failure has to show one: a Pod that stays away for
-    another reason proves nothing. ``then`` is what is done once it has started.
+    For ``START``, ``pods`` are that many at the same time over the nodes of a node pool, and a
+    failure must show one of ``reasons``: a Pod that fails for another reason proves nothing.
+    ``then`` is what is done once it has started.
     """
 
     label: str
@@ -161,9 +164,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """One concrete question: from where, to what, how.
+    """One concrete action: from where, to what, how.
 
-    A check has one; each of its positive controls is one more.
+    A check has one, and one more for each positive control.
     """
 
     source: Vantage
@@ -173,30 +176,30 @@ class Action:
     question: Question = Question.REACH
     resolver: Resolver | None = None
     size: int | None = None
-    """For ``PING``: bytes of payload in packets that must not be split; ``None`` leaves both to ping. For ``REACH``: bytes
-    of payload that a request carries beside the question, and its answer back; ``None`` sends the question alone. For
-    ``PATH_MTU``: bytes of the Pods' MTU, ``None`` where it is not known."""
+    """For ``PING``: bytes of payload in unfragmented packets; ``None`` leaves both to ping. For
+    ``REACH``: bytes of payload that request and answer carry in addition; ``None`` sends none. For
+    ``PATH_MTU``: the Pods' MTU in bytes, ``None`` if unknown."""
     connections: int = 1
-    """For ``DISTRIBUTE``: how many new connections from distinct source ports. For ``LOSS`` and ``FLOWS``: how many tries. For
-    ``SCALE``: how many Services. For ``START``: how many Pods at the same time."""
+    """For ``DISTRIBUTE``: new connections from distinct source ports. For ``LOSS`` and ``FLOWS``:
+    tries. For ``SCALE``: Services. For ``START``: Pods at the same time."""
     pause: float = 0
-    """For ``DISTRIBUTE``: seconds between the connections."""
+    """For ``DISTRIBUTE``: seconds between connections."""
     case: Case | None = None
-    """For ``ADMIT``, ``INSPECT`` and ``START``: what exactly is tested."""
+    """For ``ADMIT``, ``INSPECT`` and ``START``: the case tested."""
 
     @property
     def makes_many_pods(self) -> bool:
-        """Whether several Pods are created at the same time; nothing else may be tested meanwhile."""
+        """Whether several Pods are created at once; no other check may run meanwhile."""
         return self.question is Question.START and self.connections > 1
 
     @property
     def is_process(self) -> bool:
-        """Whether the source has to start a program to probe, because there is no HTTP request for it."""
+        """Whether the source must start a program, because no HTTP request can do it."""
         match self.question:
             case Question.PING | Question.IDLE | Question.WITNESS:
                 return True
             case Question.REACH if self.target.existing is not None:
-                return True  # which sends nothing: a request might mean something to a server of others
+                return True  # it sends nothing: a request could have an effect on a foreign server
             case Question.REACH | Question.RESOLVE | Question.DISTRIBUTE | Question.CHURN:
                 return self.resolver is not None and self.resolver.is_process
             case Question.DURING:  # a process keeps the source port of a flow
@@ -210,14 +213,14 @@ class Action:
 
     @property
     def captured_on(self) -> tuple[str, ...]:
-        """The names of the nodes that capture it: those of both ends; none except for ``WITNESS``."""
+        """The nodes that capture, those of both ends; none except for ``WITNESS``."""
         if self.question is not Question.WITNESS:
             return ()
         return tuple(dict.fromkeys(node for node in (self.source.node, self.target.node) if node))
 
     @property
     def answered_on_host(self) -> bool:
-        """Whether a Pod on the target node's own network has to answer; kubelet and kernel answer by themselves."""
+        """Whether a hostNetwork Pod on the target node must answer, not kubelet or kernel."""
         match self.protocol:
             case Protocol.UDP:
                 return self.target.descriptor.on_node_network
@@ -243,7 +246,7 @@ class Control:
 class Member:
     """One node, or one ordered pair of nodes, of a check.
 
-    ``label`` names its nodes (``win-3 → linux-2``) and is unique in its check.
+    ``label`` names the nodes (``win-3 → linux-2``) and is unique within the check.
     """
 
     label: str
@@ -253,7 +256,7 @@ class Member:
 
 
 def counted(labels: Collection[str]) -> str:
-    """Return how many nodes, or pairs of nodes, there are by the labels of members: ``1 pair of nodes``."""
+    """Count the nodes, or pairs of nodes, that members' labels name: ``1 pair of nodes``."""
     ends = (label.partition(" → ") for label in labels)
     pairs = any(arrow and source != target for source, arrow, target in ends)
     word = "pair" if pairs else "node"
@@ -265,10 +268,10 @@ def counted(labels: Collection[str]) -> str:
 class Check:
     """One flow made concrete.
 
-    ``id`` is stable and made of node pools, never of nodes (``check_id``).
-    ``needs`` are capabilities of the source probe (``ping``) that are discovered before it is probed.
-    A check with ``members`` is never run itself: each of them is, and its own action says only what they share.
-    ``alike`` is the flow whose documented limitations hold for this one, too.
+    ``id`` is stable and consists of node pools, never of nodes (``check_id``). ``needs`` are
+    capabilities of the source probe (``ping``), discovered before it runs. A check with ``members``
+    is never run itself; they are, and its action holds only what they share. ``alike`` is a flow
+    whose limitations also hold for this one.
     """
 
     id: str
@@ -288,7 +291,7 @@ class Check:
 
     @property
     def each(self) -> "tuple[Check, ...]":
-        """The checks that are run: its members, each as a check with its own id, or the check itself."""
+        """The checks that run: members as checks with their own ids, or the check itself."""
         if not self.members:
             return (self,)
         return tuple(
@@ -306,7 +309,7 @@ class Check:
 
     @property
     def actions(self) -> Iterator[Action]:
-        """All its actions: its own or its members', and those of their positive controls."""
+        """All actions: its own or its members', and those of their positive controls."""
         for holder in self.members or (self,):
             yield holder.action
             for control in holder.controls:
@@ -332,7 +335,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip:
-    """A check, or a whole flow, that is planned but does not apply or cannot be run, and why."""
+    """A check, or a whole flow, that was planned but does not apply or cannot run, and why."""
 
     id: str
     flow: str
@@ -347,9 +350,9 @@ class ProbePod:
 
     ``purpose`` is ``probe``, ``resolver``, ``server``, ``unready``, ``hostport`` or ``node``.
 
-    A ``probe`` runs a full ``netexec`` inside the pod network; a ``resolver`` is one more with a
-    ``dnsPolicy`` of its own (a ``node`` may have one too). A ``server`` and a ``node`` pod serve
-    overridden handlers only, because NodePorts and host addresses expose them.
+    A ``probe`` runs a full ``netexec`` in the Pod network; a ``resolver`` is a probe with its own
+    ``dnsPolicy`` (a ``node`` may have one too). ``server`` and ``node`` Pods serve only overridden
+    handlers, because NodePorts and host addresses expose them.
     """
 
     name: str
@@ -371,7 +374,7 @@ class ServiceObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that a run will do: same facts, same plan, same ids, in the same order."""
+    """Everything that a run will do: the same facts give the same plan, ids and order."""
 
     checks: tuple[Check, ...]
     skips: tuple[Skip, ...]
@@ -380,6 +383,6 @@ class Plan:
 
     @property
     def each(self) -> Iterator[Check]:
-        """What is run: the members of all checks, each as a check."""
+        """The checks that run, with members in place of their checks."""
         for check in self.checks:
             yield from check.each

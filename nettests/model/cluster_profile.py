@@ -17,48 +17,50 @@ from nettests.resources import lines_of
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
 """The probe image: the first release line with Windows Server 2019, 2022 and 2025 builds."""
 CAPTURE = "docker.io/nicolaka/netshoot:v0.13"
-"""The usual image that captures on Linux nodes: it has tcpdump, timeout, pkill and curl."""
+"""Default image that captures on Linux nodes: it has tcpdump, timeout, pkill and curl."""
 DOCUMENTATION_ADDRESSES: Network = IPv4Network("192.0.2.0/24")
 """TEST-NET-1 of RFC 5737: assigned to no host, and not routed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Every delay and deadline of a run, in seconds, and how often things are tried.
+    """Every delay and deadline of a run in seconds, and numbers of tries.
 
-    ``dial`` is netexec's own fixed client timeout (agnhost ``netexec`` source): the others leave room
-    around it. Windows programs a Service's load balancers within about a minute (``convergence``).
+    ``dial`` is netexec's own fixed client timeout (agnhost ``netexec`` source), and the others
+    leave room around it. Windows programs a Service's load balancers within about a minute
+    (``convergence``).
     """
 
     ready: float = 600
-    """Pods have to be Ready; pulling a Windows image takes minutes."""
+    """Pods must be Ready; pulling a Windows image takes minutes."""
     stuck: float = 35
-    """A pod in a state that does not heal by itself (ImagePullBackOff …) fails after so long: a kubelet pulls again
-    after 10 s and after 20 s more."""
+    """A Pod in a state that does not heal by itself (ImagePullBackOff …) fails after this: a
+    kubelet retries a pull after 10 s and 20 s more."""
     acknowledged: float = 20
-    """A Pod whose kubelet has not set ``status.startTime`` so long after it was bound fails: kubelets do at once, and
-    write each status again within 10 s (``syncPeriod``, pkg/kubelet/status/status_manager.go); twice that, and never
-    longer than ``stuck``."""
+    """A Pod fails if its kubelet has not set ``status.startTime`` this long after binding. Kubelets
+    do at once, and rewrite each status within 10 s (``syncPeriod``,
+    pkg/kubelet/status/status_manager.go); this is twice that, at most ``stuck``."""
     listening: float = 15
-    """The servers of Ready pods have to answer by pod address."""
+    """Servers of Ready Pods must answer by Pod address."""
     convergence: float = 60
-    """Services and names have to answer their users on Windows nodes."""
+    """Services and names must answer their clients on Windows nodes."""
     convergence_linux: float = 30
-    """The same on Linux nodes, and on any node after a Service that was made later answers there: kube-proxy is held to
-    30 s by Kubernetes' scalability tests (kubernetes/perf-tests, ``NetworkProgrammingLatency``)."""
+    """The same on Linux nodes, and on any node once a later Service answers there: Kubernetes'
+    scalability tests allow kube-proxy 30 s (kubernetes/perf-tests,
+    ``NetworkProgrammingLatency``)."""
     load_balancer: float = 120
-    """Services of type LoadBalancer have to be assigned an address; clouds take a minute or two."""
+    """Services of type LoadBalancer must get an address; clouds take a minute or two."""
     dial: float = 5
     idle: float = 300
-    """A connection is silent for so long before it is used again."""
+    """How long a connection is idle before it is used again."""
     flow_memory: float = 240
-    """Switches are known to remember a flow for so long: a shorter silence would show nothing."""
+    """How long switches are known to remember a flow: a shorter idle time shows nothing."""
     names: float = 45
-    """A dial by name may take so much longer: where DNS is silent, a Linux resolver queries each of four
-    names of a search list twice, for 5 s."""
+    """Extra time of a dial by name: with silent DNS, a Linux resolver queries each of four names of
+    a search list twice, for 5 s."""
     names_cached: float = 30
-    """A name may lead to a Pod's former address for so long: CoreDNS and NodeLocal DNSCache are installed with
-    ``cache 30``, for names that exist and that do not."""
+    """How long a name may lead to a Pod's former address: CoreDNS and NodeLocal DNSCache ship with
+    ``cache 30``, for existing and denied names."""
     channel: float = 15
     """One answer over a control channel, beyond the dial itself."""
     execute: float = 30
@@ -67,28 +69,28 @@ class Timing:
     """Waiting for the run's namespace to go."""
     api_connect: float = 5
     api_read: float = 30
-    """A connection to the API server, and the silence between two reads of an answer."""
+    """Connecting to the API server, and the silence between two reads of an answer."""
     api_answer: float = 120
-    """One answer of the API server to its last byte; a watch has its own end."""
+    """One answer of the API server to its last byte; a watch has a limit of its own."""
     api_tries: int = 5
-    """A request that meets 429, 5xx or a lost connection is sent so often in all."""
+    """Tries in all of a request that gets 429, 5xx or a lost connection."""
     api_tokens: int = 20
-    """A request whose token has expired meanwhile is sent again with the next one so often, beside."""
+    """Additional tries of a request whose token expired, each with the next token."""
     api_first_pause: float = 0.2
     api_longest_pause: float = 5
-    """Between two tries: doubled each time, or what Retry-After says, up to the longest; with jitter."""
+    """Longest pause between two tries: doubled each time, or as Retry-After says, with jitter."""
     channel_tries: int = 3
-    """A stream (exec, port-forward) that is lost is opened so often in all."""
+    """Tries in all of a stream (exec, port-forward) that is lost."""
     lease: float = 30
-    """A run that does not renew its Lease for so long is dead; it renews three times as often."""
+    """A run whose Lease was not renewed for this long is dead; it renews three times as often."""
     successes: int = 3
-    """A positive result needs so many in a row."""
+    """Successes in a row that a positive result needs."""
     failures: int = 2
-    """A negative result needs so many, with the controls between them."""
+    """Failures in a row that a negative result needs, with the controls between them."""
     client_addresses: int = 8
-    """Of many new connections, so many request the client's port, to prove that ports differ."""
+    """How many of many new connections request the client's port, to prove that ports differ."""
     per_probe: int = 16
-    """Concurrent questions over one probe's HTTP channel."""
+    """Concurrent requests over one probe's HTTP channel."""
     exec_linux: int = 12
     exec_windows: int = 6
     """Concurrent processes on one node; on Windows they leak and deadlock (k/k #98102, #124700)."""
@@ -96,14 +98,14 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticsLimits:
-    """How much is collected about failing checks. ``subjects`` 0 collects nothing."""
+    """Limits of what is collected about failing checks; with 0 ``subjects``, nothing."""
 
     seconds: float = 60
-    """All of it has to be read in this time."""
+    """Deadline for all of it."""
     subjects: int = 24
-    """So many nodes, Services and Pods, the most urgent first."""
+    """Nodes, Services and Pods, the most urgent first."""
     item_bytes: int = 262_144
-    """One file; longer ones are cut and say so."""
+    """Bytes of one file; longer ones are truncated and say so."""
     total_bytes: int = 16_777_216
     """All files of a run."""
     log_lines: int = 1000
@@ -112,7 +114,7 @@ class DiagnosticsLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedKubeProxy:
-    """kube-proxy's settings on the nodes of one OS; ``source_vip`` maps a node's name to its VIP."""
+    """kube-proxy's settings on the nodes of one OS; ``source_vip`` maps node names to VIPs."""
 
     version: KubernetesVersion | None = None
     mode: str | None = None
@@ -145,12 +147,12 @@ class StatedFacts:
 class Images:
     """Which image probes run on which node, and where images come from.
 
-    ``by_system`` maps ``linux``, ``windows`` or one build (``windows-20348``) to an image. An image that
-    is named is used as it stands; ``registry`` replaces the registry of those that are not named.
-    ``pull_secrets`` are Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes
-    one, and so does ``pull_secret`` (``namespace/name``), whose content a run reads into ``pull_secret_data``.
-    What they hold never reaches a journal or a report. ``pre_pull`` has every image pulled onto its
-    nodes before a run tests anything; ``require_digest`` refuses images that are named by tag.
+    ``by_system`` maps ``linux``, ``windows`` or a build (``windows-20348``) to an image, which is
+    used as it is; ``registry`` replaces the registry of all other images. ``pull_secrets`` are
+    Secrets of the namespace; ``pull_secret_file`` (a Docker ``config.json``) becomes one, as does
+    ``pull_secret`` (``namespace/name``), whose content a run reads into ``pull_secret_data``. Their
+    content never reaches a journal or a report. ``pre_pull`` pulls every image onto its nodes
+    before a run tests anything; ``require_digest`` refuses images by tag.
     """
 
     probe: str | None = None
@@ -163,7 +165,7 @@ class Images:
     pre_pull: bool = False
     require_digest: bool = False
     capture: str = ""
-    """What captures on Linux nodes, for traces alone; the usual one if empty."""
+    """Image that captures on Linux nodes, only for traces; empty for the default."""
 
 
 Amounts = Mapping[str, Mapping[str, str]]
@@ -177,7 +179,7 @@ WINDOWS_RESOURCES: Amounts = {
     "requests": {"cpu": "20m", "memory": "64Mi"},
     "limits": {"cpu": "2", "memory": "1Gi"},
 }
-"""Far above what a probe uses: limits exist for namespaces that demand some, or else impose their own."""
+"""Far above what a probe uses: for namespaces that require limits or would set their own."""
 
 
 _MESHES = [line.split(" ") for line in lines_of("nettests.model", "outside_meshes.txt")]
@@ -185,15 +187,15 @@ OUTSIDE_MESHES = {
     kind: {name: value for of, name, value in _MESHES if of == kind}
     for kind in ("labels", "annotations")
 }
-"""By these Pods opt out of sidecars, which would answer in their place."""
+"""Opt Pods out of sidecars, which would answer in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodSettings:
-    """Settings that every Pod of a run gets: none of them changes what a check targets.
+    """Settings of every Pod of a run; none changes what a check targets.
 
-    ``node_selector`` also keeps nodes that do not have these labels out of the run. ``tolerations`` are
-    objects as the API takes them, on top of those for the node's own taints.
+    ``node_selector`` also excludes nodes without these labels from the run. ``tolerations`` are API
+    objects, in addition to those for the node's own taints.
     """
 
     labels: Mapping[str, str] = field(default_factory=lambda: OUTSIDE_MESHES["labels"])
@@ -205,7 +207,7 @@ class PodSettings:
     windows_resources: Amounts = field(default_factory=lambda: WINDOWS_RESOURCES)
 
     def resources(self, os: OS) -> Amounts:
-        """Return what a container on a node of ``os`` requests and may use."""
+        """Return the requests and limits of a container on a node of ``os``."""
         return self.windows_resources if os is OS.WINDOWS else self.linux_resources
 
 
@@ -213,7 +215,7 @@ class PodSettings:
 class ClusterProfile:
     """What the user states about a cluster. The default states nothing, and nothing external is contacted.
 
-    ``nodePools`` pins groups of nodes to node pool names, so that ids survive whatever happens to labels.
+    ``nodePools`` pins groups of nodes to node pool names, so that ids do not depend on labels.
     ``external_proxy`` and ``external_udp_proxy`` may carry credentials: they never reach a journal or a report.
     """
 
@@ -224,14 +226,14 @@ class ClusterProfile:
     external_ips: Network = DOCUMENTATION_ADDRESSES
     """The range from which Services get ``externalIPs``; no host may have an address in it."""
     network_policy: bool = True
-    """Whether a NetworkPolicy keeps others in the pod network from the probes, where one may be made."""
+    """Whether a NetworkPolicy keeps other Pods from the probes, if the run may create one."""
     existing_services: bool = True
-    """Whether every node connects to a few Services that the cluster has already."""
+    """Whether every node connects to a few existing Services."""
     pools: dict[str, tuple[str, ...]] = field(default_factory=dict)
     fleet_nodes: str = ALL
     """Which nodes are tested: ``all``, ``sample`` (two of each node pool) names or a selector."""
     excluded_nodes: tuple[str, ...] = ()
-    """Nodes that a run leaves out, as its command line names them."""
+    """Nodes that the command line excludes from the run."""
     scale: Scale = field(default_factory=Scale)
     images: Images = field(default_factory=Images)
     pods: PodSettings = field(default_factory=PodSettings)

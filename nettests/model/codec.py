@@ -1,6 +1,6 @@
 """The JSON form of the vocabulary, both ways.
 
-Used by the journal, the reports and the hand-over of facts to xdist workers. It knows how values are
+Used by the journal, the reports and to pass facts to xdist workers. It knows how values are
 written, not what they mean.
 """
 
@@ -27,12 +27,12 @@ Read = Callable[[Any, type[Any]], Any]
 
 _NOBODY = Vantage(kind=VantageKind.EXTERNAL, probe="")
 _NOTHING = Target(kind=TargetKind.POD)
-"""The ends of an action that is written only for its manner."""
+"""The ends of an action that is written only for its other fields."""
 
 
 @dataclass(slots=True)
 class _Table:
-    """Values that are written once, with the number that rows use for them."""
+    """Values that are written once, with the number by which rows refer to them."""
 
     rows: list[Any] = field(default_factory=list)
     _numbers: dict[Any, int] = field(default_factory=dict)
@@ -75,7 +75,7 @@ def members_to_data(members: Sequence[Member], write: Write) -> dict[str, Any]:
 
 
 def members_of_data(data: Any, read: Read) -> tuple[Member, ...]:
-    """Return the members that ``members_to_data`` wrote."""
+    """Return the members written by ``members_to_data``."""
     if not data:
         return ()
     sources = [read(source, Vantage) for source in data["sources"]]
@@ -115,7 +115,7 @@ _KEYS: dict[type, dict[str, str]] = {
     Target: {"pool": "role"},
     Vantage: {"pool": "role"},
 }
-"""Fields that were renamed in code and keep their old keys in journals and ``results.json``, which others read."""
+"""Renamed fields that keep their old keys in journals and ``results.json`` for other readers."""
 
 _converter = cattrs.Converter(forbid_extra_keys=False)
 
@@ -145,7 +145,6 @@ _MEMBERS = override(
 
 
 def _overrides(kind: type) -> dict[str, Any]:
-    """Return how fields of a kind are written; rare fields are left out if empty."""
     overrides: dict[str, Any] = {
         field: override(rename=key) for field, key in _KEYS.get(kind, {}).items()
     }
@@ -159,7 +158,7 @@ _RARE: dict[type, tuple[str, ...]] = {
     Judgement: ("members",),
     MembersJudged: ("message", "expected", "observed", "next_step", "limitation"),
 }
-"""Fields that most values of a kind lack: they are left out if empty."""
+"""Fields that most values of a kind lack; omitted if empty."""
 
 
 def _is_special(kind: Any) -> bool:

@@ -4,17 +4,17 @@ Sources: "DNS for Services and Pods". Suites give them to ``NameForm``; ``probes
 """
 
 DEFAULT_DOMAIN = "cluster.local"
-"""Kubernetes' default, which stands in for no cluster's own: only texts that anybody may know are told by it."""
+"""Kubernetes' default cluster domain, which identifies no cluster."""
 NAMESPACE_DOMAIN = "{namespace}.svc.{domain}"
 """The suffix of the names of all Services of a namespace."""
 SERVICE_FQDN = "{service}." + NAMESPACE_DOMAIN
 """The form of a Service's name that resolves everywhere."""
 HEADLESS_FQDN = "{subdomain}." + NAMESPACE_DOMAIN
-"""Of the headless Service over all servers."""
+"""The form of the headless Service's name over all servers."""
 POD_FQDN = "{pod}." + HEADLESS_FQDN
-"""Of a server, which has its name below that Service's."""
+"""The form of a server Pod's name, below the headless Service's."""
 KUBERNETES_FQDN = "kubernetes.default.svc.{domain}"
-"""The API server's Service, which every cluster has."""
+"""The name of the API server's Service, which every cluster has."""
 DOMAIN_ENDING = "{domain}"
 """The suffix of forms that are fully qualified without a search list."""
 DEFAULT_SEARCH = "default.svc.{domain}"
@@ -24,8 +24,8 @@ DEFAULT_SEARCH = "default.svc.{domain}"
 def absolute(template: str) -> str:
     """Return a fully qualified name with a final dot, so that no search list is applied.
 
-    Names of the cluster have fewer dots than ``ndots:5``: resolvers try each search domain before the name as it is, and a
-    DNS that is silent costs their time-outs once for each (resolv.conf(5)).
+    Cluster names have fewer dots than ``ndots:5``: resolvers try each search domain before the name
+    as it is, and silent DNS costs their time-outs for each (resolv.conf(5)).
     """
     return f"{template}." if is_whole(template) else template
 

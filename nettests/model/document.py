@@ -1,7 +1,7 @@
-"""YAML documents written by users: parsed, validated, every error with file, line, key and the nearest valid key.
+"""YAML documents from users: parsed, validated; errors with file, line, key and nearest valid key.
 
-Used for limitation manifests and cluster profiles. Takes text and a JSON Schema (draft 2020-12); the file's name is
-used in messages only.
+Used for limitation manifests and cluster profiles. Takes text and a JSON Schema (draft 2020-12);
+the file name only appears in messages.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,21 +18,21 @@ from nettests.model.yaml_text import read_yaml
 Path = Sequence[str | int]
 
 SHOWN = 5
-"""How many mistakes are reported at once."""
+"""Mistakes reported at once."""
 _VALUE_LENGTH = 80
-"""How many characters of a wrong value are repeated."""
+"""Characters of a wrong value that a message repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One valid document: plain nested data, and the line of each of its parts."""
+    """One valid document: plain nested data, and the line of each part."""
 
     file: str
     data: Any
     lines: Mapping[tuple[str | int, ...], int]
 
     def line(self, path: Path = ()) -> int:
-        """Return the line, from 1, of the deepest part of ``path`` whose place is known."""
+        """Return the line, from 1, of the deepest part of ``path`` with a known position."""
         whole = tuple(path)
         ends = (whole[:length] for length in range(len(whole), 0, -1))
         return next((self.lines[end] for end in ends if end in self.lines), 1)
@@ -44,7 +44,7 @@ class Document:
 
 
 def read_document(text: str, file: str, schema: Mapping[str, Any]) -> Document:
-    """Return the document in ``text``; ``ManifestError`` for what is no YAML or breaks the schema."""
+    """Parse the document in ``text``; ``ManifestError`` if it is no YAML or violates the schema."""
     data, lines = read_yaml(text, file)
     document = Document(file=file, data=data, lines=lines)
     problems = Draft202012Validator(schema).iter_errors(document.data)
@@ -72,7 +72,6 @@ def _deepest(problem: ValidationError) -> ValidationError:
 
 
 def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[int, str, str]]:
-    """Yield the mistakes of one problem: line, text with the key, and the nearest valid word."""
     path = list(problem.absolute_path)
     schema = problem.schema if isinstance(problem.schema, Mapping) else {}
     wanted: Any = problem.validator_value
@@ -95,7 +94,7 @@ def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[in
             text = f"{instance!r} is a number; write a version as a quoted text"
             yield _worded(document, path, text)
         case _:
-            # jsonschema repeats the value: for a file that is no document at all, the whole file.
+            # jsonschema repeats the value, which may be the whole file.
             value = one_line(repr(instance), limit=_VALUE_LENGTH)
             yield _worded(document, path, problem.message.replace(repr(instance), value))
 

@@ -15,28 +15,28 @@ from nettests.errors import (
 
 
 class ExitCode(IntEnum):
-    """What a run, or another command, tells its caller."""
+    """What a run or another command returns to its caller."""
 
     OK = 0
-    """Everything is as documented; nothing to repair, nothing in the way."""
+    """Everything is as documented; other commands found nothing to fix."""
     TESTS_FAILED = 1
-    """A check failed, was lifted or flaky; of other commands: something was found that somebody has to look into."""
+    """A check failed, was lifted or flaky; other commands found something to look into."""
     INTERRUPTED = 2
     INTERNAL_ERROR = 3
-    """A defect of nettests: one sentence on the terminal, the traceback with ``--debug``."""
+    """A bug in nettests: one sentence on the terminal, the traceback with ``--debug``."""
     USAGE_ERROR = 4
     """Wrong input or usage."""
     NO_TESTS_COLLECTED = 5
     UNKNOWN = 6
-    """Nothing worse than ``unknown``."""
+    """Nothing was worse than ``unknown``."""
     NOTHING_JUDGED = 7
-    """Nothing was judged, a required flow was skipped entirely, or no run could start on the cluster."""
+    """Nothing was judged, a required flow was skipped entirely, or no run could start."""
     KNOWN_BUGS = 8
-    """Everything is as documented, except for known bugs that show."""
+    """Everything is as documented, except known bugs that show."""
 
 
 def of_error(error: NettestsError) -> ExitCode:
-    """Return the exit code of a program that could not start for an error that a person can act on."""
+    """Return the exit code for an error that prevented the start and that a user can act on."""
     if isinstance(error, PlanError | ManifestError | PathError | NotInstalledError):
         return ExitCode.USAGE_ERROR
     return ExitCode.NOTHING_JUDGED

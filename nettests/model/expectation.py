@@ -1,7 +1,7 @@
 """What a check should observe, and which documented limitation says so.
 
-Written by ``expect`` from the suites' claims and the limitation manifests, read by ``judge`` and
-``report``. It does not say what was seen.
+``expect`` derives it from suites' claims and limitation manifests; ``judge`` and ``report`` read
+it. It does not contain what was observed.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from nettests.model.words import Category, Distribution, Outcome, SourceSeen
 class Expected:
     """An expected outcome, as exact as its source; ``None`` means that this part is not asserted.
 
-    ``alternatives`` are outcomes that satisfy it as well, where a source says that something fails and not how.
+    ``alternatives`` also satisfy it, if a source says that something fails but not how.
     """
 
     outcome: Outcome
@@ -37,7 +37,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Where a rule is written down: a document and its section, with an address where it has one."""
+    """The source of a rule: a document and its section, with a web address if it has one."""
 
     document: str
     section: str = ""
@@ -58,7 +58,7 @@ class AppliedLimitation:
     mechanism: str
     sources: tuple[Source, ...]
     because: tuple[str, ...]
-    """One sentence a condition, with the fact's value and origin, in the condition's order."""
+    """One sentence per condition, in order, with the fact's value and origin."""
     file: str
     line: int
 
@@ -89,7 +89,7 @@ class Expectation:
     entries: tuple[str, ...] = ()
     """Ids of all manifest entries that applied: deciding, agreeing, overridden or cancelled."""
     known_bugs: tuple[KnownBug, ...] = ()
-    """Where the outcome is open: the known bugs among the reasons, each with its symptom.
-    Empty where it is open because documents differ, are silent, or leave it to a setting."""
+    """If the outcome is open: the known bugs among the reasons, with their symptoms. Empty if the
+    documents differ, are silent or leave it to a setting."""
     among: tuple[Outcome, ...] = ()
-    """Where the outcome is open: those that the documents allow for; empty if it may be any."""
+    """If the outcome is open: those that the documents allow; empty if any is."""

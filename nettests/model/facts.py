@@ -1,7 +1,7 @@
-"""What is known of a cluster: frozen facts, each with where it was read or why it is unknown.
+"""Facts of a cluster, frozen, each with where it was read or why it is unknown.
 
 Written by ``cluster.discover`` (and completed by the cluster profile), read by ``plan`` and
-``expect``. A fact that could not be read is never guessed: it is an unknown ``Fact`` with its reason.
+``expect``. A fact that could not be read is never guessed: it is unknown, with a reason.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ T = TypeVar("T")
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 STATED = "cluster profile"
-"""The origin of facts that a user states."""
+"""Origin of facts that the user states."""
 EVERY_ADDRESS: tuple[Network, ...] = (IPv4Network("0.0.0.0/0"), IPv6Network("::/0"))
 
 
@@ -67,13 +67,13 @@ class KubeProxyFacts:
     dsr: Fact[bool]
     source_vip: Fact[Address]
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
-    """Whether it serves NodePorts at the node's loopback address, as in iptables mode on Linux."""
+    """Whether it serves NodePorts at the node's loopback address, as Linux iptables mode does."""
     as_pod: Fact[bool] = Fact(None, "it was not read")
-    """Whether a Pod of the node is kube-proxy; without a Pod it is a service of its host, or does not exist."""
+    """Whether kube-proxy is a Pod on the node; otherwise it is a host service or absent."""
 
     @property
     def replaced(self) -> bool:
-        """Whether something else serves Services: no kube-proxy runs."""
+        """Whether something other than kube-proxy serves Services."""
         return self.mode.value == "none"
 
 
@@ -105,22 +105,22 @@ class NodeFacts:
     cni_driver: Fact[str]
     host_process: Fact[bool]
     hostname: str = ""
-    """The label ``kubernetes.io/hostname``, by which Pods are pinned; most often the node's name."""
+    """The label ``kubernetes.io/hostname``, by which Pods are pinned; usually the node's name."""
     left_out: str = ""
-    """Why the run does not use the node although it is Ready and schedulable; empty if it does."""
+    """Why the run excludes a Ready and schedulable node; empty if it uses it."""
     firewall: Fact[bool] = Fact(None, "the API does not tell it")
     """Whether the Windows firewall is on; its stealth filter drops the RST and ICMP of closed ports."""
     dns_suffixes: Fact[tuple[str, ...]] = Fact(None, "the API does not tell it")
     """The suffixes that nslookup appends to names in a Windows Pod of the node; ``{namespace}`` is the Pod's."""
     empty: Fact[bool] = Fact(None, "only of cordoned Windows nodes it is read")
-    """Whether the node is cordoned and no Pod runs on it that has an address of its own."""
+    """Whether the node is cordoned and has no Pod with an address of its own."""
     zone: Fact[str] = Fact(None, "it was not read")
-    """The node's zone (``topology.kubernetes.io/zone``), by which kube-proxy follows topology hints."""
+    """The node's zone (``topology.kubernetes.io/zone``), used by kube-proxy for topology hints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CniFacts:
-    """The network plugin: ``plugin`` as ``flannel``, ``calico`` …; overlay settings where they apply.
+    """The network plugin (``flannel``, ``calico`` …), with overlay settings where they apply.
 
     A node's own driver (``l2bridge``, ``overlay`` …) is on ``NodeFacts.cni_driver``.
     """
@@ -130,22 +130,22 @@ class CniFacts:
     vni: Fact[int]
     vxlan_port: Fact[int]
     mtu: Fact[int] = Fact(None, "it was not read")
-    """The largest IP packet that leaves a pod in one piece."""
+    """The largest IP packet in bytes that leaves a Pod unfragmented."""
     nat_exceptions: Fact[tuple[Network, ...]] = Fact(None, "it was not read")
-    """Destinations that Windows pods reach without ``OutBoundNAT`` (its ``ExceptionList``)."""
+    """Destinations excluded from ``OutBoundNAT`` of Windows Pods (``ExceptionList``)."""
     nat_outgoing: Fact[bool] = Fact(None, "it was not read")
-    """Whether Calico's IP pools give what leaves the cluster the node's address (``natOutgoing``)."""
+    """Whether Calico's IP pools use source NAT for external traffic (``natOutgoing``)."""
     loopback_dsr: Fact[bool] = Fact(None, "it was not read")
-    """Whether the plugin's option ``loopbackDSR`` is set, which uses DSR for what a Pod sends to itself."""
+    """Whether the plugin sets ``loopbackDSR``: DSR for traffic from a Pod to itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalTarget:
-    """A server outside the cluster that the user declared; nothing is contacted without one.
+    """A server outside the cluster that the user declared; nothing else outside is contacted.
 
-    ``tcp_port`` answers HTTP; with ``reports_client_address`` its ``/clientip`` answers as agnhost's
-    ``netexec`` does, and so does ``udp_port`` to the datagram ``clientip``, and nothing on the way
-    translates nodes' addresses.
+    ``tcp_port`` answers HTTP. With ``reports_client_address`` its ``/clientip`` answers like
+    agnhost's ``netexec``, ``udp_port`` answers the datagram ``clientip``, and nothing in between
+    translates node addresses.
     """
 
     address: Address | None = None
@@ -169,9 +169,9 @@ class ExternalTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExistingService:
-    """A Service that the cluster has already, by ``namespace/name``: its ClusterIP, and a TCP port that has endpoints.
+    """An existing Service by ``namespace/name``: its ClusterIP and a TCP port with endpoints.
 
-    ``own`` Services are the API server's and that of the cluster's DNS, which every Pod may reach.
+    ``own`` Services are the API server's and cluster DNS, which every Pod may reach.
     """
 
     name: str
@@ -181,15 +181,15 @@ class ExistingService:
 
 
 ALL, SAMPLE = "all", "sample"
-"""Which nodes are tested: every usable one, or two of each node pool."""
+"""Which nodes are tested: all usable ones, or two of each node pool."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScope:
     """Which nodes are tested, as the user chose: ``all``, ``sample``, names or a label selector.
 
-    ``nodes`` are those that are named, or that the selector matches. ``seed`` selects which pairs of a large fleet are tested: it is
-    derived from the run, and is part of the facts so that the same facts give the same plan.
+    ``nodes`` are named or matched by the selector. ``seed`` selects node pairs of a large fleet: it
+    is derived from the run and part of the facts, so that the same facts give the same plan.
     """
 
     chosen: str = ALL
@@ -199,13 +199,13 @@ class FleetScope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many connections and how many Services the checks of class ``costly`` make that look for a limit.
+    """How many connections and Services the ``costly`` checks create to look for a limit.
 
-    They are part of the facts so that the same facts give the same plan.
+    Part of the facts, so that the same facts give the same plan.
     """
 
     flows: int = 2000
-    """An eighth of the 16,384 ports that Windows hands out by default, and so few that no document denies them."""
+    """An eighth of Windows' 16,384 default ports, so few that no document rules them out."""
     services: int = 500
 
 
@@ -227,30 +227,30 @@ class ClusterFacts:
     external_vantage: str
     """``none`` (default), ``proxy`` or ``direct``."""
     external_udp: bool = False
-    """Whether the external vantage sends datagrams, too: directly, or through a proxy that relays them."""
+    """Whether the external vantage sends datagrams too, directly or through a proxy."""
     namespace: str = ""
-    """The existing namespace that a run uses; empty if the run creates one."""
+    """The existing namespace that a run uses; empty if the run creates its own."""
     pod_security: Fact[str] = Fact("privileged", "a namespace of the run's own")
     """The level of Pod Security that the run's namespace enforces."""
     privileged: Fact[bool] = Fact(None, "it was not run")
-    """Whether the API server takes privileged and HostProcess containers (``--allow-privileged``); where it does
-    not, ``origin`` is in its own words."""
+    """Whether the API server accepts privileged and HostProcess containers
+    (``--allow-privileged``); if not, ``origin`` quotes its message."""
     denied: tuple[str, ...] = ()
-    """What this identity may not do, as ``Permission`` spells it; empty when all that is needed is allowed."""
+    """Denied permissions, spelled as ``Permission`` does; empty if nothing needed is denied."""
     pod_records: Fact[bool] = Fact(None, "it was not read")
     """Whether the cluster's DNS answers ``10-244-1-5.<namespace>.pod.<domain>``."""
     dns_pods: Fact[tuple[Address, ...]] = Fact(None, "they were not read")
-    """The addresses of the cluster DNS's pods."""
+    """The addresses of the cluster DNS Pods."""
     kubernetes_address: Fact[Address] = Fact(None, "it was not read")
     """The ClusterIP of the Service ``kubernetes`` in namespace ``default``."""
     existing_services: Fact[tuple[ExistingService, ...]] = Fact(None, "they were not read")
-    """The Services that every node dials beside those of the run: the cluster's own, and a few others."""
+    """Services that every node dials besides the run's: the cluster's own, and a few others."""
     runtime_classes: Fact[tuple[str, ...]] = Fact(None, "they were not read")
     """The RuntimeClasses with scheduling constraints, by name."""
     platform: Fact[str] = Fact(None, "it was not read")
-    """The managed service that the nodes' labels show: ``aks``, ``eks``, ``gke``, else ``other``."""
+    """The managed service according to node labels: ``aks``, ``eks``, ``gke``, else ``other``."""
     fleet: FleetScope = FleetScope()
-    """Which nodes are tested, and the seed of the pairs of a large cluster."""
+    """Which nodes are tested, and the seed for node pairs of a large cluster."""
     scale: Scale = Scale()
     """How many connections and Services are created to look for a limit."""
 

@@ -9,13 +9,13 @@ from itertools import pairwise
 
 
 def flags_in_log(log: str) -> dict[str, str]:
-    """Return the flags that a component printed when it started."""
+    """Return the flags that a component logged at its start."""
     # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
     return dict(re.findall(r'FLAG: --([\w-]+)="([^"\n]*)"', log))
 
 
 def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Return the flags among a container's command and arguments, scripts included."""
+    """Return the flags in a container's command and arguments, including scripts."""
     words = " ".join(arguments).split()
     flags: dict[str, str] = {}
     for word, following in pairwise([*words, "--"]):
@@ -24,5 +24,5 @@ def flags_in_arguments(arguments: Sequence[str]) -> dict[str, str]:
         if match is not None:
             bare = "true" if following.startswith("-") else following
             flags[match[1]] = match[2] if match[2] is not None else bare
-    # A script's own variables ($env:SOURCE_VIP) are not values.
+    # A script's own variables ($env:SOURCE_VIP) are no values.
     return {key: value for key, value in flags.items() if not value.startswith(("$", "%"))}

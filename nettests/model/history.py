@@ -1,7 +1,7 @@
-"""The records of one run's journal, put together by kind and by check. Pure.
+"""The journal records of one run, combined by kind and by check. Pure.
 
-Between the journal's records and everything made of a whole run: documents (``report``) and verdicts by other
-manifests (``session.rejudge``). Nothing is parsed or judged here.
+Used wherever a whole run is read: reports (``report``) and verdicts by other manifests
+(``session.rejudge``). Nothing is parsed or judged here.
 """
 
 from collections.abc import Iterable
@@ -48,18 +48,18 @@ TWICE = "the journal holds its observation twice"
 
 @dataclass(slots=True)
 class History:
-    """A run by its records; of repeated ones, the last one counts."""
+    """A run's records; the last of repeated ones counts."""
 
     begin: Begin = field(default_factory=Begin)
     end: End | None = None
-    """``None`` for a run that broke off."""
+    """``None`` for an aborted run."""
     facts: ClusterFacts | None = None
     planned: dict[str, Planned] = field(default_factory=dict)
     skips: dict[str, Skip] = field(default_factory=dict)
     raws: dict[str, list[Raw]] = field(default_factory=dict)
-    """All answers of a check, also those that arrived after it was done."""
+    """All answers of a check, including those that arrived after it was done."""
     done: dict[str, Done] = field(default_factory=dict)
-    """By check; ``distrust`` also reports wrong answers in the journal."""
+    """By check; ``distrust`` also covers inconsistent answers in the journal."""
     judged: dict[str, Judgement] = field(default_factory=dict)
     unused: tuple[UnusedLimitation, ...] = ()
     calibrations: list[Calibration] = field(default_factory=list)
@@ -70,14 +70,14 @@ class History:
     events: list[Event] = field(default_factory=list)
     diagnostics: list[Diagnostics] = field(default_factory=list)
     accepted: dict[str, AcceptedFailure] = field(default_factory=dict)
-    """Failures in the baseline, by check."""
+    """Accepted failures of the baseline, by check."""
     excused: bool = False
     """Whether the run's exit code ignores them."""
     _counted: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
-        """Return the history from these records."""
+        """Build the history from records."""
         history = cls()
         for record in records:
             history.add(record)
@@ -137,24 +137,24 @@ class History:
             case Calibrated():
                 self.calibrations.append(record.calibration)
             case Reading():
-                pass  # the facts that it completed follow it
+                pass  # completed facts follow the reading
             case _:
                 assert_never(record)
 
     def _end(self, done: Done) -> None:
-        """Note that a check is done, and distrust it if its answers are not those that were written."""
+        """Record that a check is done; distrust it if its answers are not those counted."""
         held = len(self.raws.get(done.check, ()))
         distrust = TWICE if done.check in self.done else _lacking(done, held) or done.distrust
         self.done[done.check] = replace(done, distrust=distrust)
         self._counted[done.check] = held
 
     def answers(self, check: str) -> tuple[Raw, ...]:
-        """Return the answers that a check had when it was done; all of them if it never was."""
+        """Return the answers a check had when it was done, or all of them if it never was."""
         raws = self.raws.get(check, [])
         return tuple(raws[: self._counted.get(check)])
 
     def expectations(self) -> dict[str, Expectation]:
-        """Return what is expected of every check that was planned, and of its members."""
+        """Return the expectation of every planned check and its members."""
         expectations: dict[str, Expectation] = {}
         for planned in self.planned.values():
             check = planned.check
@@ -168,7 +168,7 @@ class History:
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """The planned checks that do not apply, or could not be probed."""
+        """Planned checks that do not apply or could not run."""
         unfit = (
             finished.check
             for finished in self.done.values()
@@ -177,13 +177,13 @@ class History:
         return (*self.skips, *unfit)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return the verdict of all that was planned."""
+        """Return the verdict of every planned check."""
         judged = {judgement.check: judgement.verdict for judgement in self.judged.values()}
         return verdicts_of(self.planned, self.skipped, judged)
 
 
 def _lacking(done: Done, held: int) -> str | None:
-    """Return which of the counted answers are missing: the others alone may agree too easily."""
+    """Return which counted answers are missing: the rest alone may agree too easily."""
     if done.answers is None or done.answers == held:
         return None
     return f"the journal holds {held} of its {done.answers} answers"

@@ -1,7 +1,7 @@
-"""A journal record ↔ its line of JSON. Pure.
+"""Journal records as lines of JSON, both ways. Pure.
 
-``session.journal`` removes secrets from a record's data on the way into a line, and reads files of lines;
-``journal_records`` defines the records. Values of an unexpected shape raise what ``codec`` raises.
+``session.journal`` removes secrets from a record's data before it becomes a line, and reads files
+of lines; ``journal_records`` defines the records. Unexpected values raise what ``codec`` raises.
 """
 
 import json
@@ -27,7 +27,7 @@ from nettests.model.visible import escaped_json
 R = TypeVar("R", bound=Record)
 
 _KIND = "record"
-"""The field that holds this word."""
+"""The field with a record's kind."""
 _UNSAID: Mapping[type[Record], frozenset[str]] = {
     Done: frozenset(
         {"distrust", "skip", "late", "resent", "slow", "overloaded", "alone", "judgement"}
@@ -37,11 +37,11 @@ _UNSAID: Mapping[type[Record], frozenset[str]] = {
     Planned: frozenset({"others"}),
     Revised: frozenset({"others"}),
 }
-"""Fields that are left out of a line if they are empty."""
+"""Fields that are omitted from a line if they are empty."""
 
 
 def data_of(record: Record) -> dict[str, Any]:
-    """Return a record as the plain data of its line; empty fields may be left out."""
+    """Return a record as the plain data of its line; empty fields may be omitted."""
     if isinstance(record, Unknown):
         return record.data
     unsaid = _UNSAID.get(type(record), frozenset())
@@ -54,7 +54,7 @@ def data_of(record: Record) -> dict[str, Any]:
 
 
 def record_of(data: Mapping[str, Any]) -> Record:
-    """Return the record from the data of ``data_of``; unknown fields are ignored."""
+    """Return the record from its plain data; unknown fields are ignored."""
     kind = KINDS.get(data[_KIND])
     if kind is None:
         return Unknown(data=dict(data))
@@ -63,12 +63,12 @@ def record_of(data: Mapping[str, Any]) -> Record:
 
 
 def encode(data: Mapping[str, Any]) -> bytes:
-    """Return the line of a record's data, in which what a terminal obeys, and half a surrogate pair, is escaped."""
+    """Encode a record's data as a line, escaping terminal controls and lone surrogates."""
     return escaped_json(json.dumps(data, ensure_ascii=False)).encode() + b"\n"
 
 
 def decode(line: bytes, number: int | None = None) -> Record:
-    """Return the record of a line, by its ``number``; ``BrokenJournalError`` for what is no record at all."""
+    """Return the record of line ``number``; ``BrokenJournalError`` if it is not a record."""
     return record_of(_data_in(line, number))
 
 

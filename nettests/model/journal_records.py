@@ -1,7 +1,7 @@
-"""The records of a run's journal: one frozen value per kind. Pure.
+"""The records of a run's journal, one frozen value per kind. Pure.
 
-``session.journal`` writes them, ``journal_lines`` are their JSON, ``history`` puts those of one run together.
-``Record`` is the closed list of kinds; code that tells kinds apart ends with ``assert_never``.
+``session.journal`` writes them, ``journal_lines`` encodes them, ``history`` combines those of one
+run. ``Record`` is the closed list of kinds; code over all kinds ends with ``assert_never``.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from nettests.model.verdict import Judgement
 from nettests.model.words import Verdict
 
 NOT_STARTED = "the run could not start: "
-"""The beginning of the event of a run that could not start."""
+"""Start of the event of a run that could not start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestFile:
-    """One limitation manifest that a run read: its name as reports show it, and the digest of its text."""
+    """A limitation manifest that a run read: its name in reports, and the digest of its text."""
 
     file: str
     sha256: str
@@ -44,7 +44,7 @@ class UnusedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiagnosticsItem:
-    """One item that was read about a subject: its file in the subject's folder, or why there is none."""
+    """One item collected about a subject: its file in the subject's folder, or why it has none."""
 
     title: str
     file: str = ""
@@ -73,7 +73,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovered:
-    """The facts of the cluster; a later record adds what probes learned."""
+    """The facts of the cluster; a later record adds what probes found out."""
 
     KIND: ClassVar = "facts"
 
@@ -82,7 +82,7 @@ class Discovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limitations:
-    """The limitations that decide nothing on this cluster."""
+    """Limitations that decide nothing on this cluster."""
 
     KIND: ClassVar = "limitations"
 
@@ -91,7 +91,7 @@ class Limitations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfMembers:
-    """What is expected of some members of a check, by their labels."""
+    """The expectation of some members of a check, by their labels."""
 
     expectation: Expectation
     labels: tuple[str, ...]
@@ -99,7 +99,7 @@ class OfMembers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A planned check, and what is expected of it; ``others`` are members with a different expectation."""
+    """A planned check and its expectation; ``others`` are members with a different one."""
 
     KIND: ClassVar = "planned"
 
@@ -128,7 +128,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibrated:
-    """The answers of a node's tools to known questions."""
+    """Answers of a node's tools to known questions."""
 
     KIND: ClassVar = "calibration"
 
@@ -137,7 +137,7 @@ class Calibrated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised:
-    """The expectation of a planned check after its cluster's facts were completed."""
+    """The new expectation of a planned check once the facts of its cluster were completed."""
 
     KIND: ClassVar = "expected"
 
@@ -147,7 +147,7 @@ class Revised:
 
 
 def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMembers, ...]:
-    """Return the expectations of those members of a check that differ from most."""
+    """Return the expectations of members that differ from that of most members."""
     labels: dict[int, tuple[Expectation, list[str]]] = {}
     for member in check.members:
         expectation = expectations[member_id(check.id, member.label)]
@@ -169,13 +169,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """The record that a check was run to its end, or why it was not.
+    """A check was run to its end, or the reason why not.
 
-    ``answers`` counts those that are written. ``distrust`` says why nothing of them can be trusted, ``skip`` why
-    the check could not be run here; ``late``, ``resent`` and ``slow`` are those of ``Observation``.
-    ``overloaded`` are the attempts that an overloaded probe left without an answer, ``alone`` is the one that lost the
-    only datagram of the run (``parse.lost_datagram``). ``judgement`` is the
-    verdict of the process that observed: it counts once the check's test has taken it (``Judged``).
+    ``answers`` counts the answers written. ``distrust`` says why none of them can be trusted,
+    ``skip`` why the check could not run here; ``late``, ``resent`` and ``slow`` are those of
+    ``Observation``. ``overloaded`` are the attempts left unanswered by an overloaded probe,
+    ``alone`` is the attempt with the run's only lost datagram (``parse.lost_datagram``).
+    ``judgement`` is the observing process's verdict, which counts once ``Judged``.
     """
 
     KIND: ClassVar = "done"
@@ -194,7 +194,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convergence:
-    """How long one Service took until it answered a probe for the first time."""
+    """How long a Service took until it first answered a probe."""
 
     KIND: ClassVar = "convergence"
 
@@ -208,9 +208,10 @@ class Convergence:
 class Round:
     """One of the rounds in which a watch repeats the same checks.
 
-    ``ran`` counts checks, those of members each; ``red`` are those that were observed and not as documented, by id,
-    members included; ``unknown`` those without a usable answer. ``lost`` says why nothing was judged at all, as while the API server is away. Answers are written of each
-    check once: of the first round in which it was red, or of the last one that was judged.
+    ``ran`` counts checks or, for checks with members, members; ``red`` are those not as documented,
+    by id, members included; ``unknown`` those without a usable answer. ``lost`` is why nothing was
+    judged, as when the API server was away. Answers of each check are written once: from its first
+    red round, or the last judged one.
     """
 
     KIND: ClassVar = "round"
@@ -233,12 +234,12 @@ class Event:
     at: str
     text: str
     notable: bool = False
-    """Whether reports show it in a prominent place."""
+    """Whether reports show it prominently."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pulled:
-    """The pull of an image onto a node before anything was probed, or why it failed."""
+    """The pull of an image onto a node before the first probe ran, or why it failed."""
 
     KIND: ClassVar = "pull"
 
@@ -247,7 +248,7 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostics:
-    """What was collected about one subject that failing checks share; ``folder`` is below the run's."""
+    """What was collected about a subject of failing checks; ``folder`` is below the run's."""
 
     KIND: ClassVar = "diagnostics"
 
@@ -273,7 +274,7 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """The verdict of a check, as its test ended."""
+    """The verdict of a check at the end of its test."""
 
     KIND: ClassVar = "judged"
 
@@ -282,7 +283,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedFailure:
-    """A check with a deviation that the site has accepted: why, and until which day."""
+    """A check whose deviation the site accepts: why, and until which day."""
 
     check: str
     reason: str
@@ -291,7 +292,7 @@ class AcceptedFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """The failures in a site's baseline; ``excused`` is whether the run's exit code ignores them."""
+    """The failures in a site's baseline; ``excused`` is whether the exit code ignores them."""
 
     KIND: ClassVar = "accepted"
 
@@ -302,7 +303,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """The end of a run; one that was killed has none."""
+    """The end of a run; a run that was killed has none."""
 
     KIND: ClassVar = "end"
 
@@ -312,12 +313,12 @@ class End:
     requests: dict[str, int] = field(default_factory=dict)
     """The requests to the API server, by verb and resource."""
     stages: dict[str, float] = field(default_factory=dict)
-    """How many seconds each stage took, in order."""
+    """Seconds per stage, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A record of a kind that this version does not know: kept unchanged, and not reported."""
+    """A record of a kind unknown to this version: kept unchanged, but not reported."""
 
     data: dict[str, Any]
 
@@ -341,4 +342,4 @@ OfRun = (
 Record = OfCheck | OfRun | Unknown
 
 KINDS: Mapping[str, Any] = {kind.KIND: kind for kind in get_args(Record) if kind is not Unknown}
-"""The class of each kind, by the word in its lines."""
+"""The class of each kind, by its name in lines."""

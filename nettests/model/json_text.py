@@ -1,6 +1,6 @@
-"""Parse JSON from others within limits, so that neither its depth nor its size ends the process.
+"""Parse foreign JSON within limits, so that neither its depth nor its size can crash the process.
 
-Errors are ``ValueError``, as those of ``json`` are. Nothing is known here of what the data mean.
+Errors are ``ValueError``, as in ``json``.
 """
 
 import json
@@ -12,7 +12,7 @@ from nettests.model.limits import TooMuchError, spelled
 
 
 def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
-    """Return the data in ``text``; ``ValueError`` for what is no JSON, ``TooMuchError`` beyond a limit."""
+    """Parse ``text``; ``ValueError`` if it is no JSON, ``TooMuchError`` beyond a limit."""
     if len(text) > most:
         raise TooMuchError(f"it is larger than {spelled(most)}")
     try:
@@ -20,14 +20,14 @@ def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
     except RecursionError:
         raise _too_deep() from None
     brackets = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
-    # Most texts have too few brackets to be deep, and need not be walked.
+    # Most texts have too few brackets to be deep and need no walk.
     if sum(map(text.count, brackets)) > limits.DEPTH:  # type: ignore[arg-type]
         _bound_depth(loaded)
     return loaded
 
 
 def _finite(spelled_number: str) -> float:
-    """Return a number; neither JSON nor what is computed with one knows ``NaN``, ``Infinity`` or ``1e999``."""
+    """Parse a number; reject ``NaN``, ``Infinity`` and numbers that overflow (``1e999``)."""
     number = float(spelled_number)
     if not isfinite(number):
         raise ValueError(f"{spelled_number} is no number")
@@ -35,7 +35,6 @@ def _finite(spelled_number: str) -> float:
 
 
 def _bound_depth(loaded: Any) -> None:
-    """Walk level by level: no level of the data is one of this program's own calls."""
     level, depth = ([loaded] if isinstance(loaded, dict | list) else []), 0
     while level:
         depth += 1

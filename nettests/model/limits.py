@@ -1,7 +1,7 @@
-"""Size limits on everything written by others: texts of a cluster, answers, and users' files, each with its reason.
+"""Size limits on everything written by others: cluster text, answers, users' files, with reasons.
 
-A limit is far above what honest input needs, and far below what harms this process. Readers name their limit here;
-larger input raises ``TooMuchError``, never a crash.
+A limit is far above what honest input needs, and far below what harms this process. Readers use
+these limits; larger input raises ``TooMuchError`` and never crashes.
 """
 
 from nettests.errors import ClusterError, NettestsError
@@ -10,35 +10,35 @@ KIB = 1024
 MIB = 1024 * KIB
 
 DEPTH = 100
-"""Levels of nesting of YAML and JSON. Pod specs have about 15; Python's own readers stop near 1000."""
+"""Nesting levels of YAML and JSON. Pod specs have about 15; Python's own parsers stop near 1000."""
 ALIASES = 200
-"""Aliases in one YAML document. Manifests of ours have none."""
+"""Aliases in one YAML document. Our manifests have none."""
 NODES = 500_000
-"""Nodes of one YAML document with every alias expanded: a bomb makes many of a few lines."""
+"""Nodes of one YAML document with aliases expanded: a YAML bomb creates many from a few lines."""
 YAML_BYTES = 4 * MIB
-"""Of a profile, manifest, kubeconfig or ConfigMap. etcd takes no object above 1.5 MiB."""
+"""A profile, manifest, kubeconfig or ConfigMap. etcd accepts no object above 1.5 MiB."""
 JSON_BYTES = 64 * MIB
-"""Of one JSON text, as read. A page of a list holds 500 objects of at most 1.5 MiB, usually of 10 KiB."""
+"""One JSON text. A page of a list holds 500 objects of at most 1.5 MiB, usually of 10 KiB."""
 ANSWER_BYTES = 64 * MIB
-"""Of one answer of the API server: a page of 500 objects, or a log."""
+"""One answer of the API server: a page of 500 objects, or a log."""
 WATCH_LINE_BYTES = 4 * MIB
-"""Of one watch event: one object."""
+"""One watch event: one object."""
 PAGES = 400
 """Pages of one list: 200 000 objects. Kubernetes supports 150 000 Pods in a cluster."""
 EXEC_BYTES = 64 * MIB
-"""Of the output of one process in a container. HNS of a busy node prints about 5 MiB."""
+"""Output of one process in a container. HNS of a busy node prints about 5 MiB."""
 BODY_BYTES = 8 * MIB
-"""Of an answer of a probe or backend over HTTP or a port-forward. Netexec answers a few KiB."""
+"""An answer of a probe or backend over HTTP or port-forward. netexec answers with a few KiB."""
 HEAD_BYTES = MIB
-"""Of the answer to a WebSocket's handshake; for a port-forward, of everything besides the body."""
+"""Response to a WebSocket handshake; for a port-forward, everything but the body."""
 JOURNAL_LINE_BYTES = 256 * MIB
-"""Of one record of a journal: it may hold the output of several processes."""
+"""One journal record, which may contain the output of several processes."""
 JOURNAL_BYTES = 512 * MIB
-"""Of a journal that is read as a whole: that of a fleet of hundreds of nodes has some 100 MiB."""
+"""A journal that is read as a whole: a fleet of hundreds of nodes has some 100 MiB."""
 BUNDLE_BYTES = 64 * MIB
-"""Of an exported bundle, packed: a twentieth of what it holds."""
+"""An exported bundle, compressed: a twentieth of its content."""
 BUNDLE_EXPANDED_BYTES, BUNDLE_RATIO = 32 * MIB, 60
-"""Of all files of a bundle, unpacked: so much, or so many times its packed size, whichever is more."""
+"""All files of a bundle, expanded: this size, or this multiple of its compressed size if larger."""
 
 
 class TooMuchError(ValueError):
@@ -54,5 +54,5 @@ class BrokenJournalError(NettestsError):
 
 
 def spelled(count: int) -> str:
-    """Return a number of bytes for people: ``64 MiB``."""
+    """Format a number of bytes for people: ``64 MiB``."""
     return f"{count // MIB} MiB" if count >= MIB else f"{count} bytes"

@@ -1,9 +1,9 @@
-"""What questions that count or search measure: losses, the sizes that pass, how many connections succeed. Pure.
+"""Results of checks that count or search: losses, sizes that pass, connections that succeed. Pure.
 
-Losses come with confidence bounds by exact binomial statistics (Clopper and Pearson, Biometrika 26, 1934). Tries count as
-independent; loss in bursts makes the bounds narrower than they should be, never the estimate. ``plan`` and ``probes`` use
-them to know how many tries are enough, ``parse`` makes the values, ``judge`` and reports read them. What was expected is
-not known here.
+Losses come with exact binomial confidence bounds (Clopper and Pearson, Biometrika 26, 1934). Tries
+count as independent; bursts of loss make the bounds too narrow, but do not bias the estimate.
+``plan`` and ``probes`` use them to choose the number of tries, ``parse`` creates the values,
+``judge`` and reports read them.
 """
 
 import math
@@ -13,32 +13,32 @@ from functools import cache
 from typing import assert_never
 
 CLEAN = 1e-6
-"""The share that a healthy path may lose: Ethernet's bit error ratio of 1e-12 (IEEE 802.3) makes 1e-8 of full frames."""
+"""Loss rate of a healthy path: 1e-8 of full frames at Ethernet's bit error ratio (IEEE 802.3)."""
 FALSE_RATE = 1e-6
-"""The chance that a path which loses no more than that counts as lossy."""
+"""Probability that such a path counts as lossy."""
 PROVEN_RATE = 0.01
 """A loss at this rate is proven …"""
 POWER = 0.99
-"""… with this chance, on each path."""
+"""… with this probability, on each path."""
 CONFIDENCE = 0.99
-"""The confidence of the interval that reports show."""
+"""Confidence of the interval shown in reports."""
 _HALVINGS = 60
 _NOTHING = 1e-18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossEstimate:
-    """``lost`` of ``sent`` tries were lost; the share lies between ``low`` and ``high`` (99 % confidence)."""
+    """``lost`` of ``sent`` tries were lost; the rate is ``low`` to ``high`` (99 % confidence)."""
 
     sent: int
     lost: int
     low: float
     high: float
     proven: bool
-    """Whether a healthy path would lose this many only once in a million times."""
+    """Whether a healthy path would lose this many only once in a million cases."""
 
     def __str__(self) -> str:
-        """Return it for people: ``7 of 664 lost (1.1 %, 99 % confidence 0.3 to 2.4 %)``."""
+        """Return the text for people: ``7 of 664 lost (1.1 %, 99 % confidence 0.3 to 2.4 %)``."""
         share = self.lost / self.sent if self.sent else 0.0
         bounds = f"99 % confidence {self.low * 100:.1f} to {self.high * 100:.1f} %"
         return f"{self.lost} of {self.sent} lost ({share * 100:.1f} %, {bounds})"
@@ -64,13 +64,13 @@ def proves_loss(sent: int, lost: int) -> bool:
 
 
 def fewest_lost(sent: int) -> int:
-    """Return how many of ``sent`` have to be lost to prove a loss; ``sent + 1`` if even all would not."""
+    """Return how many of ``sent`` must be lost to prove a loss; ``sent + 1`` if all would not."""
     return next((lost for lost in range(1, sent + 1) if proves_loss(sent, lost)), sent + 1)
 
 
 @cache
 def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
-    """Return the fewest tries by which a loss of ``rate`` is proven with the chance ``power``."""
+    """Return the fewest tries that prove a loss of ``rate`` with the probability ``power``."""
     sent = 1
     while tail(sent, fewest_lost(sent), rate) < power:
         sent += 1
@@ -78,7 +78,7 @@ def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
 
 
 def tail(sent: int, least: int, share: float) -> float:
-    """Return the chance that at least ``least`` of ``sent`` tries are lost at a loss rate of ``share``."""
+    """Return the probability of at least ``least`` losses in ``sent`` tries at rate ``share``."""
     if least <= 0:
         return 1.0
     if least > sent or share <= 0:
@@ -107,7 +107,7 @@ def _exactly(sent: int, lost: int, share: float) -> float:
 
 
 def lower_bound(sent: int, lost: int, error: float) -> float:
-    """Return the least share at which ``lost`` tries are lost with a chance of at least ``error``."""
+    """Return the lowest rate that gives ``lost`` or more losses with probability ``error``."""
     if lost == 0:
         return 0.0
     low, high = 0.0, 1.0
@@ -118,28 +118,28 @@ def lower_bound(sent: int, lost: int, error: float) -> float:
 
 
 class SizeFinding(StrEnum):
-    """What the sizes that passed, and those that did not, show about the path."""
+    """What the sizes that passed and did not pass show about the path."""
 
     WHOLE = "whole"
     """Every size passed, including fragmented ones."""
     HOLE = "hole"
-    """Packets above a size within the Pods' MTU vanish silently, and smaller ones pass."""
+    """Packets above a size within the Pods' MTU vanish silently; smaller ones pass."""
     CLAMP = "clamp"
-    """Packets above a size were lost until ICMP reached the sender, and passed in fragments after that."""
+    """Packets above a size were lost until ICMP reached the sender, then passed in fragments."""
     FRAGMENTS = "fragments"
     """Every unfragmented packet passes; fragmented ones do not arrive."""
     LOSS = "loss"
-    """Some sizes were lost and larger ones passed: size is not the reason."""
+    """Some sizes were lost although larger ones passed: size is not the reason."""
     SILENT = "silent"
     """No size passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathSize:
-    """The largest IP packet that passed, in bytes, and the smallest that did not; 0 where there is none.
+    """The largest IP packet that passed and the smallest that did not, in bytes; 0 if none.
 
-    ``mtu`` is that of the Pods' interfaces, if known. ``streams`` says whether 64 KiB passed over TCP, which limits its
-    segments to what both ends' interfaces carry; ``None`` if that was not tried.
+    ``mtu`` is that of the Pods' interfaces, if known. ``streams``: whether 64 KiB passed over TCP,
+    whose segments fit both interfaces; ``None`` if not tried.
     """
 
     finding: SizeFinding
@@ -149,7 +149,7 @@ class PathSize:
     streams: bool | None = None
 
     def __str__(self) -> str:
-        """Return it for people, without its end."""
+        """Return the text for people, without the part of ``beside``."""
         match self.finding:
             case SizeFinding.WHOLE:
                 return f"packets of up to {self.passes:,} bytes arrive"
@@ -168,7 +168,7 @@ class PathSize:
 
     @property
     def beside(self) -> str:
-        """What TCP carries besides, if that was tried."""
+        """Text on TCP, if it was tried."""
         if self.streams is None:
             return ""
         return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"
@@ -176,8 +176,9 @@ class PathSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowCount:
-    """``connected`` of ``tried`` connections were answered, of ``wanted`` in all; ``before`` is how many before the first that
-    was not; ``ran_out`` says whether that is where they end.
+    """Of ``wanted`` connections, ``tried`` were tried and ``connected`` answered.
+
+    ``before`` counts those before the first failure; ``ran_out``: none succeeded from there on.
     """
 
     wanted: int
@@ -187,7 +188,7 @@ class FlowCount:
     ran_out: bool
 
     def __str__(self) -> str:
-        """Return it for people: ``connections fail from about number 1,001 on, of 2,000``."""
+        """Return the text for people: ``connections fail from about number 1,001 on, of 2,000``."""
         if self.ran_out:
             return f"connections fail from about number {self.before + 1:,} on, of {self.wanted:,}"
         return f"{self.connected:,} of {self.tried:,} connected"

@@ -1,18 +1,18 @@
-"""Hints for a mistyped word: the nearest known words, or all of them. Pure."""
+"""Hints for a mistyped word: the nearest valid words, or all of them. Pure."""
 
 import difflib
 from collections.abc import Iterable
 
 CUTOFF = 0.5
-"""The least similarity, by ``difflib``, of a word and its possible misspelling."""
+"""Lowest ``difflib`` similarity of a word and a possible misspelling."""
 
 
 def nearest(
     word: str, words: Iterable[str], *, what: str = "valid", otherwise: str = "", most: int = 1
 ) -> str:
-    """Return a hint that names the nearest known words, ``most`` of them.
+    """Return a hint with the nearest valid words, ``most`` of them.
 
-    If none is near: ``otherwise``, or all known words in their order, after ``what``.
+    If none is near: ``otherwise``, or all valid words in their order, after ``what``.
     """
     listed = [*words]
     near = difflib.get_close_matches(word, listed, most, CUTOFF)
@@ -22,5 +22,5 @@ def nearest(
 
 
 def meant(words: Iterable[str]) -> str:
-    """Return a hint that names the words that somebody may have meant."""
+    """Return a hint with the words that a user may have meant."""
     return f"did you mean {' or '.join(map(repr, words))}?"

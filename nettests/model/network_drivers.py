@@ -1,6 +1,6 @@
-"""The type of HNS network (driver) that a network plugin makes on Windows, by its backend or by itself. Pure.
+"""The type of HNS network (driver) that a network plugin creates on Windows. Pure.
 
-Used by discovery, on what API objects say, and by ``forecast``, on what a user states.
+Used by discovery on API objects, and by ``forecast`` on what a user states.
 """
 
 from nettests.model.facts import Fact, known, unknown
@@ -9,21 +9,22 @@ PLUGIN_DRIVERS = {"antrea": "transparent", "aws-vpc-cni": "l2bridge", "sdnbridge
 """Plugins that create only one type of HNS network (Antrea's Windows design, EKS' user guide,
 microsoft/windows-container-networking plugins/sdnbridge)."""
 PLATFORM_DRIVERS = {("aks", "azure-cni"): "l2bridge", ("aks", "cilium"): "l2bridge"}
-"""Azure CNI on AKS: every configuration that is written to its Windows nodes has azure-vnet's mode ``bridge``
+"""Azure CNI on AKS: every configuration written to Windows nodes has azure-vnet's mode ``bridge``
 (Azure/AgentBaker, staging/cse/windows/azurecnifunc.ps1)."""
 FLANNEL_DRIVERS = {"host-gw": "l2bridge", "vxlan": "overlay"}
 """Flannel's backends on Windows and the HNS network that they create (flannel, pkg/backend)."""
 CALICO_DRIVERS = {"vxlan": "overlay", "windows-bgp": "l2bridge"}
-"""Calico's own networks on Windows; as a policy engine alone it has none."""
+"""Calico's own networks on Windows; as a policy engine only, it has none."""
 AZURE_DRIVERS = {"overlay": "l2bridge"}
-"""Azure CNI's overlay is one of routes in the fabric: azure-vnet's mode is ``bridge`` (Azure/azure-container-networking,
-azure-windows-swift-overlay-consolidated.conflist). Of its other forms no object tells the driver."""
+"""Azure CNI overlay routes in the fabric: azure-vnet's mode is ``bridge``
+(Azure/azure-container-networking, azure-windows-swift-overlay-consolidated.conflist). For its other
+forms, no object shows the driver."""
 HYBRID = "hybrid-overlay"
 OVN_DRIVERS = {HYBRID: "overlay"}
-"""OVN-Kubernetes reaches Windows nodes only by its hybrid overlay (go-controller/hybrid-overlay)."""
+"""OVN-Kubernetes reaches Windows nodes only by hybrid overlay (go-controller/hybrid-overlay)."""
 TUNNELS = frozenset({"vxlan", "geneve", HYBRID})
-"""Backends that encapsulate what Pods send to other nodes. Azure CNI's ``overlay`` is none of them. A hybrid overlay has
-VXLAN for packets from and to Windows nodes, and GENEVE between the others."""
+"""Backends that encapsulate packets to other nodes; Azure CNI's ``overlay`` does not. A hybrid
+overlay uses VXLAN to and from Windows nodes, and GENEVE between the others."""
 BACKEND_DRIVERS = {
     "flannel": FLANNEL_DRIVERS,
     "calico": CALICO_DRIVERS,

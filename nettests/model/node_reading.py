@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeReading:
-    """One command on one node. ``error`` is set when the control channel failed, or the vantage is not the node's."""
+    """One command on one node; ``error`` if the channel failed or the vantage is not the node's."""
 
     node: str
     reading: str

@@ -1,7 +1,7 @@
-"""What happened when a check was run: attempts, addresses seen, backends, timing, raw output.
+"""What happened when a check ran: attempts, addresses seen, backends, timing, raw output.
 
-Made by ``parse`` from the raw records that ``probes`` wrote to the journal; read by ``judge`` and
-``report``. An observation is never a verdict.
+``parse`` derives it from raw records that ``probes`` wrote to the journal; ``judge`` and ``report``
+read it. An observation is never a verdict.
 """
 
 from dataclasses import dataclass, field
@@ -15,11 +15,11 @@ from nettests.model.words import Distribution, Outcome, SourceSeen
 class Raw:
     """One request or command and its unchanged answer, before any parsing.
 
-    ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path``, ``origin`` or
-    ``arrival``.
-    ``tool`` names the parser that reads it (``dial``, ``curl``, ``connect``, ``ping``, ``nslookup``,
-    ``http``); ``client_os`` selects the error taxonomy. ``error`` is set when the control channel
-    itself failed: the answer, if any, is then not trusted. ``started`` is seconds since the run began.
+    ``purpose`` is ``check``, ``control:vantage``, ``control:target``, ``control:path``, ``origin``
+    or ``arrival``. ``tool`` is the parser for it (``dial``, ``curl``, ``connect``, ``ping``,
+    ``nslookup``, ``http``); ``client_os`` selects the error taxonomy. ``error`` is set when the
+    control channel itself failed: any answer is then not trusted. ``started`` is seconds since the
+    run began.
     """
 
     check: str
@@ -63,13 +63,13 @@ class Attempt:
     port: int | None = None
     """The target's port that was probed, if any."""
     tries: int = 1
-    """How often the request was sent in a row."""
+    """How many times the request was sent in a row."""
     lost: int = 0
-    """How many of several tries had no answer."""
+    """How many of the tries had no answer."""
     overloaded: bool = False
-    """Whether its time-out means nothing: the probe answered everything else late meanwhile."""
+    """Whether its time-out proves nothing, because the probe answered everything else late."""
     unread: str = ""
-    """The tool whose answer no parser knows; empty where it is known."""
+    """The tool whose output no parser understands; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class ControlResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortSeen:
-    """The results of one port of a target, for each attempt."""
+    """The results of one port of a target, per attempt."""
 
     port: int
     outcome: Outcome
@@ -91,12 +91,12 @@ class PortSeen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """Everything that is known about one check that was run.
+    """Everything observed about one check.
 
-    ``outcome`` is the outcome that all attempts agree on; where they disagree it is the last one's and
-    ``agreed`` is false. Where the ports of a target explain the disagreement, ``differing_ports`` says what each
-    brought and ``outcome`` is that of the last failure. ``trusted`` is false with a ``distrust`` sentence when the probe, its origin or
-    its channel failed.
+    ``outcome`` is that of all attempts; if they disagree it is that of the last one, and ``agreed``
+    is false. If the target's ports explain it, ``differing_ports`` has the result of each, and
+    ``outcome`` is that of the last failure. ``trusted`` is false, with a sentence in ``distrust``,
+    if the probe, its origin or its channel failed.
     """
 
     check: str
@@ -106,18 +106,18 @@ class Observation:
     controls: tuple[ControlResult, ...] = ()
     source_seen: SourceSeen | None = None
     sources_seen: tuple[SourceSeen, ...] = ()
-    """All sources that servers saw, if they saw more than one."""
+    """All source addresses that servers saw, if more than one."""
     server_saw: str | None = None
     backends: tuple[str, ...] = ()
     distribution: Distribution | None = None
     unexpected_addresses: tuple[str, ...] = ()
-    """Addresses of the name that are not the target's, as with a wildcard record."""
+    """Resolved addresses that are not the target's, as with a wildcard record."""
     stale: str | None = None
     """The change of a Service that its rules did not follow."""
     late: str | None = None
-    """The Service that did not answer within its deadline, before this check ran."""
+    """The Service that missed its deadline before this check ran."""
     resent: str | None = None
-    """An answer that arrived only after a retransmission, and the evidence for it."""
+    """An answer that came only after a retransmission, with the evidence."""
     slow: str | None = None
     """How long every answer took, if a client with the usual time-out would have retransmitted."""
     loss: LossEstimate | None = None
@@ -127,9 +127,9 @@ class Observation:
     flows: FlowCount | None = None
     """For ``FLOWS``: how many connections succeeded of how many."""
     figure: str | None = None
-    """For ``SCALE``: what was measured, for people."""
+    """For ``SCALE``: the measurement, as text."""
     witnessed: tuple[Witnessed, ...] = ()
-    """For ``WITNESS``: the statements of the capture and the other witnesses, by subject."""
+    """For ``WITNESS``: what the capture and the other witnesses show, by subject."""
     differing_ports: tuple[PortSeen, ...] = ()
     trusted: bool = True
     distrust: str | None = None
@@ -137,13 +137,13 @@ class Observation:
 
 
 NOT_RUN = "it was not run"
-"""The detail of a control that was not run for a negative result."""
+"""Detail of a control that was not run for a negative result."""
 OVERLOADED = "the probe was overloaded"
-"""The beginning of the reason why neither losses nor lateness can be judged if a probe was late with everything."""
+"""Start of the reason for distrust of losses and delays if a probe did everything late."""
 
 
 def unusable(check: str, why: str) -> Observation:
-    """Return the observation of a check without any usable answer, with the reason."""
+    """Return the observation of a check without a usable answer, with the reason."""
     return Observation(
         check=check,
         outcome=Outcome.PROBE_FAILED,

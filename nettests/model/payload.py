@@ -1,7 +1,7 @@
-"""Payloads of a given size: how they are made, and how they are abbreviated in records. Pure.
+"""Payloads of a given size, and their abbreviation in records. Pure.
 
-Used by ``plan`` (which size), ``probes`` (what is sent) and ``parse`` (what came back). Journals and reports write
-``payload.65536`` instead of that many characters: they follow from the number, so nothing is lost.
+Used by ``plan`` (size), ``probes`` (request) and ``parse`` (answer). Journals and reports write
+``payload.65536`` for that many characters, which follow from the number.
 """
 
 from typing import assert_never
@@ -9,9 +9,9 @@ from typing import assert_never
 from nettests.model.words import Family
 
 ECHO = "echo "
-"""The command that makes agnhost's UDP server send the rest back; it is not sent back itself."""
+"""Makes agnhost's UDP server echo the rest of the datagram."""
 EVERY_PATH = 1280
-"""Bytes of a packet that every link has to carry (RFC 8200, 5.): used if the Pods' MTU is unknown."""
+"""Bytes of a packet that every link must carry (RFC 8200, 5.), used if the Pods' MTU is unknown."""
 SIXTY_FOUR_KIB = 2**16
 ONE_MIB = 2**19 - 1024
 """Twice that is 1 MiB less 2 KiB: Go's HTTP client names the first address in ``Referer`` when it follows a redirect,
@@ -31,20 +31,20 @@ def udp_headers(family: Family) -> int:
 
 
 def filler(size: int) -> str:
-    """Return ``size`` characters; every eight of them are their own offset, so that losses, duplicates and shifts show."""
+    """Return ``size`` characters; each eight are their offset, which shows loss and shifts."""
     return "".join(f"{offset:0{_WORD}x}" for offset in range(0, size, _WORD))[:size]
 
 
 def written(size: int) -> str:
-    """Return the abbreviation of ``size`` characters in a journal."""
+    """Return the abbreviation of ``size`` characters."""
     return f"payload.{size}"
 
 
 def expanded(text: str, size: int) -> str:
-    """Return a request as it is sent: with the payload instead of its abbreviation."""
+    """Replace the abbreviation in a request by the payload."""
     return text.replace(written(size), filler(size))
 
 
 def folded(text: str, size: int) -> str:
-    """Return an answer as it is recorded: with the abbreviation instead of the payload."""
+    """Replace the payload in an answer by its abbreviation."""
     return text.replace(filler(size), written(size))

@@ -1,7 +1,7 @@
-"""Permissions that a run may need in a cluster, as the API server authorises them: verb, resource, namespace.
+"""Permissions that a run may need, as the API server authorises them: verb, resource, namespace.
 
-Discovery reviews them beforehand, planning skips checks by them, and ``preflight`` explains them. ``plan.permits``
-decides which check needs what.
+Discovery reviews them, planning skips checks without them, and ``preflight`` explains them.
+``plan.permits`` maps checks to permissions.
 """
 
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.workload import Workload
 
 RUN = "{run}"
-"""Placeholder for the run's namespace: its own, or the existing one that the user named."""
+"""Placeholder for the run's namespace: its own, or the existing one that the user chose."""
 EVERYWHERE = "*"
 """All namespaces."""
 SYSTEM = "kube-system"
 SERVICE_CIDRS = KubernetesVersion(1, 33, 0)
-"""From this version on the API has the networks of Services (KEP-1880)."""
+"""The API has Service CIDRs from this version on (KEP-1880)."""
 CREATE_TO_CONNECT = KubernetesVersion(1, 35)
-"""From this version on a WebSocket for exec or port-forward needs ``create`` besides ``get``."""
+"""A WebSocket for exec or port-forward needs ``create`` besides ``get`` from this version on."""
 
 _APPS = "apps"
 _DISCOVERY = "discovery.k8s.io"
@@ -44,7 +44,7 @@ class Permission:
         return f"{self.verb} {self.resource}{name}{place}"
 
     def within(self, namespace: str) -> "Permission":
-        """Return the permission with ``namespace`` instead of the run's placeholder."""
+        """Replace the placeholder by ``namespace``."""
         return Permission(
             verb=self.verb,
             resource=self.resource,
@@ -68,12 +68,12 @@ LIST_ALL_SLICES = Permission(
 LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, namespace=EVERYWHERE)
 LIST_SERVICE_CIDRS = Permission(verb="list", resource="servicecidrs", group="networking.k8s.io")
 LIST_IP_POOLS = Permission(verb="list", resource="ippools", group="crd.projectcalico.org")
-"""Calico's, whose modes decide how packets between nodes are encapsulated."""
+"""Calico's pools, whose modes decide how packets between nodes are encapsulated."""
 LIST_WEBHOOKS = tuple(
     Permission(verb="list", resource=resource, group="admissionregistration.k8s.io")
     for resource in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 )
-"""What changes or refuses Pods when they are created."""
+"""Webhooks that change or refuse Pods."""
 SECRETS = "secrets"
 LIST_RUNTIME_CLASSES = Permission(verb="list", resource="runtimeclasses", group="node.k8s.io")
 SYSTEM_PODS = Permission(verb="list", resource="pods", namespace=SYSTEM)
@@ -105,7 +105,7 @@ UPDATE_LEASE = _run("update", "leases", _COORDINATION)
 LIST_LEASES = _run("list", "leases", _COORDINATION)
 DELETE_LEASE = _run("delete", "leases", _COORDINATION)
 HOLDING = (CREATE_LEASE, GET_LEASE, UPDATE_LEASE)
-"""The Lease that guards a run's namespace."""
+"""For the Lease that guards a run's namespace."""
 _NETWORKING = "networking.k8s.io"
 CREATE_POLICY = _run("create", "networkpolicies", _NETWORKING)
 LIST_POLICIES = _run("list", "networkpolicies", _NETWORKING)
@@ -116,7 +116,7 @@ CREATE_SLICE = _run("create", "endpointslices", _DISCOVERY)
 WATCH_SLICES = _run("watch", "endpointslices", _DISCOVERY)
 
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kubeadm-config", "kube-system/coredns")
-"""ConfigMaps that facts of every cluster are read from."""
+"""ConfigMaps that facts of every cluster come from."""
 FLANNEL_CONFIG_MAPS = ("kube-flannel/kube-flannel-cfg", "kube-system/kube-flannel-cfg")
 
 
@@ -127,24 +127,27 @@ def config_map(name: str) -> Permission:
 
 
 PULL_SECRET = "nettests-pull"  # noqa: S105 - its name
-"""The Secret in a run's own namespace by which its Pods pull images."""
+"""The Secret in a run's own namespace with which its Pods pull images."""
 
 
 def copying(secret: str) -> tuple[Permission, ...]:
-    """Return the permissions to copy the pull Secret ``namespace/name`` into a run's namespace; without a name to make one there."""
+    """Return the permissions to copy pull Secret ``namespace/name`` to a run's namespace.
+
+    Without a name: to create one there.
+    """
     namespace, _, name = secret.partition("/")
     read = Permission(verb="get", resource=SECRETS, namespace=namespace, name=name)
     return (*((read,) if name else ()), _run("create", SECRETS))
 
 
 def opening(resource: str, version: KubernetesVersion) -> tuple[Permission, ...]:
-    """Return the permissions to open ``pods/exec`` or ``pods/portforward``: a WebSocket's request is a GET."""
+    """Return the permissions for ``pods/exec`` or ``pods/portforward``: WebSockets use GET."""
     verbs = ("get", "create") if version >= CREATE_TO_CONNECT else ("get",)
     return tuple(_run(verb, resource) for verb in verbs)
 
 
 def standing(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return the permissions to create Pods, watch them and delete them."""
+    """Return the permissions to create, watch and delete Pods."""
     if own_namespace:
         return (
             CREATE_NAMESPACE,
@@ -160,17 +163,17 @@ def standing(*, own_namespace: bool) -> tuple[Permission, ...]:
 
 
 def serving(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return the permissions to create Services, watch them and delete them."""
+    """Return the permissions to create, watch and delete Services."""
     return (CREATE_SERVICE,) if own_namespace else (CREATE_SERVICE, LIST_SERVICES, DELETE_SERVICE)
 
 
 def working(kind: Workload) -> tuple[Permission, ...]:
-    """Return the permissions to create a workload, and to find and remove it: without that its Pods are recreated forever."""
+    """Return the permissions to create, find and delete a workload, which would recreate Pods."""
     return tuple(_run(verb, kind.plural, kind.group) for verb in ("create", "list", "delete"))
 
 
 def isolating(*, own_namespace: bool) -> tuple[Permission, ...]:
-    """Return the permissions to guard probes by a NetworkPolicy and to remove it; no check needs them."""
+    """Return the permissions for the probes' NetworkPolicy, which no check needs."""
     return (CREATE_POLICY,) if own_namespace else (CREATE_POLICY, LIST_POLICIES, DELETE_POLICY)
 
 
@@ -182,7 +185,7 @@ FOR_FACTS: tuple[Permission, ...] = (
     SYSTEM_SERVICES,
     KUBERNETES_SERVICE,
 )
-"""The permissions for facts besides nodes and ConfigMaps: without them those stay unknown."""
+"""For facts besides nodes and ConfigMaps, which stay unknown without them."""
 
 
 def reviewed(
@@ -192,7 +195,7 @@ def reviewed(
     own_namespace: bool,
     of_plugin: Iterable[Permission] = (),
 ) -> tuple[Permission, ...]:
-    """Return all permissions that a run may need on such a cluster, each once; ``of_plugin`` are those of its network plugin."""
+    """Return all permissions a run may need, each once; ``of_plugin`` are the plugin's."""
     wanted = (
         LIST_NODES,
         GET_NODE,

@@ -1,12 +1,13 @@
-"""Why a Pod does not start, in one line: the most telling part of its status and its events. Pure.
+"""Why a Pod does not start, in one line: the most specific part of its status and events. Pure.
 
-The text that kubectl shows first seldom has the cause: ``ImagePullBackOff`` without the registry's answer,
-``CrashLoopBackOff`` without the exit code, a sandbox name that is reserved since the attempt that failed. Used while a run
-waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's own Pod (``parse.start``) and follows
-its Job (``job.state``); ``judge.not_started`` has the next step.
+What kubectl shows first is seldom the cause: ``ImagePullBackOff`` without the registry's answer,
+``CrashLoopBackOff`` without the exit code, a sandbox name reserved since the failed attempt. Used
+while a run waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's
+own Pod (``parse.start``) and follows its Job (``job.state``); next: ``judge.not_started``.
 
-Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (the cause is in the back-off's
-message since 1.32); containerd, internal/cri/server/sandbox_run.go; microsoft/hcsshim.
+Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (the
+back-off message has the cause since 1.32); containerd, internal/cri/server/sandbox_run.go;
+microsoft/hcsshim.
 """
 
 import re
@@ -20,11 +21,11 @@ from nettests.model.windows_programs import exit_code_in_words
 Object = dict[str, Any]
 
 LENGTH = 300
-"""Characters of a problem, which has to fit one line; the journal keeps an event's whole text."""
+"""Characters of a problem, which must fit on one line; the journal keeps an event's whole text."""
 SANDBOX = "FailedCreatePodSandBox"
-"""The event of a Pod whose sandbox, and with it its network, is not made; its status does not say so."""
+"""Event of a Pod whose sandbox, and so its network, was not created; its status hides it."""
 STARTING = frozenset({"ContainerCreating", "PodInitializing"})
-"""What a waiting container says as long as nothing has failed, and while the sandbox fails."""
+"""Reasons of a waiting container before anything failed, and while the sandbox fails."""
 QUIET = STARTING | {"Completed", ""}
 PULLS = frozenset({"ErrImagePull", "ImagePullBackOff"})
 _NOT_OF_THIS_NODE = re.compile(
@@ -39,17 +40,17 @@ _NOT_OF_THIS_NODE = re.compile(
     # sample: image operating system "linux" cannot be used on this platform
     r"|cannot be used on this platform"
 )
-"""Texts of an image, the sandbox's own too, that has nothing for this node: trying again changes nothing."""
+"""Errors of images, also the sandbox's, without a manifest for this node: retrying is pointless."""
 _PROGRESS = frozenset({"Pulling", "Pulled", "Created", "Started"})
-"""Events of a Pod whose sandbox stands."""
+"""Events of a Pod with a working sandbox."""
 _SEVERAL = 2
 _PATIENCE = timedelta(minutes=3)
-"""For how long a startup probe may fail: a node that is busy copies and scans a program for a minute and more."""
+"""How long a startup probe may fail: a busy node takes over a minute to copy and scan a program."""
 _TELL_LITTLE = (
     re.compile(r"^FailedCreatePodSandBox: (?:failed to reserve sandbox name|context deadline exceeded$)|^Unhealthy: "),
     re.compile(r"^BackOff: |^Failed: Error: \w+$|^FailedToRetrieveImagePullSecret: |^DNSConfigForming: |^FailedScheduling: "),
 )  # fmt: skip
-"""Warnings that follow another one, or say nothing of why a Pod does not start; the second ones less than the first."""
+"""Warnings that only follow from others or give no reason; the latter rank below the former."""
 _WRAPPERS = re.compile(
     r"\(combined from similar events\): |rpc error: code = \w+ desc = |Failed (?:to )?create pod sandbox: "
     r'|failed to set ?up network for sandbox "[^"]*": '
@@ -58,13 +59,13 @@ _WRAPPERS = re.compile(
     r"|failed to create containerd task: |failed to create shim task: |: unknown$"
     # sample: Failed to pull image "a:1": failed to pull and unpack image "a:1": no match …
     r'|failed to pull image "(?P<image>[^"]*)": (?=failed to pull and unpack image "(?P=image)")'
-    # HNS' answer, which the text before it has in words: {"Success":false,"Error":"…","ErrorCode":2151350302}
+    # HNS' answer, which the text before it repeats in words: {"Success":false,"Error":"…","ErrorCode":2151350302}
     r'|\{"Success":false.*?\}'
     # The request that failed, as Go prints a struct: endpoint config &{ 18b1_nat d5ec6f42  [] [{ 0}] …
     r"|[: ]*(?:endpoint config )?&\{[^:]*$",
     re.IGNORECASE,
 )
-"""What texts of kubelets and runtimes are wrapped into."""
+"""Text that kubelets and runtimes wrap around an error."""
 # samples: sandbox container "5cc1", hcs::CreateComputeSystem 6968702e67e4:, a container's or sandbox's 64 digits anywhere
 _IDS = re.compile(
     r'(?<=CreateComputeSystem) [0-9a-f]+(?=:)|(?<=CreateProcess) [0-9a-f]+(?=:)|(?<=sandbox) "[0-9a-f]+"'
@@ -97,7 +98,7 @@ def problem_of(pod: Object, events: Sequence[Object] = ()) -> str:
 
 
 def reason_of(pod: Object) -> str:
-    """Return the short reason why a pod is not Ready, as of an injected init container; empty if it gives none."""
+    """Return the short reason why a Pod, or an init container, is not Ready; may be empty."""
     for _, container in _containers(pod.get("status", {})):
         reason = ((container.get("state") or {}).get("waiting") or {}).get("reason") or ""
         if reason not in QUIET:
@@ -107,7 +108,7 @@ def reason_of(pod: Object) -> str:
 
 
 def status_reasons(status: Object, events: Sequence[Object] = ()) -> Iterator[str]:
-    """Yield why a Pod did not start, from its status: reason and message, each once; the cause of a pull from its events."""
+    """Yield each reason why a Pod did not start, from its status; causes of pulls from events."""
     if status.get("reason"):
         yield f"{status['reason']}: {status.get('message', '')}"
     for name, text in _failing_containers(status, events):
@@ -123,7 +124,7 @@ def status_reasons(status: Object, events: Sequence[Object] = ()) -> Iterator[st
 
 
 def telling(events: Sequence[Object]) -> list[str]:
-    """Return the reasons and plain texts of warnings, that which says most of the cause first, then the newest."""
+    """Return reasons and plain texts of warnings, the most specific first, then the newest."""
     # sample: {"type": "Warning", "reason": "Failed", "message": "Error: container has runAsNonRoot …"}
     newest_first = list(reversed(events))
     newest_first.sort(key=_moment, reverse=True)
@@ -136,9 +137,9 @@ def telling(events: Sequence[Object]) -> list[str]:
 
 
 def is_hopeless(events: Sequence[Object]) -> bool:
-    """Whether a Pod's events say several times that it gets no sandbox, or has an image that does not fit its node.
+    """Whether a Pod's events repeat that it gets no sandbox, or an image does not fit its node.
 
-    Or for minutes that its startup probe fails: its server does not listen, or nothing can be started beside it.
+    Or that its startup probe has failed for minutes: nothing listens, or no process can start.
     """
     if _startup_fails(events):
         return True
@@ -169,32 +170,30 @@ def _time(text: str | None) -> datetime | None:
 
 
 def is_unacknowledged(pod: Object) -> bool:
-    """Whether a pod was bound to a node whose kubelet has not acted on it: that sets ``status.startTime`` at once."""
+    """Whether a Pod's kubelet has not set ``status.startTime``, as it does right after binding."""
     return bool(pod.get("spec", {}).get("nodeName")) and not pod.get("status", {}).get("startTime")
 
 
 def condition(pod: Object, kind: str) -> Object:
-    """Return a condition of the pod; empty if it has none of the kind."""
+    """Return a condition of the Pod; empty if it has none of that kind."""
     conditions = pod.get("status", {}).get("conditions") or []
     return next((item for item in conditions if item["type"] == kind), {})
 
 
 def plain(text: str) -> str:
-    """Return a kubelet's or runtime's text without what it is wrapped into, and without ids of sandboxes."""
+    """Strip wrappers and sandbox ids from a kubelet's or runtime's text."""
     while (unwrapped := _WRAPPERS.sub("", text)) != text:
         text = unwrapped
     return " ".join(_IDS.sub("", text).split())
 
 
 def _containers(status: Object) -> Iterator[tuple[str, Object]]:
-    """Yield the states of containers, init containers first: also those that an injector added."""
     for field, label in (("initContainerStatuses", "init container"), ("containerStatuses", "container")):  # fmt: skip
         for container in status.get(field) or ():
             yield f"{label} {container.get('name', '')}", container
 
 
 def _failing_containers(status: Object, events: Sequence[Object]) -> Iterator[tuple[str, str]]:
-    """Yield each container that waits after a failure or has ended badly, with its reason and its cause."""
     for label, container in _containers(status):
         state, ended = container.get("state") or {}, _end_of(container)
         # sample: {"waiting": {"reason": "CreateContainerConfigError", "message": "container has …"}}
@@ -209,14 +208,14 @@ def _failing_containers(status: Object, events: Sequence[Object]) -> Iterator[tu
 
 
 def _end_of(container: Object) -> Object:
-    """Return how a container ended, now or before it was started again; empty if it has not."""
+    """Return how a container ended, now or before its last restart; empty if it has not."""
     # sample: {"terminated": {"exitCode": 128, "reason": "StartError", "message": "failed to …"}}
     states = (container.get("state") or {}, container.get("lastState") or {})
     return next((state["terminated"] for state in states if state.get("terminated")), {})
 
 
 def last_ending(pod: Object) -> str:
-    """Return how the container of a Pod that was started again ended last, with its exit code and what it wrote."""
+    """Return how the container of a restarted Pod last ended, with exit code and output."""
     ends = [end for _, container in _containers(pod["status"]) if (end := _end_of(container))]
     return _shortened(_ending(ends[-1])) if ends else ""
 
@@ -227,7 +226,7 @@ def _ending(ended: Object) -> str:
 
 
 def _pull_error(message: str, container: Object, events: Sequence[Object]) -> str:
-    """Return why an image was not pulled: of a back-off its own end, or the kubelet's event about that image."""
+    """Return why an image was not pulled, from the end of the back-off or the kubelet's event."""
     back_off = _BACK_OFF.match(message)
     if message and back_off is None:
         return plain(message)
@@ -252,13 +251,12 @@ def _is_final(event: Object) -> bool:
     if event.get("type") != "Warning":
         return False
     reason, text = event.get("reason"), plain(event.get("message") or "")
-    if reason == SANDBOX:  # a sandbox whose name is reserved may still come
+    if reason == SANDBOX:  # a sandbox whose name is reserved may still be created
         return _how_little(f"{SANDBOX}: {text}") == 0
     return reason == "Failed" and _NOT_OF_THIS_NODE.search(text) is not None
 
 
 def _times(event: Object) -> int:
-    """Return how often an event happened: a kubelet counts it up, or its series does."""
     return int(event.get("count") or (event.get("series") or {}).get("count") or 1)
 
 

@@ -1,8 +1,9 @@
-"""PowerShell's command line, as nodes and probe images have it, and how a script shows that it came to its end. Pure.
+"""PowerShell command lines for nodes and images, and the mark that proves complete output. Pure.
 
-With ``-Command`` the exit code is that of the last command alone, an error inside a function of a module ends nothing, and
-short outputs of processes may be lost (about_PowerShell_exe; PowerShell#3629; hcsshim before 0.12, fixed by 5eb195256).
-So a script that reads a node stops at its first error and prints ``END`` last: output without it was cut short.
+With ``-Command``, the exit code is only that of the last command, an error in a module's function
+ends nothing, and short output may be lost (about_PowerShell_exe; PowerShell#3629; hcsshim before
+0.12, fixed by 5eb195256). So a script that reads a node stops at its first error and prints ``END``
+last: output without it was truncated.
 """
 
 import re
@@ -20,17 +21,18 @@ BEGIN = (
     "$ErrorActionPreference = 'Stop'; $ProgressPreference = 'SilentlyContinue'; "
     "try { [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false) } catch { }"
 )
-"""Errors end the script; no progress is shown, which a process without a console would print to stderr as CLIXML; without a
-console its encoding may not be set."""
+"""Errors end the script. Progress, which a process without a console would print to stderr as
+CLIXML, is off. Without a console, setting the encoding may fail."""
 _LAST = f"; '{END}'"
 # sample: #< CLIXML⏎<Objs Version="1.1.0.1" xmlns="…"><Obj S="progress" RefId="0">…</Obj></Objs>
 _CLIXML = re.compile(r"#< CLIXML\s*<Objs .*?</Objs>", re.DOTALL)
 
 
 def powershell(script: str) -> NodeArgv:
-    """Return the argv of a script, which stays readable as the last word; ``ChangedByCmdError`` as of ``node_argv``.
+    """Return the argv of a script, its last word; ``ChangedByCmdError`` as for ``node_argv``.
 
-    Its pipes and ``&`` are safe from ``cmd`` in the quotes that a script with blanks gets; it writes ``[char]34`` for its own.
+    A script with blanks gets quotes, in which ``cmd`` ignores pipes and ``&``; for quotes of its
+    own it writes ``[char]34``.
     """
     return node_argv(*POWERSHELL, script)
 
@@ -41,20 +43,21 @@ def to_the_end(script: str) -> NodeArgv:
 
 
 def as_json(objects: str, depth: int) -> str:
-    """Return the script that prints the objects of a pipeline as one JSON array, whether there is none, one or several."""
+    """Return a script that prints a pipeline's objects as one JSON array, even for none or one."""
     return f"ConvertTo-Json -InputObject @({objects}) -Depth {depth} -Compress"
 
 
 def first_use(words: Sequence[str]) -> float:
-    """Return how many seconds longer a command may take where PowerShell has no cache of modules yet.
+    """Return how many seconds longer a command may take while PowerShell has no module cache yet.
 
-    Its first command then takes 13 s and not half of one (Microsoft, "WMF 5.1 engine improvements"), and others beside it.
+    Its first command takes 13 s instead of 0.5 s then (Microsoft, "WMF 5.1 engine improvements"),
+    as do concurrent ones.
     """
     return FIRST_USE_SECONDS if words[0] == POWERSHELL[0] else 0.0
 
 
 def whole_output(words: Sequence[str], output: str) -> str | None:
-    """Return a command's output without its end mark; ``None`` where it has to have one and has none."""
+    """Return the output without its end mark; ``None`` if a required mark is missing."""
     if not words[-1].endswith(_LAST):
         return output
     # sample: [{"Name":"nat"}]⏎[[end]]⏎
@@ -63,9 +66,9 @@ def whole_output(words: Sequence[str], output: str) -> str | None:
 
 
 def read_shown(text: str) -> Any:
-    """Return what ConvertTo-Json shows, with every list as an array; ``ValueError`` for what is no JSON.
+    """Parse the output of ConvertTo-Json, every list as an array; ``ValueError`` if not JSON.
 
-    Progress records and the mark of an encoding are no part of it.
+    Progress records and byte order marks are ignored.
     """
     return _plain(read_json(_CLIXML.sub("", text).strip("\ufeff\r\n\t ")))
 

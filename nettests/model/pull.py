@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pull:
-    """``seconds`` from the creation of the Pod that pulls until its container exists; ``problem`` is empty then."""
+    """``seconds`` from creating the pulling Pod until its container exists; else a ``problem``."""
 
     image: str
     node: str

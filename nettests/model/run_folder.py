@@ -3,7 +3,7 @@
 import re
 
 JOURNAL = "journal.jsonl"
-"""The record from which all other documents are rendered."""
+"""The records from which all reports are rendered."""
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 HTML = "report.html"
@@ -15,6 +15,6 @@ DIAGNOSTICS_INDEX = "index.md"
 RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{4}")
 """A run's id, which names its folder."""
 CALIBRATION = "calibration-"
-"""How the names of folders of ``nettests calibrate`` begin: they have a journal, and are no runs to compare."""
+"""Prefix of folders of ``nettests calibrate``, which have a journal but are no runs to compare."""
 LATEST = "latest"
-"""The link in the folder of reports that names its newest run."""
+"""The link in the reports' folder to the newest run."""

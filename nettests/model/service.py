@@ -12,20 +12,20 @@ from nettests.model.words import Family
 CLUSTER = "Cluster"
 LOCAL = "Local"
 LOAD_BALANCER = "LoadBalancer"
-"""The type of Services that carry only TCP: not every balancer takes two protocols at one address."""
+"""The Service type that carries only TCP: not every balancer takes two protocols."""
 
 
 class ByHand(StrEnum):
-    """What is special about EndpointSlices that the run creates for a Service without selector."""
+    """How EndpointSlices that the run creates differ from a controller's."""
 
     PLAIN = "plain"
-    """Nothing: they are like the controller's."""
+    """Not at all: they are like the controller's."""
     MIXED_TARGET_PORTS = "two-numbers"
-    """The backends have mixed target ports for the same Service port, as named target ports bring about."""
+    """Backends have mixed target ports for the same Service port, as named target ports allow."""
     HINTED = "hinted"
     """The first backend has hints for the zones of all probe nodes, the others for a zone without nodes."""
     TERMINATING = "terminating"
-    """All backends are marked as terminating and serving: during a rolling update there may be no others."""
+    """All backends are terminating and serving, as may happen in a rolling update."""
 
 
 class Change(StrEnum):
@@ -46,18 +46,18 @@ class Change(StrEnum):
 
 
 class Crowd(StrEnum):
-    """For ``SCALE``: what is tested while many more Services are created and removed."""
+    """For ``SCALE``: what is tested while many Services are created and deleted."""
 
     SERVED = "served"
-    """The last of them."""
+    """The last of these Services."""
     BESIDE = "beside"
     """The Service itself, which existed before."""
     REMOVED = "removed"
-    """The rules that are left of them."""
+    """Rules left over from them."""
 
 
 def sibling_of(service: str) -> str:
-    """Return the name of a Service's sibling: the one over the same endpoints that is deleted and recreated."""
+    """Return the name of a Service's sibling over the same endpoints, which is recreated."""
     return f"{service}-twin"
 
 
@@ -65,13 +65,13 @@ def sibling_of(service: str) -> str:
 class ServiceSettings:
     """Settings of a Service; the defaults are those of the API.
 
-    ``label`` is the prefix of the Service's name, so that the same backends can serve several Services; it
-    names the tested setting and is not part of any check's id. Flows with the same label share its settings.
+    ``label`` is a prefix of the Service's name, so that several Services can share backends; it
+    names the tested setting, but is in no check id. Flows with the same label share settings.
     """
 
     label: str
     behind: str = "server"
-    """The purpose of the pod that it selects: ``server``, ``probe``, ``node`` or ``unready``."""
+    """Purpose of the Pods that it selects: ``server``, ``probe``, ``node`` or ``unready``."""
     type: str = "ClusterIP"
     headless: bool = False
     session_affinity: bool = False
@@ -81,7 +81,7 @@ class ServiceSettings:
     internal_traffic_policy: str = CLUSTER
     publish_not_ready: bool = False
     no_endpoints: bool = False
-    """The selector matches no pod."""
+    """The selector matches no Pod."""
     named_ports: bool = False
     """Target ports are the port names of the backends' containers."""
     ip_family_policy: str = ""
@@ -89,9 +89,9 @@ class ServiceSettings:
     ip_families: tuple[Family, ...] = ()
     """``ipFamilies``, in their order; empty leaves them to the API."""
     by_hand: ByHand | None = None
-    """It has no selector; the run itself creates its EndpointSlices."""
+    """It has no selector; the run creates its EndpointSlices."""
     external_ip: bool = False
-    """One of ``spec.externalIPs``, from the range that the cluster profile states."""
+    """It has one of ``spec.externalIPs``, from the range in the cluster profile."""
     source_ranges: tuple[str, ...] = ()
     """``spec.loadBalancerSourceRanges``."""
     preserve_destination: bool = False
@@ -101,11 +101,11 @@ class ServiceSettings:
     crowd: Crowd | None = None
     """For ``SCALE``: what is tested."""
     idle_ports: bool = False
-    """It has ports for idle connections, besides the usual ones."""
+    """It has ports for idle connections in addition to the usual ones."""
     sctp: bool = False
-    """It has an SCTP port besides the usual ones, without a listener."""
+    """It has an SCTP port, without a listener, in addition to the usual ones."""
     external_name: bool = False
-    """Type ExternalName, for the declared external target."""
+    """It has type ExternalName and refers to the declared external target."""
 
     @property
     def external_local(self) -> bool:

@@ -1,6 +1,6 @@
 """The judgement of a check, and how judgements merge and rank.
 
-Made by ``judge``; read by ``plugin`` (pytest outcome) and ``report``.
+``judge`` makes it; ``plugin`` (pytest outcome) and ``report`` read it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,23 +30,23 @@ SUMMARY_ORDER = (
     Verdict.PASS,
     Verdict.SKIPPED,
 )
-"""The order of a run's summary: ``unknown`` ranks directly after ``lifted``."""
+"""The order of a run's summary: ``unknown`` comes directly after ``lifted``."""
 
 ACCEPTED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.RECORDED, Verdict.KNOWN_BUG})
 """Verdicts that fail no test: as claimed, as documented, left open by the documents, or a known bug."""
 
 ATTENTION = (Verdict.FAIL, Verdict.LIFTED, Verdict.UNKNOWN, Verdict.FLAKY)
-"""Verdicts that need attention, the most urgent first."""
+"""Verdicts that need attention, most urgent first."""
 
 DEVIATING = frozenset({Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY})
-"""Verdicts of trusted observations that are not as documented: they end a run with 1."""
+"""Verdicts of trusted observations that are not as documented: exit code 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembersJudged:
     """The same judgement of several members of a check, by their labels.
 
-    Texts are kept if it needs attention, or was skipped: accepted verdicts say enough by themselves.
+    Texts are kept only for members that need attention or were skipped.
     """
 
     verdict: Verdict
@@ -60,10 +60,10 @@ class MembersJudged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A verdict with the sentence that a person needs.
+    """A verdict with the sentence that explains it.
 
     ``message`` is one line: subject, expected, observed; ``next_step`` says what to look at.
-    ``members`` are those of a check with members that did not simply pass.
+    ``members`` are those that did not simply pass.
     """
 
     check: str
@@ -82,12 +82,12 @@ class Judgement:
 
     @property
     def shown(self) -> frozenset[Verdict]:
-        """Its verdict and those of its members: one that could not be judged hides no ``flaky`` one."""
+        """Its verdict and those of its members, so that ``unknown`` does not hide ``flaky``."""
         return frozenset({self.verdict, *(member.verdict for member in self.members)})
 
     @property
     def deviation(self) -> Verdict | None:
-        """The worst deviating verdict of it or of a member; ``None`` if there is none."""
+        """The worst deviating verdict of it or a member; ``None`` if there is none."""
         return next((verdict for verdict in MERGE_ORDER if verdict in DEVIATING & self.shown), None)
 
 
@@ -103,7 +103,7 @@ def merge(verdicts: Iterable[Verdict]) -> Verdict:
 def verdicts_of(
     checks: Iterable[str], skipped: Iterable[str], judged: Mapping[str, Verdict]
 ) -> dict[str, Verdict]:
-    """Return a verdict for every planned check: one that was neither skipped nor judged is ``unknown``."""
+    """Return a verdict for every planned check; ``unknown`` if neither skipped nor judged."""
     return {
         **dict.fromkeys(checks, Verdict.UNKNOWN),
         **dict.fromkeys(skipped, Verdict.SKIPPED),

@@ -1,7 +1,7 @@
 """Comparable versions: Kubernetes releases and Windows builds with their patch level.
 
-Limitation manifests state ranges of both; discovery reads both from node objects. Parsing is strict:
-what cannot be read raises ``ValueError`` with the text, and discovery turns that into an unknown fact.
+Limitation manifests contain ranges of both; discovery reads both from node objects. Parsing is
+strict: anything else raises ``ValueError``, which discovery turns into an unknown fact.
 """
 
 import operator
@@ -45,14 +45,14 @@ class KubernetesVersion:
 
 
 WIDER_SKEW = KubernetesVersion(1, 28)
-"""From this API server on, components of nodes may be three minors older instead of two."""
+"""From this API server on, node components may be three minor versions older, not two."""
 
 _LAST_PATCH = 999
-"""Above every patch release, so that a whole minor lies below it."""
+"""Above every patch release: an upper bound for a whole minor version."""
 
 
 def minors_behind(server: KubernetesVersion) -> int:
-    """Return how many minors a kubelet or kube-proxy may be older than its API server.
+    """Return how many minor versions a kubelet or kube-proxy may be older than its API server.
 
     Source: Kubernetes documentation, Version Skew Policy; neither may be newer.
     """
@@ -60,14 +60,15 @@ def minors_behind(server: KubernetesVersion) -> int:
 
 
 WIDER_PROXY_SKEW = KubernetesVersion(1, 25)
-"""From this kube-proxy on, it may be three minors older or newer than the kubelet of its node instead of two."""
+"""From this kube-proxy on, it may be three minor versions off the node's kubelet, not two."""
 
 
 def minors_beside(proxy: KubernetesVersion) -> int:
-    """Return how many minors kube-proxy may be older or newer than the kubelet that it runs alongside.
+    """Return how many minor versions kube-proxy may be older or newer than the kubelet on its node.
 
-    Source: Kubernetes documentation, Version Skew Policy. Up to April 2023 it demanded the same minor, which
-    kubernetes/website #40672 took back for all releases; #40932 then named two, #42218 three from 1.25 on.
+    Source: Kubernetes documentation, Version Skew Policy. Until April 2023 it demanded the same
+    minor version, which kubernetes/website #40672 withdrew for all releases; #40932 then allowed
+    two, #42218 three from 1.25 on.
     """
     return 3 if proxy >= WIDER_PROXY_SKEW else 2
 
@@ -77,8 +78,8 @@ def minors_beside(proxy: KubernetesVersion) -> int:
 class WindowsBuild:
     """A Windows build with its patch level (UBR): ``17763.1339``.
 
-    A build with an unknown patch level compares as the lowest patch of that build; ``patch_known``
-    is false then, and conditions on patch levels do not resolve.
+    A build with an unknown patch level compares as its lowest patch; ``patch_known`` is then false,
+    and conditions on patch levels are undecided.
     """
 
     build: int
@@ -120,7 +121,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 class VersionRange:
     """Bounds such as ``>=17763.1432 <20348``; ``<1.24.10 || >=1.25 <1.25.6`` is either of two conjunctions.
 
-    A change that was cherry-picked to patch releases of several minor versions ends in each of them.
+    A change cherry-picked to patch releases of several minor versions has a bound in each.
     """
 
     text: str
@@ -143,9 +144,9 @@ class VersionRange:
         )
 
     def holds_within_skew(self, server: KubernetesVersion) -> bool | None:
-        """Whether it holds for whatever version of a node's component goes with ``server``.
+        """Whether it holds for every version of a node component allowed with ``server``.
 
-        ``None`` when some of the versions that the policy allows are inside and others are not.
+        ``None`` if only some of the versions that the skew policy allows are inside.
         """
         oldest = KubernetesVersion(server.major, max(server.minor - minors_behind(server), 0))
         newest = replace(server, patch=_LAST_PATCH)
@@ -155,7 +156,7 @@ class VersionRange:
         return None if None in settled else False
 
     def decides_by_patch(self, version: WindowsBuild) -> bool:
-        """Whether a bound lies inside ``version``'s own build, so that its patch level decides."""
+        """Whether a bound lies within ``version``'s own build, so that its patch level decides."""
         return any(
             isinstance(bound, WindowsBuild) and bound.build == version.build and bound.patch
             for _, bound in self.bounds
@@ -187,6 +188,6 @@ def _settled(
     ]
     if all(low and high for _, low, high in ends):
         return True
-    # A one-sided bound that includes neither end includes nothing between them.
+    # A one-sided bound that holds for neither end holds for nothing between them.
     excluded = any(sign != "==" and not (low or high) for sign, low, high in ends)
     return False if excluded else None

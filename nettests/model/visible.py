@@ -1,8 +1,7 @@
-"""Make texts of a cluster safe to display: no invisible or reordering characters; literal in Markdown.
+"""Make cluster text safe to display: no hidden or reordering characters; literal in Markdown.
 
-Used by every renderer before its own escaping, and by ``nettests.terminal`` for everything on a terminal. A character
-that a reader could not see, that would reorder its surroundings, or that a terminal would obey, is replaced by its
-name.
+Every renderer uses it before its own escaping, and ``nettests.terminal`` for all output. A
+character that is invisible, reorders others or controls a terminal is replaced by its name.
 """
 
 import re
@@ -35,7 +34,7 @@ def one_line(text: str, *, limit: int = 300) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return ``text``, without its middle where it is too long: what failed stands at its start, and why at its end."""
+    """Return ``text``, without its middle if too long: the start says what failed, the end why."""
     if len(text) <= limit:
         return text
     end = limit // 2
@@ -43,18 +42,18 @@ def cut(text: str, limit: int) -> str:
 
 
 def as_line(text: str) -> str:
-    """Return the whole ``text`` as exactly one line: a line feed is shown as ``␊``."""
+    """Return the whole ``text`` as exactly one line, with line feeds as ``␊``."""
     return visible(text).replace("\n", "␊").replace("\t", "␉")
 
 
 def as_paragraph(text: str) -> str:
-    """Return ``text`` with all lines after the first indented: none of them looks like another text's."""
+    """Indent all lines of ``text`` but the first, so that none looks like another text."""
     first, *others = visible(text).split("\n")
     return "\n".join([first, *(line if line.startswith("  ") else f"  {line}" for line in others)])
 
 
 def escaped_json(text: str) -> str:
-    r"""Return JSON with hidden characters as ``\u`` escapes: the same data, harmless on a terminal."""
+    r"""Escape hidden characters in JSON as ``\u``: the same data, harmless on a terminal."""
     return _HIDDEN.sub(_escape, text)
 
 
@@ -78,13 +77,13 @@ _ATTACK_ON_BAR = re.compile(r"(\\+)(?=\|)")
 
 
 def literal(text: str) -> str:
-    """Return ``text`` on one line with all Markdown and HTML syntax made literal."""
+    """Return ``text`` on one line with all Markdown and HTML syntax escaped."""
     return _NUMBER.sub(r"\1\\\2", _BULLET.sub(r"\\\1", _SPECIAL.sub(r"\\\1", one_line(text))))
 
 
 def inert(text: str) -> str:
-    """Return ``text`` literal, and without anything that a viewer would turn into a link."""
-    # Split first: the comments have to be outside the backslashes, and are not part of the text.
+    """Return ``text`` escaped, and without anything that a viewer would turn into a link."""
+    # Split first: the comments must not be escaped themselves, and are not part of the text.
     return _BREAK.join(_pieces(one_line(text)))
 
 
@@ -97,6 +96,6 @@ def _pieces(line: str) -> list[str]:
 def code(text: str) -> str:
     """Return a code span, in which only its end and a table's bar have a meaning."""
     line = one_line(text).replace("`", "'")
-    # A backslash escapes a bar, and a backslash before it must not escape that (6.9 Tables, cells).
+    # A backslash escapes a bar; one before it must not escape that backslash (6.9 Tables, cells).
     line = _ATTACK_ON_BAR.sub(r"\1 ", line).replace("|", r"\|")
     return f"`{line}`" if line else "` `"

@@ -1,10 +1,10 @@
-r"""Programs on Windows nodes: which nodes run HostProcess containers, how those start a program, and how it exited. Pure.
+r"""Programs on Windows nodes: who runs HostProcess containers, how they start and exit. Pure.
 
-hcsshim 0.9 starts a command itself; from 0.10 on, where files can be bound (``bindfltapi.dll``), it starts
-``cmd /c`` with the command behind it, and otherwise the command itself again. The image's root is at ``C:\C\<id>``,
-``C:\hpc`` and ``C:\hpc\<id>``. ``ROOT`` stands for it in every command: hcsshim replaces it as text. All that is started
-here means the same with and without that ``cmd``; ``HostStart`` says which it was, read from the answer to ``QUESTION``.
-Processes of other Windows Pods are started without ``cmd``, by whatever words.
+hcsshim 0.9 starts a command itself; from 0.10 on, if files can be bound (``bindfltapi.dll``), it
+starts ``cmd /c`` with the command, otherwise again the command itself. The image's root is at
+``C:\C\<id>``, ``C:\hpc`` and ``C:\hpc\<id>``; hcsshim replaces ``ROOT`` in every command by it, as
+text. All commands here mean the same with and without ``cmd``; ``HostStart`` says which applies, from
+the answer to ``QUESTION``. Other Windows Pods start processes without ``cmd``.
 
 Sources: microsoft/hcsshim ``internal/jobcontainers`` (``CreateProcess``, ``replaceWithMountPoint``) and ``internal/cmd``
 (``escapeArgs``); Microsoft, "cmd"; kubernetes/kubernetes#120113 (cmd starts no file without an extension).
@@ -20,7 +20,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.resources import lines_of
 
 NodeArgv = NewType("NodeArgv", tuple[str, ...])
-"""A command that a process on a node may be started with; made by ``node_argv``."""
+"""A command that may be started on a node; created by ``node_argv``."""
 
 ROOT = "%CONTAINER_SANDBOX_MOUNT_POINT%"
 AGNHOST = rf"{ROOT}\agnhost.exe"
@@ -36,7 +36,7 @@ QUESTION = (*CMD, "echo", ROOT)
 LONGEST = 8191
 """Characters of a command line of cmd (Microsoft, "Command prompt line string limitation")."""
 OPERATORS = frozenset({">nul", "2>&1", "&&"})
-"""Words that are meant for ``cmd``: of two, whichever reads them does what they say."""
+"""Words meant for ``cmd``: if there are two, whichever reads them does what they say."""
 
 
 class ChangedByCmdError(NettestsError):
@@ -45,7 +45,7 @@ class ChangedByCmdError(NettestsError):
 
 @dataclass(frozen=True, slots=True)
 class HostStart:
-    """How a node starts programs: where the image's root is, and whether ``cmd /c`` stands before each command."""
+    """How a node starts programs: the image's root, and whether through ``cmd /c``."""
 
     root: str
     behind_cmd: bool
@@ -58,7 +58,7 @@ class HostStart:
 def node_argv(*words: str) -> NodeArgv:
     """Return ``words`` as a command for nodes; ``ChangedByCmdError`` if ``cmd /c`` would change it.
 
-    hcsshim encloses words with blanks in quotes, in which cmd leaves all but ``%`` and ``"`` alone.
+    hcsshim quotes words with blanks; within quotes cmd leaves everything but ``%`` and ``"`` alone.
     """
     if why := _changed(words):
         raise ChangedByCmdError(
@@ -86,9 +86,9 @@ def _changed(words: tuple[str, ...]) -> str:
 
 
 def host_start(output: str) -> HostStart | None:
-    r"""Return how a node starts programs by its answer to ``QUESTION``; ``None`` for any other text.
+    r"""Parse the answer to ``QUESTION``; ``None`` for any other text.
 
-    ``ROOT`` itself comes back where nothing replaces it: in a container that is no HostProcess container.
+    ``ROOT`` itself is returned by a container that is not a HostProcess container.
     """
     # samples: C:\C\3e5f…, C:\hpc, C:\hpc\3e5f…
     match = re.fullmatch(r"([A-Za-z]:\\(C|hpc)(\\[\w.-]+)?)\\?", output.strip(), re.IGNORECASE)
@@ -106,12 +106,12 @@ _NTSTATUS = {
 
 
 def is_crash(code: int | None) -> bool:
-    """Whether an exit code is a known NTSTATUS: the system ended the process, and its output says nothing."""
+    """Whether an exit code is a known NTSTATUS: the system ended the process; ignore its output."""
     return code is not None and code & 0xFFFFFFFF in _NTSTATUS
 
 
 def exit_code_in_words(code: int) -> str:
-    """Return an exit code; that of a Windows process that did not end by itself in hexadecimal too, with its name if known."""
+    """Return an exit code as text; an NTSTATUS also in hexadecimal, with its name if known."""
     unsigned = code & 0xFFFFFFFF
     name = _NTSTATUS.get(unsigned)
     if name is None and unsigned < 0xC0000000:

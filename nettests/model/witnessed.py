@@ -1,7 +1,7 @@
-"""A captured connection as seen by two witnesses: an answer or facts on one side, a packet capture on the other. Values.
+"""A captured connection as two witnesses saw it: an answer or facts, and a packet capture.
 
-``parse.witness`` makes it for checks of ``Question.WITNESS``, ``judge`` judges it. Neither witness is trusted more
-than the other: a disagreement is reported.
+``parse.witness`` creates the values for ``Question.WITNESS``, ``judge`` judges them. Neither
+witness is trusted more than the other: a disagreement is reported.
 """
 
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ class Subject(StrEnum):
     SOURCE = "source address"
     """The client that the server saw, and the source of the packets that reached its node."""
     NAT = "OutBoundNAT"
-    """The client that a server outside saw, and the source with which the packets left the node."""
+    """The client that an external server saw, and the source with which packets left the node."""
     REPLY = "way of the reply"
-    """With DSR, and wherever the source is kept, the reply goes to the client that the server saw."""
+    """With DSR, or if the source address is kept, the reply goes to the client that was seen."""
     ENCAPSULATION = "encapsulation"
-    """The encapsulation that the network plugin is configured for, and the packets between the nodes."""
+    """The network plugin's configured encapsulation, and the packets between the nodes."""
     DESTINATION = "destination"
-    """What the annotation preserve-destination keeps: whom packets name that reach a backend which does not answer them."""
+    """With the annotation preserve-destination: the destination of packets at a silent backend."""
     TUNNEL = "tunnel"
-    """Of a connection without an answer: the encapsulated packets that left the one node, and those the other got."""
+    """For unanswered connections: encapsulated packets leaving one node and reaching the other."""
     MAC = "MAC address"
     """l2bridge sends its Pods' packets with the node's own address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witnessed:
-    """The statements of both witnesses on one subject, with their names."""
+    """What both witnesses show about one subject, with their names."""
 
     subject: Subject
     witness: str
     """The witness other than the capture: ``the server``, ``flannel's backend host-gw``."""
     says: str
     capture: str
-    """The place of the capture: ``win-1, uplink``."""
+    """Where the capture ran: ``win-1, uplink``."""
     shows: str
     agree: bool
 

@@ -1,8 +1,8 @@
 """Closed word lists of the vocabulary: operating systems, kinds of flows, outcomes.
 
-The words appear in check ids, reports and limitation manifests. They carry no behaviour: a property holds for every
-word of a set and is exhaustive, so that a new word is a type error here and at each ``match`` elsewhere until it is
-decided. Properties of target kinds are in ``target_kinds``.
+The words appear in check ids, reports and limitation manifests. They have no behaviour: properties
+are defined for every word of a set, so that a new word is a type error here and at each ``match``
+elsewhere until it is handled. Properties of target kinds are in ``target_kinds``.
 """
 
 from enum import StrEnum
@@ -19,7 +19,7 @@ class OS(StrEnum):
 
     @property
     def words(self) -> str:
-        """Its name as people write it."""
+        """The name as people write it."""
         return self.value.capitalize()
 
 
@@ -54,7 +54,7 @@ class Protocol(StrEnum):
 
     @property
     def refused_by_icmp(self) -> bool:
-        """Whether only an ICMP message, which kernels rate-limit, reports a port without a listener."""
+        """Whether a port without a listener is reported only by ICMP, which kernels rate-limit."""
         match self:
             case Protocol.UDP:
                 return True
@@ -72,7 +72,7 @@ class Family(StrEnum):
 
     @property
     def version(self) -> int:
-        """The family's number, as addresses know theirs."""
+        """The version number, as in ``ipaddress``."""
         match self:
             case Family.IPV4:
                 return 4
@@ -140,15 +140,15 @@ class TargetKind(StrEnum):
     NO_NAME = "no-name"
     """A name that does not exist."""
     EXISTING_SERVICE = "existing-service"
-    """A Service that the cluster has already, at its ClusterIP."""
+    """An existing Service of the cluster, at its ClusterIP."""
     DNS_SERVICE = "dns-service"
     """The cluster's DNS, probed at the address of its Service."""
     DNS_POD = "dns-pod"
-    """The cluster's DNS, probed at the address of one of its pods."""
+    """The cluster's DNS, probed at the address of one of its Pods."""
     API_SERVER = "api-server"
     """The API server's decision about an object."""
     CONFIGURATION = "configuration"
-    """How a node, its plugin or its kube-proxy is set up."""
+    """The configuration of a node, its plugin or its kube-proxy."""
     POD = "pod"
     """The check's own Pod, from its creation on."""
 
@@ -160,12 +160,12 @@ class Placement(StrEnum):
     OTHER_NODE = "other-node"
     OUTSIDE = "outside"
     NOWHERE = "nowhere"
-    """The target is on no node, or only on the source's: a Service without backends, and everything without a
-    path (``Question.has_path``). Ids then name no target."""
+    """The target is on no node, or only on the source's: a Service without backends, and everything
+    without a path (``Question.has_path``). Ids then contain no target."""
 
 
 class NatException(StrEnum):
-    """Whether an address is in the exception list of ``OutBoundNAT``: there nothing is translated."""
+    """Whether an address is in the exception list of ``OutBoundNAT``, and so not translated."""
 
     INSIDE = "inside"
     OUTSIDE = "outside"
@@ -174,19 +174,19 @@ class NatException(StrEnum):
 
 
 class SuffixList(StrEnum):
-    """The DNS suffixes of a node's Pods, in the words of conditions."""
+    """The DNS suffixes of a node's Pods, as conditions name them."""
 
     WHOLE = "whole"
-    """The kubelet's own: the namespace's, that of all Services, and the cluster's domain."""
+    """The kubelet's own: those of the namespace, of all Services, and the cluster domain."""
     PART = "part"
     """One of the last two."""
     OWN = "own"
-    """None of them: they do not complete names of other namespaces."""
+    """None of these: they do not complete names of other namespaces."""
     UNKNOWN = "unknown"
 
 
 class Setting(StrEnum):
-    """A setting in the words of conditions: unknown is a value, too."""
+    """A setting, as conditions name it; unknown is a value too."""
 
     ON = "on"
     OFF = "off"
@@ -194,21 +194,21 @@ class Setting(StrEnum):
 
 
 class CheckClass(StrEnum):
-    """What running a check costs or touches. Only ``default`` is run by default; a user enables the others."""
+    """What running a check costs or affects. A user enables all but ``default``."""
 
     DEFAULT = "default"
     COSTLY = "costly"
     """Many backends, many connections, or long waits."""
     EXPOSED = "exposed"
-    """Objects that outsiders may reach: load balancers, external IPs."""
+    """Objects reachable from outside the cluster: load balancers, external IPs."""
     DISRUPTIVE = "disruptive"
-    """Many objects that are created and deleted, which every node's proxy has to follow."""
+    """Many created and deleted objects, which every node's proxy must follow."""
     PACKETS = "packets"
-    """Captures of single flows on nodes, by Pods that see the packets of a node."""
+    """Captures of single flows on nodes, by Pods that see the node's packets."""
 
 
 class Resolver(StrEnum):
-    """Which client resolves a name: the resolvers of Windows differ from each other."""
+    """The client that resolves a name: Windows' resolvers differ from each other."""
 
     SYSTEM = "system"
     NSLOOKUP = "nslookup"
@@ -228,7 +228,7 @@ class Resolver(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What happened, in the observation's own words (never a verdict)."""
+    """What happened, as an observation says it (never a verdict)."""
 
     CONNECTED = "connected"
     REPLIED = "replied"
@@ -237,12 +237,12 @@ class Outcome(StrEnum):
     UNREACHABLE = "unreachable"
     NXDOMAIN = "nxdomain"
     SERVFAIL = "servfail"
-    """A name server failed to resolve: for external names, because its upstream does not answer."""
+    """A name server failed to resolve: for external names, because its upstream is silent."""
     RESOLVED = "resolved"
     NO_PORT = "no_port"
     """The client's own system had no free port for another connection."""
     LOST = "lost"
-    """An established connection no longer carries data: what is sent times out, or is reset."""
+    """An established connection no longer carries data: sends time out or are reset."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     CONFORMS = "conforms"
@@ -254,12 +254,12 @@ class Outcome(StrEnum):
     UNHEALTHY = "unhealthy"
     """A health check port reported that there are none."""
     CUT_SHORT = "cut_short"
-    """A server that was told to end was ended before it had its time, and within its grace period."""
+    """A terminating server was killed before its time, within its grace period."""
     PROBE_FAILED = "probe_failed"
 
     @property
     def positive(self) -> bool:
-        """Whether the target answered, or the tested setting works: only the opposite needs positive controls."""
+        """Whether the target answered or the tested setting works; else controls are needed."""
         return self in _POSITIVE
 
 
@@ -289,7 +289,7 @@ class SourceSeen(StrEnum):
 
 
 class Distribution(StrEnum):
-    """Which backends answered many new connections of one client."""
+    """Which backends answered many new connections from one client."""
 
     ONE_BACKEND = "one-backend"
     SEVERAL_BACKENDS = "several-backends"
@@ -322,8 +322,8 @@ class Verdict(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The values of the option ``--fail-on``: what ends a run with 1, besides deviations or among them."""
+    """Values of ``--fail-on``: which results end a run with exit code 1."""
 
     KNOWN_BUGS = "known-bugs"
     NEW = "new"
-    """Only deviations that are not in the site's baseline: ``of_run`` gets only those."""
+    """Only deviations not in the site's baseline: ``of_run`` gets only those."""

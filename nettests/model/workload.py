@@ -1,7 +1,7 @@
-"""The kinds of objects that make Pods, as far as single checks make them: names of the API, and what holds of each.
+"""The kinds of workload objects that single checks create, with their API names and properties.
 
-The closed list that suites, permissions, quotas, and the end of a run share. What an object of a kind has to bring about
-is read in ``parse.workloads``.
+Suites, permissions, quotas and clean-up share this closed list. ``parse.workloads`` holds what an
+object of each kind must achieve.
 """
 
 from enum import StrEnum
@@ -12,14 +12,14 @@ from nettests.model.versions import KubernetesVersion
 Object = dict[str, Any]
 
 MAKES, ROLLS_OUT, APART = "makes", "rolls-out", "apart"
-"""The words of ``Afterwards.how`` for the expected result of a workload."""
+"""``Afterwards.how`` for the expected result of a workload."""
 WORDS = frozenset({MAKES, ROLLS_OUT, APART})
 CRON_JOBS = KubernetesVersion.parse("1.21")
 """From this version on CronJobs are served in ``batch/v1``."""
 
 
 class Workload(StrEnum):
-    """A kind of workload, spelled as in ``kind``; in the order in which they are removed."""
+    """A kind of workload, spelled as in ``kind``; in order of removal."""
 
     CRON_JOB = "CronJob"
     JOB = "Job"
@@ -29,7 +29,7 @@ class Workload(StrEnum):
 
     @property
     def plural(self) -> str:
-        """Its name in paths, roles and quotas."""
+        """The name in paths, roles and quotas."""
         return f"{self.value.lower()}s"
 
     @property
@@ -55,7 +55,7 @@ class Workload(StrEnum):
 
     @property
     def ends(self) -> bool:
-        """Whether its Pods run to completion; those of others are restarted."""
+        """Whether its Pods run to completion; Pods of other kinds are restarted."""
         match self:
             case Workload.CRON_JOB | Workload.JOB:
                 return True

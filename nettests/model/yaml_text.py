@@ -1,8 +1,8 @@
-"""Read YAML with JSON's types and the line of every part, within limits; and write it for people and ``kubectl``. Pure.
+"""Read YAML with JSON's types and the line of every part, within limits; write it for people. Pure.
 
-Used by ``document``. PyYAML's C parser finds the structure, because every command reads the shipped manifests: it
-takes a twentieth of the time of a parser in Python. Values that YAML 1.1 guesses (``on`` for true, dates, octal and
-sexagesimal numbers) stay text, as in YAML 1.2, and a duplicate key is an error.
+Used by ``document``. PyYAML's C parser finds the structure, as every command reads the shipped
+manifests: it takes a twentieth of the time of a Python parser. Values that YAML 1.1 guesses (``on``
+for true, dates, octal and sexagesimal numbers) stay text, as in 1.2; a duplicate key is an error.
 """
 
 import re
@@ -21,8 +21,6 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being read, with its nodes and height so far."""
-
     anchor: str | None = None
     nodes: int = 1
     height: int = 1
@@ -32,11 +30,11 @@ class _Open:
 class _Count:
     open: list[_Open] = field(default_factory=lambda: [_Open()])
     anchors: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Nodes and height of what an anchor stands for."""
+    """Nodes and height of each anchor's value."""
     aliases: int = 0
 
     def add(self, nodes: int, height: int, anchor: str | None = None) -> None:
-        """Count a node that is complete."""
+        """Count a complete node."""
         if anchor:
             self.anchors[anchor] = (nodes, height)
         last = self.open[-1]
@@ -58,7 +56,7 @@ class _Count:
 
 
 def bound_yaml(text: str) -> None:
-    """Raise ``TooMuchError`` if the text exceeds a limit, ``yaml.YAMLError`` if it is no YAML."""
+    """Raise ``TooMuchError`` if the text exceeds a limit, ``yaml.YAMLError`` if it is not YAML."""
     size = len(text.encode(errors="surrogatepass"))
     if size > limits.YAML_BYTES:
         raise TooMuchError(f"it is larger than {spelled(limits.YAML_BYTES)}")
@@ -92,7 +90,7 @@ _C_OR_PYTHON: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_C_OR_PYTHON):  # type: ignore[misc]
-    """Scalars of YAML 1.2's core schema and nothing else."""
+    """Resolve only the scalars of YAML 1.2's core schema."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - how PyYAML is told
 
@@ -109,7 +107,7 @@ for _tag, _pattern, _first in (
 
 
 def read_yaml(text: str, file: str) -> tuple[Any, Mapping[Path, int]]:
-    """Return the data and the line, from 1, of each path; ``ManifestError`` if it is no YAML."""
+    """Return the data and the line, from 1, of each path; ``ManifestError`` if it is not YAML."""
     try:
         bound_yaml(text)
     except TooMuchError as error:
@@ -130,7 +128,7 @@ def read_yaml(text: str, file: str) -> tuple[Any, Mapping[Path, int]]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _broken(file, mark, str(error.problem)) from error
-    except (yaml.YAMLError, ValueError) as error:  # also a number of thousands of digits
+    except (yaml.YAMLError, ValueError) as error:  # also a number with thousands of digits
         raise ManifestError(f"{file}: not valid YAML: {error}") from error
     finally:
         loader.dispose()
@@ -158,20 +156,18 @@ def _place(node: yaml.Node, path: Path, lines: dict[Path, int], file: str) -> No
 
 
 def plain_yaml(text: str) -> Any:
-    """Return the data in a text of a cluster; ``ManifestError`` if it is no YAML or exceeds a limit."""
+    """Parse YAML from a cluster; ``ManifestError`` if it is not YAML or exceeds a limit."""
     return read_yaml(text, "it")[0]
 
 
 class _Dumper(yaml.SafeDumper):
-    """Resolve scalars by YAML 1.2 as well as by PyYAML's 1.1."""
-
     def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML requires it
         """Never write aliases: people read both places."""
         return True
 
 
 def _text(dumper: Any, text: str) -> Any:
-    """Escape line breaks that JSON does not have: PyYAML writes them unescaped, and reads a space."""
+    """Escape line breaks unknown to JSON: PyYAML writes them unescaped and reads a space."""
     style = '"' if _BREAKS.intersection(text) else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -181,7 +177,7 @@ _Dumper.add_representer(str, _text)
 
 
 class _Literal(_Dumper):
-    """A text of several lines is a block, line by line as it is."""
+    """Write multi-line text as a literal block."""
 
 
 def _block(dumper: Any, text: str) -> Any:
@@ -197,10 +193,8 @@ _Literal.add_representer(str, _block)
 
 
 class _Indented(_Dumper):
-    """Sequences are indented by two columns."""
-
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: FBT001, FBT002, ARG002 - as PyYAML's
-        """Never leave out the indentation of a sequence."""
+        """Always indent a sequence."""
         super().increase_indent(flow, indentless=False)
 
 

@@ -1,7 +1,8 @@
-"""Documents of a run for people and machines: journal → JSON, JUnit, HTML, Markdown.
+"""Reports of a run for people and machines: journal → JSON, JUnit, HTML, Markdown.
 
-Last in the flow. ``build`` turns journal records into ``Results``; one module per format renders them. Nothing here
-opens a run's files, reads a clock or judges: a check without a verdict is reported as ``unknown``, with the reason.
+The last stage. ``build`` turns journal records into ``Results``; one module per format renders
+them. Nothing here opens a run's files, reads a clock or judges: a check without a verdict is
+``unknown``, with the reason.
 """
 
 from nettests.report.build import build_results

@@ -1,8 +1,8 @@
-"""Journal records → ``Results``: every check with its observation and verdict, none left out.
+"""Turn journal records into ``Results``: every check with its observation and verdict.
 
-First step of reporting. It takes the journal's verdicts and never judges; a planned check without a verdict becomes
-``unknown`` with the reason that the journal gives. Raw answers are parsed here only in a process that has nothing but
-the journal.
+The first step of reporting. It takes verdicts from the journal and never judges; a planned check
+without a verdict becomes ``unknown`` with the reason in the journal. Raw answers are parsed here
+only in a process that has nothing but the journal.
 """
 
 from collections import Counter
@@ -42,15 +42,15 @@ _NONE: Mapping[str, Observation] = MappingProxyType({})
 def build_results(
     records: Iterable[Record], observations: Mapping[str, Observation] = _NONE
 ) -> Results:
-    """Return what the journal's records say, also when the run broke off or never began.
+    """Build results from a journal's records, also if the run was aborted or never began.
 
-    ``observations`` are those that were judged, by check, where this is known.
+    ``observations`` are those already judged, by check id, if this process has them.
     """
     return build_from(History.of(records), observations)
 
 
 def build_from(history: History, observations: Mapping[str, Observation] = _NONE) -> Results:
-    """Return what a run's history says."""
+    """Build results from the history of a run."""
     expectations = history.expectations()
     doubts = Doubts.of(history.calibrations)
     checks = (
@@ -172,7 +172,6 @@ def _unjudged(history: History, check: Check, expectation: Expectation) -> Judge
 
 
 def _distrust(history: History, check_id: str) -> str:
-    """Return why a check has no answer, where it could not be probed."""
     done = history.done.get(check_id)
     return (done.distrust or "") if done else ""
 
@@ -180,7 +179,7 @@ def _distrust(history: History, check_id: str) -> str:
 def _observation(
     history: History, check: Check, observations: Mapping[str, Observation], doubts: Doubts
 ) -> Observation | None:
-    """Return what was seen; nothing where the question itself has no answer: controls alone say nothing."""
+    """Return what a check observed; ``None`` if only controls were answered."""
     raws, done = history.answers(check.id), history.done.get(check.id)
     if not any(raw.purpose == "check" for raw in raws):
         return None
@@ -251,7 +250,6 @@ def _run_info(history: History) -> RunInfo:
 
 
 def _start_error(history: History) -> str | None:
-    """Return why there is nothing to report on; ``None`` when checks were planned or skipped."""
     if history.planned or history.skips:
         return None
     if history.events:

@@ -1,7 +1,7 @@
-"""Check results → nodes and ordered node pairs that trusted checks exercised, and those left out. Pure.
+"""Which nodes and ordered node pairs the trusted checks exercised, and which not. Pure.
 
-For the headline and every document: a run claims no more than it exercised. A check counts if it sends packets and
-its answer is trusted, whatever its verdict; a pair is ordered, from source to target.
+For the headline and every report: a run claims no more than it exercised. A check counts if it
+sends packets and its answer is trusted, whatever its verdict; a pair runs from source to target.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ NOT_TESTED = "no check exercised it"
 
 
 def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exercised:
-    """Return which of the cluster's nodes and ordered pairs the checks exercised."""
+    """Return which of the cluster's nodes and ordered node pairs the checks exercised."""
     if facts is None:
         return Exercised()
     checks = tuple(checks)
@@ -52,7 +52,6 @@ def exercised(checks: Iterable[CheckResult], facts: ClusterFacts | None) -> Exer
 
 
 def _kinds(checks: Sequence[CheckResult], nodes: int) -> Iterator[ExercisedKind]:
-    """Yield each kind of question that was planned, with the nodes or ordered pairs of nodes that it was put to."""
     planned: dict[str, list[CheckResult]] = {}
     for result in checks:
         if result.check is not None and (kind := _kind(result.check)):
@@ -60,7 +59,7 @@ def _kinds(checks: Sequence[CheckResult], nodes: int) -> Iterator[ExercisedKind]
     for kind in _KINDS:
         trusted = [result.check for result in planned.get(kind, ()) if _is_trusted(result)]
         ends = {(check.source.node, check.target.node) for check in trusted if check is not None}
-        if kind == LOSSES:  # answers come back over the same path
+        if kind == LOSSES:  # losses count both ways: answers return over the same path
             ends |= {(target, source) for source, target in ends}
         pairs = {(source, target) for source, target in ends if None not in {source, target}}
         pairs = {pair for pair in pairs if len(set(pair)) == 2}

@@ -1,10 +1,11 @@
-"""Templates for HTML pages in which texts of a cluster stay texts: escaped, hidden characters named, a strict policy.
+"""HTML templates in which cluster text stays text: escaped, hidden characters named, strict CSP.
 
-Used by every page; each page brings its own templates. Evidence is packed: the page's script unpacks a block when one of
-its checks is opened, and makes each element by its name and each text as a text, so that no browser parses it as markup
-(decision 0051). This module therefore decides what a tree may contain: elements and attributes that the templates use for
-evidence, links of three kinds, and texts. It reads our own templates' output, in which every text is escaped; it is no
-sanitiser of foreign markup. Pure; the packed bytes may differ between versions of zlib.
+Used by every page; each brings its own templates. Evidence is packed: the page's script unpacks a
+block when a user opens one of its checks, and creates elements by name and text as text nodes, so
+no browser parses it as markup (decision 0051). So this module decides what a tree may contain: the
+elements and attributes that the templates use for evidence, three kinds of links, and text. It
+reads only the output of our own templates, where all text is escaped; it does not sanitise foreign
+markup. Pure; packed bytes may differ between versions of zlib.
 """
 
 import base64
@@ -23,7 +24,7 @@ from nettests.model.visible import visible
 
 
 def environment(package: str) -> Environment:
-    """Return the environment of a package's templates: everything that they put out is escaped and visible."""
+    """Return the environment of a package's templates: output is escaped and all of it visible."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=True,
@@ -40,7 +41,7 @@ def style_of_pages() -> str:
 
 
 def policy(*, style: str, script: str = "") -> str:
-    """Return a Content-Security-Policy that lets nothing act but one style and one script."""
+    """Return a Content-Security-Policy that allows one style, one script and nothing else."""
     scripts = f" script-src {_digest(script)};" if script else ""
     return (
         f"default-src 'none'; style-src {_digest(style)};{scripts}"
@@ -49,12 +50,12 @@ def policy(*, style: str, script: str = "") -> str:
 
 
 def as_utf8(page: str) -> str:
-    """Return a page that a file can hold: a cluster's text may have half a surrogate pair."""
+    """Replace lone surrogates, which text from a cluster may contain and UTF-8 cannot encode."""
     return page.encode("utf-8", "replace").decode("utf-8")
 
 
 def _finalize(value: object) -> object:
-    """Make everything that a template puts out visible, what has a text too; markup of our own passes."""
+    """Show hidden characters in everything a template outputs except our own markup."""
     return value if isinstance(value, Markup) else visible(str(value))
 
 
@@ -73,22 +74,22 @@ ELEMENTS = frozenset(
         *("th", "thead", "tr", "ul", "use"),
     }
 )
-"""What evidence is made of; another element stays the text of its tag."""
+"""Elements allowed in evidence; any other is kept as the text of its tag."""
 ATTRIBUTES = frozenset({"aria-hidden", "class", "focusable", "href", "open", "rel", "scope"})
-"""What its elements may have; another attribute is left out."""
+"""Attributes allowed on these elements; any other is dropped."""
 _ADDRESS = re.compile(r"#|https?://|(?:\.\./)?diagnostics/")
-"""How an address may begin: within the page, of a source, in the run's own folder."""
+"""Allowed prefixes of a link: within the page, a source, or the run's own folder."""
 
 
 def pack(trees: Mapping[str, Tree]) -> str:
-    """Return trees by their check's id as one text: JSON, deflated (zlib's format), in Base64."""
+    """Encode trees, keyed by check id, as JSON, compressed (zlib) and in Base64."""
     text = json.dumps(trees, ensure_ascii=False, separators=(",", ":"))
-    # A cluster's text may hold half a surrogate pair, which no UTF-8 has.
+    # A cluster's text may contain lone surrogates, which UTF-8 cannot encode.
     return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
 
 
 def tree(markup: Markup) -> Tree:
-    """Return the nodes that a template's markup stands for; the template's own line breaks are none."""
+    """Parse a template's markup into nodes, without the line breaks of the template itself."""
     reader = _Reader()
     reader.feed(markup)
     reader.close()
@@ -96,7 +97,7 @@ def tree(markup: Markup) -> Tree:
 
 
 class _Reader(HTMLParser):
-    """Reads what our own templates wrote: every element is closed, and every text was escaped."""
+    """Parses the output of our own templates: every element is closed and all text is escaped."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,8 +1,8 @@
-"""The members of a flow as a grid of nodes by nodes: one per protocol, sources down, targets across.
+"""The members of a flow as one grid of nodes per protocol: sources down, targets across.
 
-Used by the HTML report. Verdicts differ by shape as well as by colour. All cells of a verdict are one path, and
-adjacent cells one rectangle of it, so that a green grid of sixty by sixty nodes takes a few kilobytes. Pure geometry
-and text: the template draws it.
+Used by the HTML report. Verdicts differ by shape as well as by colour. All cells of a verdict are
+one path, and adjacent cells one rectangle in it, so a green grid of 60 by 60 nodes takes a few
+kilobytes. Pure geometry and text: the template draws it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,13 +17,13 @@ from nettests.report.results import CheckResult
 from nettests.report.summary import SYMBOL
 
 CELL = 14
-"""Units of a cell's side."""
+"""Side of a cell, in SVG units."""
 LETTER = 6.2
-"""Units that a letter of a label takes, at most."""
+"""Width of a label's letter at most, in SVG units."""
 MARKED = 120
-"""So many cells of the first picture are links; all are named in the documents."""
+"""How many cells of the first picture are links; the reports list all members."""
 IN_TEXT = 20
-"""So many nodes fit into a terminal's lines."""
+"""How many nodes fit into the terminal's grid."""
 GLYPHS = {
     Verdict.FAIL: "m4 4l6 6m0-6l-6 6",
     Verdict.LIFTED: "m7 11v-7l-3 3m3-3l3 3",
@@ -34,12 +34,12 @@ GLYPHS = {
     Verdict.RECORDED: "m6 6h2v2h-2z",
     Verdict.SKIPPED: "m5 4l4 3l-4 3",
 }
-"""What is drawn into a cell, from its corner; a pass has its colour alone."""
+"""The glyph in a cell, drawn from its corner; a pass has only its colour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """All cells of one verdict: their squares, which lines between the columns tell apart, and the shapes in them."""
+    """All cells of one verdict: its squares, separated by lines between columns, and its glyphs."""
 
     verdict: Verdict
     number: int
@@ -49,7 +49,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A cell that says what was seen there; ``check`` is the one whose evidence tells more, of ``member`` too."""
+    """A cell with a tooltip; ``check``, and ``member`` if given, identify its evidence."""
 
     x: int
     y: int
@@ -60,7 +60,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
-    """One picture."""
+    """One grid."""
 
     title: str
     rows: tuple[str, ...]
@@ -70,32 +70,32 @@ class HeatMap:
 
     @property
     def left(self) -> int:
-        """Units that the labels of rows take."""
+        """Width of the row labels."""
         return round(LETTER * max(map(len, self.rows))) + 8
 
     @property
     def top(self) -> int:
-        """Units that the labels of columns take, written upwards."""
+        """Height of the column labels, which are written upwards."""
         return round(LETTER * max(map(len, self.columns))) + 8
 
     @property
     def lines(self) -> str:
-        """The lines between columns, from the corner of the cells."""
+        """Path of the lines between columns, from the corner of the cells."""
         return "".join(f"M{CELL * n - 0.5} 0V{CELL * len(self.rows)}" for n in range(1, len(self.columns)))  # fmt: skip
 
     @property
     def width(self) -> int:
-        """Units of the whole picture."""
+        """Width of the whole picture."""
         return self.left + CELL * len(self.columns) + 2
 
     @property
     def height(self) -> int:
-        """Units of the whole picture."""
+        """Height of the whole picture."""
         return self.top + CELL * len(self.rows) + 2
 
 
 def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
-    """Return the pictures of a flow's checks that have members, by protocol and whatever else tells them apart."""
+    """Return one grid for each protocol and variant among a flow's checks with members."""
     by_manner: dict[str, list[CheckResult]] = {}
     for check in checks:
         if check.members:
@@ -104,9 +104,10 @@ def heat_maps(checks: Iterable[CheckResult]) -> tuple[HeatMap, ...]:
 
 
 def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
-    """Return one picture of several flows: at each pair of nodes the worst that was seen; ``None`` without two nodes.
+    """Return one grid of several flows: the worst verdict per pair; ``None`` without two nodes.
 
-    Without names and Services where that shows something: while the cluster's DNS is down all pairs fail by name. A pair at which a flow passes and another is limited as documented counts as a pass.
+    Uses only direct checks by Pod address if any of them needs attention: without DNS, every pair
+    fails by name. A pair that passes one flow and is limited in another counts as a pass.
     """
     worst = _worst_by_pair(checks)
     if len({placed.source for placed in worst}) < 2:
@@ -115,7 +116,7 @@ def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
 
 
 def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
-    """Yield the same picture as lines of text, its columns numbered as its rows; nothing for more nodes than fit."""
+    """Yield the same grid as text, columns numbered like rows; nothing for more nodes than fit."""
     worst = _worst_by_pair(checks)
     systems = {pair.source: pair.member.check.source.os for pair in worst if pair.member.check}
     systems |= {pair.target: pair.member.check.target.os for pair in worst if pair.member.check}
@@ -131,7 +132,7 @@ def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:
 
 
 def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
-    """Return the most urgent member at each pair of nodes; none if no pair needs attention."""
+    """Return the most urgent member of each node pair; none if no pair needs attention."""
     placed = [pair for pair in _placed(checks) if pair.target]
     direct = [pair for pair in placed if pair.member.check and _is_direct(pair.member.check)]
     for pairs in (direct, placed):
@@ -145,14 +146,14 @@ def _worst_by_pair(checks: Iterable[CheckResult]) -> list["_Placed"]:
 
 
 def _is_direct(check: Check) -> bool:
-    """Whether one packet of ordinary size between two Pods, by address, would do."""
+    """Whether a single packet of ordinary size between two Pods, by address, is enough."""
     action = check.action
     plain = action.question is Question.REACH and action.size is None
     return plain and (check.source.kind, check.target.kind) == (VantageKind.POD, TargetKind.POD_IP)
 
 
 def _urgency(placed: "_Placed") -> tuple[bool, bool, int]:
-    """Sort what needs attention first, and what passes before documented limitations."""
+    """Sort what needs attention first, and a pass before a documented limitation."""
     verdict = placed.member.verdict
     order = SUMMARY_ORDER.index(verdict)
     return (verdict not in ATTENTION, verdict is not Verdict.PASS, order)
@@ -166,7 +167,7 @@ def _manner(result: CheckResult) -> str:
 
 
 class _Placed(NamedTuple):
-    """A member with its nodes; one of a single node has no ``target``."""
+    """A member with its nodes; ``target`` is empty for a member of a single node."""
 
     source: str
     target: str
@@ -217,7 +218,6 @@ def _heat_map(title: str, members: Iterable[_Placed]) -> HeatMap:
 
 
 def _order(os: OS | None, name: str) -> tuple[object, ...]:
-    """Sort Windows first, and win-2 before win-10."""
     parts = [part.zfill(6) if part.isdigit() else part for part in name.split("-")]
     return (os is not OS.WINDOWS, parts)
 

@@ -1,8 +1,8 @@
-"""``Results`` → ``report.html``: one file for people, without network access.
+"""``Results`` → ``report.html``: one file for people that needs no network access.
 
-The templates lay out values prepared here. Every text is made visible and escaped (``harmless``); the page's policy
-allows only its own style and script, and no script parses a text as markup. Verdicts, messages and matrices need no
-script; evidence is packed (``packed``) until somebody opens its check.
+The templates lay out values prepared here. All text is made visible and escaped (``harmless``); the
+page's policy allows only its own style and script, and no script parses text as markup. Verdicts,
+messages and matrices need no script; evidence stays packed (``packed``) until it is opened.
 """
 
 import re
@@ -49,18 +49,18 @@ _PURPOSES = {
 
 NOTHING = Markup("")
 EXAMPLES = 10
-"""So many checks of an incident are written out in its list, of later incidents three; the others are counted by flow."""
+"""Checks listed of the leading incident, three for later ones; the rest are counted by flow."""
 
 
 PICTURES = 12
-"""So many pictures of members name their nodes; more are small, and all have the order of the one below the headline."""
+"""Heat maps with node names; if there are more, they are small and ordered like the headline's."""
 ROWS = 30
-"""So many rows of a table of the run are shown, those first that took longest."""
+"""Rows shown of a table of the run, the slowest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """Raw records of one purpose: the first ones are shown at once, the others on demand."""
+    """Raw records of one purpose; the page shows the first ones at once, the others on demand."""
 
     purpose: str
     meaning: str
@@ -77,7 +77,7 @@ class Share:
 
 
 def render_html(results: Results, *, since: Markup = NOTHING) -> str:
-    """Return the page; ``since`` is what a comparison says of the run before, as a part of a page."""
+    """Render the page; ``since`` is the fragment that compares with the previous run."""
     groups = flow_groups(results.checks)
     page = _environment().get_template("report.html.j2")
     style, script = _source("report.css"), _source("report.js")
@@ -158,23 +158,23 @@ def _source(name: str) -> str:
 
 
 _INSIDE = re.compile(
-    r"(?:\.\./)?"  # a run that was judged again stands in a folder of its own
+    r"(?:\.\./)?"  # a run that was judged again has a folder of its own
     r"diagnostics(?:/(?!\.{0,2}(?:/|$))[^/\\\x00-\x1f\x7f]+)+"
 )
-"""Where diagnostics are: a journal that says otherwise was not written by a run."""
+"""Diagnostics are inside the run's folder; no run writes another path into its journal."""
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:[/?#][!-\[\]-~]*)?")
-"""No user part, no backslash, nothing but ASCII: the host that a person reads is the one that is met."""
+"""ASCII only, no user part, no backslash: the host that is shown is the one contacted."""
 
 
 _OF_OUR_PYTEST = (
     *("--config-file=", "--import-mode=", "--rootdir=", "--nettests-output="),
     *("-pno:", "-pnettests.plugin", "-qq"),
 )
-"""How the arguments begin that ``nettests run`` adds for pytest."""
+"""Prefixes of the arguments that ``nettests run`` itself passes to pytest."""
 
 
 def typed(argv: Sequence[str]) -> str:
-    """Return the command as somebody typed it, or may type it again: what goes on to pytest stands after ``--``."""
+    """Return the command as typed, or as it can be typed again: pytest's arguments after ``--``."""
     if not any(word.startswith("--nettests-output=") for word in argv):
         program = {"nettests": (), "watch": ("nettests",)}.get(argv[0] if argv else "", ("pytest",))
         return shlex.join((*program, *argv))
@@ -190,7 +190,7 @@ def typed(argv: Sequence[str]) -> str:
 
 
 def inside(folder: str, file: str = "") -> str | None:
-    """Return the address of something in the run's own folder; ``None`` for what may lead out of it."""
+    """Return the URL of a path in the run's own folder; ``None`` if the path may lead out of it."""
     path = f"{folder}/{file}" if file else folder
     if not _INSIDE.fullmatch(path):
         return None
@@ -198,7 +198,7 @@ def inside(folder: str, file: str = "") -> str | None:
 
 
 def link(source: Source) -> str | None:
-    """Return the address to link a source to; ``None`` unless it has a web address."""
+    """Return the URL of a source; ``None`` unless it has a web address."""
     for address in (source.address, source.document):
         if _ADDRESS.fullmatch(address):
             return address
@@ -206,12 +206,12 @@ def link(source: Source) -> str | None:
 
 
 def citation(source: Source) -> str:
-    """Return a source as people read it: a document that is an address without its scheme."""
+    """Return a source as people read it, without the scheme of a URL."""
     return str(source).removeprefix("https://").removeprefix("http://").replace("/ §", " §")
 
 
 def exchanges(raws: Sequence[Raw]) -> tuple[Exchange, ...]:
-    """Return the raw records by purpose, the question itself first."""
+    """Group raw records by purpose, those of the check itself first."""
     by_purpose: dict[str, list[Raw]] = {}
     for raw in sorted(raws, key=lambda raw: raw.purpose != "check"):
         by_purpose.setdefault(raw.purpose, []).append(raw)
@@ -222,19 +222,19 @@ def exchanges(raws: Sequence[Raw]) -> tuple[Exchange, ...]:
 
 
 def packed(checks: Iterable[CheckResult]) -> Markup:
-    """Return the evidence of checks as a block for the page's script."""
-    # Base64 has no character that ends a script element or begins a reference.
+    """Pack the evidence of checks for the page's script."""
+    # Base64 has no character that closes a script element or starts a reference.
     return Markup(pack({check.id: tree(evidence(check)) for check in checks}))  # noqa: S704
 
 
 def evidence(result: CheckResult) -> Markup:
-    """Return a check's line in its flow's list, and its evidence, as the templates lay them out."""
+    """Render a check's line in the list of its flow, and its evidence."""
     parts: Any = _environment().get_template("parts.html.j2").module
     return Markup(parts.evidence(result))  # noqa: S704 - escaped by the template
 
 
 def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
-    """Return the skips of flows that never applied, by reason."""
+    """Group the skips of flows that never applied by reason."""
     reasons: dict[str, list[CheckResult]] = {}
     for group in groups:
         for skip in group.skips:
@@ -243,12 +243,12 @@ def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
 
 
 def needs_attention(part: Suite | FlowGroup) -> bool:
-    """Whether one of its checks does: a suite's flows are then shown at first sight, a flow's picture at all."""
+    """Whether a check needs attention: then suites start open and flows show their heat map."""
     return any(verdict in part.counts for verdict in ATTENTION)
 
 
 def worst_first(checks: Sequence[CheckResult]) -> list[tuple[Verdict, int]]:
-    """Return how often each verdict occurs, worst first."""
+    """Count the verdicts that occur, worst first."""
     seen = [check.verdict for check in checks]
     return [(verdict, seen.count(verdict)) for verdict in SUMMARY_ORDER if verdict in seen]
 

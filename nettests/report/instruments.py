@@ -1,7 +1,7 @@
-"""Known answers → rows of a table: the known questions of each instrument, where it answered, and what was read. Pure.
+"""Calibrations as table rows: each instrument's known questions, nodes, and what was read. Pure.
 
-For the page's section "Instruments", ``results.json`` and the table of ``nettests calibrate``. Nodes of one system that
-answered alike share a row; what is not understood comes first.
+For the page's section "Instruments", ``results.json`` and ``nettests calibrate``. Nodes of one OS
+with the same answer share a row; answers that were not understood come first.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _FIRST = (State.NOT_UNDERSTOOD, State.UNANSWERED, State.ABSENT, State.OPEN, Stat
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstrumentRow:
-    """One known question on the nodes that answered it alike; ``text`` is the first one's raw answer."""
+    """One known question on nodes that answered alike; ``text`` is the first raw answer."""
 
     instrument: str
     question: str
@@ -30,12 +30,12 @@ class InstrumentRow:
 
     @property
     def trusted(self) -> bool:
-        """Whether the instrument is understood by this answer, or the answer shows nothing of it."""
+        """Whether the answer shows the instrument is understood, or shows nothing about it."""
         return self.state not in {State.NOT_UNDERSTOOD, State.UNANSWERED}
 
 
 def instrument_rows(calibrations: Iterable[Calibration]) -> tuple[InstrumentRow, ...]:
-    """Return the rows, by the last answer to each question, those first that are not understood."""
+    """Return the rows, from the last answer to each question, answers not understood first."""
     last: dict[tuple[str, str], KnownAnswer] = {}
     for calibration in calibrations:
         last |= {(answer.probe, answer.name): answer for answer in known_answers(calibration)}

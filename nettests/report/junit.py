@@ -1,9 +1,10 @@
-"""``Results`` → ``junit.xml``: the document for CI systems.
+"""``Results`` → ``junit.xml``: the report for CI systems.
 
-Written here, not by ``--junitxml``, whose default family refuses properties of a test case. One suite per flow, one
-test case per check, its values as properties; ``limited`` is a skip of type ``pytest.xfail`` with the limitation's
-id, ``unknown`` an error. A failure accepted by the site's baseline is a skip of its own type if it does not fail the
-run, so that viewer and exit code agree. ``junit.xsd`` describes it.
+Written here because the default family of ``--junitxml`` refuses properties on a test case. One
+suite per flow, one test case per check, with its values as properties; ``limited`` is a skip of
+type ``pytest.xfail`` with the limitation's id, ``unknown`` an error. A failure that the site's
+baseline accepts is a skip of its own type if it does not fail the run, so viewer and exit code
+agree. The schema is ``junit.xsd``.
 """
 
 import xml.etree.ElementTree as ET
@@ -16,13 +17,13 @@ from nettests.report.results import CheckResult, Results
 from nettests.report.text import one_line, visible
 
 MESSAGE_LENGTH = 1000
-"""Of a message: viewers show it as one line."""
+"""Characters of a message: viewers show it as one line."""
 DETAIL_LENGTH = 8000
-"""Of the text below it; all of it is in ``results.json``."""
+"""Characters of the text below a message; ``results.json`` has all of it."""
 MEMBERS = 20
-"""So many members of a check are listed; GitLab shows eighty lines of a text."""
+"""Members listed per check; GitLab shows eighty lines of a text."""
 _BRIEF = frozenset({Verdict.PASS, Verdict.SKIPPED})
-"""Verdicts that say enough by themselves: their cases have no other property."""
+"""Verdicts whose test cases need no other property."""
 _ELEMENT = {
     Verdict.FAIL: ("failure", "nettests.fail"),
     Verdict.LIFTED: ("failure", "nettests.lifted"),
@@ -41,13 +42,11 @@ def _element(result: CheckResult) -> tuple[str, str]:
 
 
 def render_junit(results: Results) -> str:
-    """Return the XML document; a run that could not start is one test case with an error."""
+    """Render the XML; a run that could not start is one test case with an error."""
     groups = flow_groups(results.checks)
     causes = {
         check: incident.cause
-        for incident in reversed(
-            results.incidents
-        )  # the first one of a check is the one that explains most
+        for incident in reversed(results.incidents)  # a check's first incident explains it best
         if incident.explained
         for check in incident.checks
     }
@@ -126,7 +125,6 @@ def _message(result: CheckResult) -> str:
 
 
 def _detail(result: CheckResult) -> str:
-    """Return what a person reads below the message: values, sources and the next step."""
     lines = [result.message, f"expected: {result.expected}", f"observed: {result.observed}"]
     if result.verdict is Verdict.SKIPPED:
         lines = [result.message]
@@ -155,7 +153,6 @@ def _bounded(text: str) -> str:
 
 
 def _check_properties(result: CheckResult) -> dict[str, str | None]:
-    """Return the values of a check; its flow and id are the names of its case."""
     if result.verdict in _BRIEF:
         return {"verdict": result.verdict.value}
     check, seen = result.check, result.observation
@@ -238,5 +235,5 @@ def _time(seconds: float | None) -> str:
 
 
 def _timestamp(results: Results) -> dict[str, str]:
-    # xs:dateTime as the readers of JUnit know it: to the second, without a zone.
+    # xs:dateTime as JUnit readers expect it: to the second, without a time zone.
     return {"timestamp": results.run.started[:19]} if results.run.started else {}

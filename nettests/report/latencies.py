@@ -1,9 +1,9 @@
 """How soon Pods answer, by flow and node and by kind of path. Pure.
 
-Times are measured by the harness, the channel to the probe included: they compare with each other and with another
-run on the same cluster, and do not measure the network. Only positive answers to single requests count. A transfer of
-1 MiB includes the time on the channel, and of what the server sends only what the client has to read: the real
-throughput is at least that.
+The harness measures these times, including the channel to the probe: they compare with each other
+and with another run on the same cluster, but do not measure the network. Only positive answers to
+single requests count. A transfer of 1 MiB counts the time on the channel and, of the server's
+reply, only what the client must read, so the real throughput is at least that.
 """
 
 from collections import defaultdict
@@ -15,12 +15,12 @@ from nettests.model.words import OS, Placement, Question, VantageKind
 from nettests.report.results import CheckResult, Latency, PathPace
 
 CARRIED = 4
-"""How many payloads a transfer carries: there, back as the clean address, and there twice, with ``Referer``."""
+"""Payloads per transfer: there, back as the clean address, and there twice, with ``Referer``."""
 _MIB = 2**20
 
 
 def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
-    """Return the latencies of each flow from each node, in the order in which flows were run."""
+    """Return the latencies of each flow from each node, in the order in which the flows ran."""
     seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for check in checks:
         if not check.ran or check.check is None or check.observation is None:
@@ -36,7 +36,7 @@ def latencies(checks: Iterable[CheckResult]) -> tuple[Latency, ...]:
 
 
 def paths(checks: Iterable[CheckResult]) -> tuple[PathPace, ...]:
-    """Return how soon and how fast Pods answer Pods, for each pair of systems and placement, in that order."""
+    """Return latency and throughput between Pods for each pair of OSes and placement."""
     seconds: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
     rates: defaultdict[tuple[OS, OS, Placement], list[float]] = defaultdict(list)
     for check in checks:
@@ -74,7 +74,7 @@ def _pace(
 
 
 def latency(flow: str, node: str, seconds: list[float]) -> Latency:
-    """Return the middle, the slow end and the worst of some answers."""
+    """Summarise answer times in seconds as median, 99th percentile and worst."""
     cuts = quantiles(seconds, n=100, method="inclusive") if len(seconds) > 1 else seconds * 99
     return Latency(
         flow=flow,

@@ -1,7 +1,7 @@
 """``Results`` → ``summary.md``: a dozen lines and tables, for the job summary of a CI system.
 
-It names what needs attention, the limitations seen and the flows; evidence is left to the other
-documents. Written for GitHub's Markdown: every text from a cluster is escaped.
+It lists what needs attention, the limitations seen and the flows; evidence is in the other reports.
+Written for GitHub's Markdown: all text from a cluster is escaped.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,11 +29,11 @@ from nettests.report.summary import (
 from nettests.report.text import plural
 
 ATTENTION_LIMIT = 20
-"""More red checks than this share a cause; the HTML report lists them all."""
+"""With more red checks than this they share a cause; the HTML report lists them all."""
 
 
 def render_markdown(results: Results) -> str:
-    """Return the summary; it ends with a line feed."""
+    """Render the summary, which ends with a line feed."""
     blocks = [
         _head(results),
         _attention(results),
@@ -69,7 +69,6 @@ def _head(results: Results) -> str:
 
 
 def _rounds(results: Results) -> list[str]:
-    """Return which checks, nodes and pairs of nodes were red in how many rounds of a watch, and which nodes unknown."""
     if results.rounds is None or not (results.rounds.checks or results.rounds.unknown_nodes):
         return []
     of = results.rounds.judged
@@ -108,7 +107,6 @@ def _attention(results: Results) -> str:
 
 
 def _incidents(results: Results) -> str:
-    """Return the causes that explain several checks each, above the list of the checks."""
     explained = [incident for incident in results.incidents if incident.explained]
     if not explained:
         return ""
@@ -123,7 +121,6 @@ def _incidents(results: Results) -> str:
 
 
 def _unread(results: Results) -> str:
-    """Return the texts that no parser knows, with the request to send them."""
     if not results.unread:
         return ""
     rows = [
@@ -136,7 +133,6 @@ def _unread(results: Results) -> str:
 
 
 def _happened(result: CheckResult) -> str:
-    """Return the message, and where the diagnostics of the check are."""
     folders = ", ".join(code(diagnostic.folder) for diagnostic in result.diagnostics)
     return inert(result.message) + (f"<br>Diagnostics: {folders}" if folders else "")
 

@@ -1,7 +1,7 @@
-"""Checks → tables: connectivity matrix, per flow and for the whole run.
+"""Checks as tables: the connectivity matrix of each flow and of the whole run.
 
 Used by the renderers for people. A row is a source, a column a target with its placement; a cell
-holds every check of that pair, in the plan's order.
+holds every check of that pair, in plan order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,13 +18,13 @@ _QUESTIONS = list(Question)
 _VANTAGES = list(VantageKind)
 _TARGETS = list(TargetKind)
 _WITHOUT_PATH = len(_QUESTIONS)
-"""The rank of what has no path: after all that has one, and before suites of which nothing was run."""
+"""Rank of checks without a path: after all that have one, before suites of which nothing ran."""
 API_SERVER = "API server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column's heading: the target, and where it stands as seen from the source."""
+    """A column's heading: the target, and its placement as seen from the source."""
 
     target: str
     placement: str
@@ -41,13 +41,13 @@ class Table:
     cells: Mapping[tuple[str, Column], tuple[CheckResult, ...]]
 
     def cell(self, row: str, column: Column) -> tuple[CheckResult, ...]:
-        """Return the checks of one pair, empty where none was planned."""
+        """Return the checks of one pair, empty if none was planned."""
         return self.cells.get((row, column), ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowGroup:
-    """One flow: its matrix, its checks, and what of it never applied."""
+    """One flow: its matrix, its checks, and its skips that never applied."""
 
     flow: str
     suite: str
@@ -57,21 +57,21 @@ class FlowGroup:
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How often each verdict occurs, worst first, absent ones left out."""
+        """Count the verdicts, worst first, without zeros."""
         every = [check.verdict for check in (*self.checks, *self.skips)]
         return {verdict: every.count(verdict) for verdict in SUMMARY_ORDER if verdict in every}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """The flows that one suite declares; ``topic`` is what the suite says it is about."""
+    """The flows that one suite declares; ``topic`` comes from the suite's docstring."""
 
     topic: str
     groups: tuple[FlowGroup, ...]
 
     @property
     def counts(self) -> dict[Verdict, int]:
-        """How often each verdict occurs, worst first, absent ones left out."""
+        """Count the verdicts, worst first, without zeros."""
         every = [group.counts for group in self.groups]
         sums = {
             verdict: sum(counts.get(verdict, 0) for counts in every) for verdict in SUMMARY_ORDER
@@ -86,7 +86,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """A column of the overview: what reaches what, and where it stands."""
+    """A column of the overview: source, target and placement."""
 
     source: str
     target: str
@@ -101,22 +101,22 @@ class Overview:
     cells: Mapping[tuple[str, Pair], tuple[CheckResult, ...]]
 
     def cell(self, flow: str, pair: Pair) -> tuple[CheckResult, ...]:
-        """Return the checks of a flow between one pair."""
+        """Return the checks of a flow for one pair."""
         return self.cells.get((flow, pair), ())
 
     def sum(self, suite: Suite, pair: Pair) -> tuple[CheckResult, ...]:
-        """Return the checks of all flows of a suite between one pair."""
+        """Return the checks of all flows of a suite for one pair."""
         return tuple(check for group in suite.groups for check in self.cell(group.flow, pair))
 
     @property
     def sources(self) -> dict[str, int]:
-        """The sources of the pairs in their order, each with how many pairs it begins."""
+        """Return the sources in the order of the pairs, each with its number of pairs."""
         sources = [pair.source for pair in self.pairs]
         return {source: sources.count(source) for source in sources}
 
 
 def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
-    """Return the flows by suite, in the plan's order; suites by their plainest path, those without one last."""
+    """Group flows, in plan order, by suite: plainest path first, suites without a path last."""
     by_topic: dict[str, list[FlowGroup]] = {}
     for group in groups:
         by_topic.setdefault(group.suite, []).append(group)
@@ -125,7 +125,7 @@ def suites(groups: Iterable[FlowGroup]) -> tuple[Suite, ...]:
 
 
 def _plainest(suite: Suite) -> tuple[int, ...]:
-    """Return the rank of a suite's plainest path: a Pod that reaches a Pod comes before all others."""
+    """Return the rank of a suite's plainest path; Pod to Pod comes first."""
     checks = (result.check for group in suite.groups for result in group.checks)
     return min(
         (_rank(check) for check in checks if check is not None), default=(_WITHOUT_PATH + 1,)
@@ -146,7 +146,7 @@ def _rank(check: Check) -> tuple[int, ...]:
 
 
 def flow_groups(checks: Iterable[CheckResult]) -> tuple[FlowGroup, ...]:
-    """Return the flows in the plan's order; a flow that only has skips comes where they stand."""
+    """Group checks by flow in plan order; a flow of skips only stays where they are."""
     by_flow: dict[str, list[CheckResult]] = {}
     for check in checks:
         by_flow.setdefault(check.flow, []).append(check)
@@ -197,7 +197,7 @@ def _column_order(check: Check) -> tuple[object, ...]:
 
 
 def _windows_first(os: OS | None) -> tuple[bool, bool]:
-    # It is what the run is about; what lies outside the cluster comes last.
+    # Windows first, as the run is about it; ends outside the cluster last.
     return (os is not OS.WINDOWS, os is None)
 
 
@@ -207,7 +207,7 @@ def _placement(check: Check) -> str:
 
 
 def overview(groups: Iterable[FlowGroup]) -> Overview:
-    """Return the table of the whole run; flows that never applied are left out."""
+    """Return the table of the whole run, without flows that never applied."""
     cells: dict[tuple[str, Pair], tuple[CheckResult, ...]] = {}
     order: dict[Pair, tuple[int, ...]] = {}
     for group in groups:
@@ -237,6 +237,6 @@ def _side(os: OS | None) -> str:
 
 
 def _pair_order(pair: Pair, placement: Placement) -> tuple[int, ...]:
-    # Windows first: it is what the run is about.
+    # Windows first, as the run is about it.
     rank = ["Windows", "Linux", "outside", API_SERVER, ""]
     return (rank.index(pair.source), rank.index(pair.target), _PLACEMENTS.index(placement))

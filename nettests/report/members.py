@@ -1,7 +1,7 @@
-"""The members of a check as results of their own, each with its part of the verdict and the evidence. Pure.
+"""The members of a check as results of their own, with their verdict and evidence. Pure.
 
-Used by ``build``. Verdicts are the judge's; the evidence of a member that is as expected is one line of numbers,
-because there may be thousands.
+Used by ``build``. The judge made the verdicts; a member that is as expected keeps one line of
+numbers as evidence, because there may be thousands.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ def member_results(
     raws: Callable[[str], tuple[Raw, ...]],
     distrust: Callable[[str], str],
 ) -> tuple[CheckResult, ...]:
-    """Return the members of a check; empty for a check without members. Those of a check that was not judged are ``unknown``."""
+    """Return a check's members, empty if it has none; ``unknown`` members if it was not judged."""
     if not check.members:
         return ()
     otherwise = _PASSED if ran else _unjudged(judgement)
@@ -52,7 +52,7 @@ def member_results(
 
 
 def member_line(result: CheckResult) -> str:
-    """Return one line about the members of a check: how many have which verdict, and how long the answers took."""
+    """Return one line about a check's members: the count of each verdict, and the answer times."""
     seen = Counter(member.verdict for member in result.members)
     verdicts = ", ".join(
         f"{seen[verdict]} {verdict.value}" for verdict in SUMMARY_ORDER if seen[verdict]
@@ -67,7 +67,7 @@ def member_line(result: CheckResult) -> str:
 
 
 def latency_of(result: CheckResult) -> Latency | None:
-    """Return how long the positive answers of all members took, where there were any."""
+    """Summarise the times of all members' positive answers, ``None`` without any."""
     seconds = [
         attempt.elapsed
         for member in result.members

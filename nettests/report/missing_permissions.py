@@ -1,4 +1,4 @@
-"""Which permissions a run that judged nothing would have needed. Pure, over ``Results``; for the page and the summary."""
+"""The permissions that a run which judged nothing would have needed. Pure; for page and summary."""
 
 from nettests.model.exit_code import ExitCode
 from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
@@ -11,9 +11,9 @@ _OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
 
 
 def missing_permissions(results: Results) -> tuple[str, ...]:
-    """Return what a run that ended with 7 would have needed to be allowed, in the order of its review.
+    """Return the permissions missing in a run that ended with exit code 7, in order of its review.
 
-    Nothing where other reasons left out what was planned; what only facts are read by is left out.
+    Empty if checks were skipped for other reasons; permissions only for facts are omitted.
     """
     if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
         return ()

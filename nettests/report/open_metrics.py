@@ -20,17 +20,17 @@ from nettests.report.summary import CAUSE_LENGTH, needing_attention
 from nettests.report.text import one_line
 
 CHECKS = 200
-"""So many checks that need attention have a series of their own, the most urgent ones; the others are counted."""
+"""Checks with a series of their own, most urgent first; others in need of attention are counted."""
 INCIDENTS = 10
-"""So many causes have one, those that explain most."""
+"""Causes with a series of their own, those that explain most."""
 
 Values = Mapping[tuple[str, ...], float]
-"""Values by label values: no two samples of a family have the same ones."""
+"""Values by label values, which are unique within a family."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Families:
-    """What the library takes for a registry."""
+    """The part of a registry that the library needs."""
 
     families: tuple[GaugeMetricFamily, ...]
 
@@ -40,14 +40,13 @@ class _Families:
 
 
 def render_open_metrics(results: Results) -> str:
-    """Return the text of a run, one that broke off or could not start included; it ends with ``# EOF``."""
+    """Render a run, also one that was aborted or could not start; the text ends with ``# EOF``."""
     families = _Families((*_of_the_run(results), *_of_checks(results), *_of_causes(results)))
     written: bytes = generate_latest(families)  # type: ignore[no-untyped-call]
     return written.decode("utf-8")
 
 
 def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
-    """Yield how the run ended, and when; what is not known of it is left out."""
     run = results.run
     yield _gauge(
         results, "build_info", "The nettests that ran.", {(run.nettests,): 1}, labels=("version",)
@@ -59,7 +58,7 @@ def _of_the_run(results: Results) -> Iterator[GaugeMetricFamily]:
     if run.seconds is not None:
         about = "How long the run took."
         yield _gauge(results, "run_duration_seconds", about, {(): run.seconds}, unit="seconds")
-    with suppress(ValueError):  # a journal of somebody else's may say anything
+    with suppress(ValueError):  # a foreign journal may contain anything
         ended = datetime.fromisoformat(run.finished).timestamp()
         about = "When the run ended, since the Unix epoch."
         yield _gauge(results, "run_end_timestamp_seconds", about, {(): ended}, unit="seconds")
@@ -84,7 +83,6 @@ def _of_checks(results: Results) -> Iterator[GaugeMetricFamily]:
 
 
 def _of_causes(results: Results) -> Iterator[GaugeMetricFamily]:
-    """Yield how many causes were found, the leading ones, and how long Services took to answer."""
     explained = [incident for incident in results.incidents if incident.explained]
     about = "Causes that explain several checks that need attention."
     yield _gauge(results, "incidents", about, {(): len(explained)})
@@ -109,7 +107,7 @@ def _gauge(
     labels: tuple[str, ...] = (),
     unit: str = "",
 ) -> GaugeMetricFamily:
-    """Return a family; each sample names the kubeconfig's context, so that files of several clusters lie side by side."""
+    """Return a family whose samples carry the context, so that files of clusters can coexist."""
     family = GaugeMetricFamily(f"nettests_{name}", about, labels=("context", *labels), unit=unit)
     context = one_line(results.run.context)
     for label_values, value in values.items():

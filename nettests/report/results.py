@@ -1,7 +1,7 @@
 """A finished or aborted run as frozen values, read by every renderer.
 
-Made by ``build``; the vocabulary of ``model`` is kept, journal records included, so that each format chooses what to
-show.
+``build`` creates it. It keeps the vocabulary of ``model``, including journal records, so that each
+format chooses what to show.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from nettests.report.instruments import InstrumentRow
 from nettests.report.rounds import Rounds
 
 API_VERSION = document_version("v1")
-"""The version of ``results.json``: a change that a reader must know about changes it."""
+"""The version of ``results.json``, changed with any change that readers must handle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,23 +60,23 @@ class RunInfo:
     complete: bool = False
     error: str | None = None
     requests: Mapping[str, int] = field(default_factory=dict)
-    """What the API server was sent, by verb and resource, the most frequent first."""
+    """Requests to the API server by verb and resource, the most frequent first."""
     stages: Mapping[str, float] = field(default_factory=dict)
-    """How many seconds each stage took, in order."""
+    """Seconds per stage, in order."""
 
     @property
     def why_not_started(self) -> str:
-        """Why the run could not start, in one line without the next step; empty for a run that did."""
+        """Why the run could not start, in one line without the next step; empty if it did start."""
         first, *_ = (self.error or "").splitlines() or [""]
         return first.removeprefix(NOT_STARTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One check that was planned: what was tested, expected and seen, and the verdict.
+    """One planned check: what was tested, expected and observed, and the verdict.
 
-    ``check`` is ``None`` for one that never applied; ``message`` is then the reason. ``raws`` is the
-    evidence in the order in which it was written; ``diagnostics`` what was collected around a failure.
+    ``check`` is ``None`` for a check that never applied; ``message`` is then the reason. ``raws``
+    is the evidence in the order written; ``diagnostics`` was collected around a failure.
     """
 
     id: str
@@ -94,43 +94,43 @@ class CheckResult:
     next_step: str = ""
     limitation_id: str | None = None
     distrust: str = ""
-    """Why nothing that was seen can be trusted, also where nothing was."""
+    """Why the observation cannot be trusted, or why there is none."""
     raws: tuple[Raw, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
     accepted: AcceptedFailure | None = None
-    """That the site's baseline holds this deviation; the verdict is what it is."""
+    """The baseline's entry that accepts this deviation; it does not change the verdict."""
     excused: bool = False
-    """Whether the run ended as if it were none (``--fail-on new``)."""
+    """Whether the exit code ignores this deviation (``--fail-on new``)."""
     members: "tuple[CheckResult, ...]" = ()
-    """Of a check with members: each of them, with an id of its own; evidence is kept of those that need attention."""
+    """All members, with ids of their own; only those that need attention keep evidence."""
 
     @property
     def label(self) -> str:
-        """What a member is called in its check: its node, or its pair of nodes."""
+        """The name of a member within its check: its node, or its pair of nodes."""
         return member_of(self.id)
 
     @property
     def deviating(self) -> "tuple[CheckResult, ...]":
-        """The members that need attention, the most urgent first."""
+        """The members that need attention, most urgent first."""
         return tuple(
             member for verdict in ATTENTION for member in self.members if member.verdict is verdict
         )
 
     @property
     def limitation(self) -> AppliedLimitation | None:
-        """The documented deviation that decided what was expected."""
+        """The documented limitation that decided the expected outcome."""
         return self.expectation.limitation if self.expectation else None
 
 
 def run_singly(checks: Iterable[CheckResult]) -> Iterator[CheckResult]:
-    """Yield what was run and seen by itself: the members of checks that have some, and the other checks."""
+    """Yield what was run by itself: members of checks that have them, and other checks."""
     for check in checks:
         yield from check.members or (check,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What was planned, what ran, what was skipped, and what was planned but never judged."""
+    """How many checks were planned, ran, were skipped, and were planned but never judged."""
 
     due: int
     ran: int
@@ -148,7 +148,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedNodes:
-    """The nodes of one OS: ``exercised`` as source or target, ``sources`` those of them from which checks were run."""
+    """Nodes of one OS: ``exercised`` at either end, ``sources`` those from which checks ran."""
 
     os: OS
     total: int
@@ -159,7 +159,7 @@ class ExercisedNodes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedPairs:
-    """Ordered pairs of different nodes from one OS to another: how many of how many."""
+    """Ordered pairs of different nodes from one OS to another: how many of the possible ones."""
 
     source: OS
     target: OS
@@ -169,7 +169,7 @@ class ExercisedPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExercisedKind:
-    """One kind of question: at how many nodes it was tested, or between how many ``pairs`` of them, out of how many."""
+    """One kind of check: how many nodes, or with ``pairs`` node pairs, it covered."""
 
     kind: str
     pairs: bool
@@ -179,7 +179,7 @@ class ExercisedKind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exercised:
-    """The nodes that a run exercised, Windows first; empty without facts. ``kinds`` are those that a run planned."""
+    """Nodes that a run exercised, Windows first; empty without facts. ``kinds`` were planned."""
 
     nodes: tuple[ExercisedNodes, ...] = ()
     pairs: tuple[ExercisedPairs, ...] = ()
@@ -187,7 +187,7 @@ class Exercised:
 
     @property
     def whole(self) -> bool:
-        """Whether no node and no ordered pair was left out."""
+        """Whether every node and ordered node pair was exercised."""
         return not any(node.left_out for node in self.nodes) and all(
             pair.exercised == pair.possible for pair in self.pairs
         )
@@ -195,7 +195,7 @@ class Exercised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latency:
-    """Seconds: ``median``, 99th percentile and ``worst`` of ``answers`` answers."""
+    """Seconds: median, 99th percentile and worst of ``answers`` answers."""
 
     flow: str
     node: str
@@ -207,10 +207,10 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathPace:
-    """How soon Pods of one system answer those of another, on the same node or not, and how fast they send.
+    """Latency and throughput between Pods of two OSes, on the same node or not.
 
-    ``median`` and ``p99`` are seconds of ``answers`` answers to short questions by address; ``mib_per_second`` is the
-    median of ``transfers`` transfers of 1 MiB, and ``None`` where there was none.
+    ``median`` and ``p99`` are seconds of ``answers`` answers to short requests by address;
+    ``mib_per_second`` is the median of ``transfers`` transfers of 1 MiB, ``None`` without any.
     """
 
     source_os: OS
@@ -233,10 +233,10 @@ class UsedLimitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """One cause that explains red checks and that no green one contradicts.
+    """One cause that explains red checks and that no green check contradicts.
 
-    ``traits`` are what the checks share, by kind; ``checks`` are ids in the plan's order. What no
-    cause explains stands alone, in the words of its check: ``explained`` is false then.
+    ``traits`` are what the checks share, by kind; ``checks`` are ids in plan order. A check that no
+    cause explains is an incident of its own, in its own words, with ``explained`` false.
     """
 
     cause: str
@@ -245,12 +245,12 @@ class Incident:
     next_step: str
     explained: bool = True
     members: tuple[str, ...] = ()
-    """Of its checks that have members: those whose failure it explains, by their ids."""
+    """Ids of the members, in checks that have them, whose failure the incident explains."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """One run. ``checks`` is in the plan's order, what never applied last."""
+    """One run. ``checks`` is in plan order, with checks that never applied last."""
 
     run: RunInfo
     facts: ClusterFacts | None = None
@@ -258,25 +258,25 @@ class Results:
     counts: Mapping[Verdict, int] = field(default_factory=dict)
     coverage: Coverage
     exercised: Exercised = Exercised()
-    """The nodes and node pairs that the run looked at."""
+    """The nodes and node pairs that the run exercised."""
     checks: tuple[CheckResult, ...] = ()
     incidents: tuple[Incident, ...] = ()
-    """What is wrong, by its causes: most explaining first, what nothing explains last."""
+    """What is wrong, by cause: those that explain most first, unexplained checks last."""
     limitations_used: tuple[UsedLimitation, ...] = ()
     limitations_unused: tuple[UnusedLimitation, ...] = ()
     pulls: tuple[Pull, ...] = ()
-    """Images that were pulled onto nodes before anything was probed."""
+    """Images that were pulled onto nodes before the first probe ran."""
     convergence: tuple[Convergence, ...] = ()
     latencies: tuple[Latency, ...] = ()
     paths: tuple[PathPace, ...] = ()
     rounds: Rounds | None = None
-    """Of a watch; a run has none."""
+    """Totals of a watch; ``None`` for a run."""
     events: tuple[Event, ...] = ()
     diagnostics: tuple[Diagnostics, ...] = ()
     instruments: tuple[InstrumentRow, ...] = ()
-    """What tools made of questions with known answers, what is not understood first."""
+    """What instruments made of known questions, answers not understood first."""
     unread: tuple[Unread, ...] = ()
-    """Answers that no parser knows, those of most checks first."""
+    """Tool output that no parser understands, that of most checks first."""
 
 
 _RUN = frozenset(
@@ -285,7 +285,7 @@ _RUN = frozenset(
         *("fleet", "runtime_classes", "scale"),
     }
 )
-"""About the identity that sent it, the place where it sent it and what it may list, not about the network."""
+"""Facts about the identity, its permissions and where it ran, not about the network."""
 
 _NODE = frozenset(
     {
@@ -293,7 +293,7 @@ _NODE = frozenset(
         *("empty", "zone"),
     }
 )
-"""About one machine: an autoscaler or a reimaged node changes them; node pool and member stay."""
+"""Facts about one machine, which autoscaling or reimaging changes; node pool and member stay."""
 
 
 def facts_digest(facts: ClusterFacts) -> str:

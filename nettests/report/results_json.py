@@ -1,7 +1,7 @@
-"""``Results`` → ``results.json``: the document for machines and for a history of runs.
+"""``Results`` → ``results.json``: the report for machines and for a history of runs.
 
-Published as ``results.schema.json`` (``apiVersion: nettests.dev/v1``). It carries verdicts, values and
-attempts; the raw answers stay in the journal. Keys are the vocabulary's own.
+The schema is ``results.schema.json`` (``apiVersion: nettests.dev/v1``). It holds verdicts, values
+and attempts; raw answers stay in the journal. Keys use the project's vocabulary.
 """
 
 import json
@@ -19,9 +19,9 @@ from nettests.report.results import API_VERSION, CheckResult, Results
 
 
 def render_json(results: Results) -> str:
-    """Return the document with two-space indents, keys in the schema's order."""
+    """Render the JSON with two-space indents, keys in the schema's order."""
     text = json.dumps(document(results), indent=2, ensure_ascii=False) + "\n"
-    # A cluster's text may hold half a surrogate pair, which no UTF-8 file can.
+    # A cluster's text may contain lone surrogates, which UTF-8 cannot encode.
     return escaped_json(text.encode("utf-8", "replace").decode("utf-8"))
 
 
@@ -91,7 +91,6 @@ def _check(result: CheckResult) -> dict[str, Any]:
 
 
 def _members(result: CheckResult) -> dict[str, Any]:
-    """Return those that need attention each, the others by verdict, and how long all answers took."""
     others: dict[tuple[str, str | None], list[str]] = {}
     seen = Counter(member.verdict for member in result.members)
     for member in result.members:
@@ -129,13 +128,11 @@ def _member(result: CheckResult) -> dict[str, Any]:
 
 
 def _diagnostics(result: CheckResult) -> dict[str, Any]:
-    """Return the folders of what was collected around a failing check, where anything was."""
     folders = [diagnostic.folder for diagnostic in result.diagnostics]
     return {"diagnostics": folders} if folders else {}
 
 
 def _accepted(result: CheckResult) -> dict[str, Any]:
-    """Return why a deviation is accepted, and whether the run ended as if it were none, where it is."""
     if result.accepted is None:
         return {}
     accepted = {"reason": result.accepted.reason, "expires": result.accepted.expires}
@@ -187,7 +184,7 @@ def _outcome(expected: Expected | None) -> dict[str, Any]:
 
 
 def _common_outcome(result: CheckResult, seen: Observation | None) -> str | None:
-    """Return what was observed, or what all members that deviate have in common."""
+    """Return the outcome; for members, the one common to all deviating members, if any."""
     if not result.members:
         return seen.outcome.value if seen else None
     outcomes = {
@@ -214,7 +211,6 @@ def _observed(result: CheckResult, seen: Observation | None) -> dict[str, Any]:
 
 
 def _measured(seen: Observation | None) -> dict[str, Any]:
-    """Return the figures of questions that count or search, where there are any."""
     if seen is None:
         return {}
     figures = {"loss": seen.loss, "path_size": seen.path_size, "flows": seen.flows}

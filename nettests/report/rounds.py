@@ -1,6 +1,6 @@
-"""Totals over the rounds of a watch: how often each check, node and pair of nodes was red. Pure.
+"""Totals over the rounds of a watch: how often each check, node and node pair was red. Pure.
 
-Read by all documents beside ``Results``. A rate is red rounds per judged round; a lost round does not count.
+Every report reads them. A rate is red rounds per judged round; lost rounds do not count.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from nettests.report.text import one_line, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """How many rounds were red for one thing; ``first`` and ``last`` are when the first and the last such round began."""
+    """How many rounds were red for one name; ``first`` and ``last`` are when such rounds began."""
 
     name: str
     red: int
@@ -25,7 +25,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownRate:
-    """In how many rounds a check, or a member, that a node has part in could not be judged, and when first and last."""
+    """In how many rounds a check or member of a node was unknown, first and last time."""
 
     name: str
     unknown: int
@@ -35,7 +35,7 @@ class UnknownRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lost:
-    """Why rounds judged nothing, and how many."""
+    """A reason for which rounds judged nothing, and how many rounds."""
 
     reason: str
     rounds: int
@@ -43,11 +43,11 @@ class Lost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounds:
-    """A watch: ``judged`` of ``count`` rounds, ``red`` of them with anything red; rates with the most frequent first.
+    """A watch: ``judged`` of ``count`` rounds, ``red`` with failures; most frequent first.
 
-    ``unknown`` are the judged rounds in which some checks had no usable answer: such a check is in no rate.
+    ``unknown`` counts judged rounds with checks without a usable answer, which no rate counts.
 
-    ``checks`` are checks and members by their ids; ``nodes`` have part in a red one, as ``pairs`` in order have.
+    ``checks`` holds checks and members by id; ``nodes`` and ``pairs`` are those of red ones.
     """
 
     count: int
@@ -58,11 +58,11 @@ class Rounds:
     nodes: tuple[Rate, ...] = ()
     pairs: tuple[Rate, ...] = ()
     unknown_nodes: tuple[UnknownRate, ...] = ()
-    """Nodes of which, in some rounds, something is not known: a rate of red rounds says nothing of those."""
+    """Nodes with unknown checks in some rounds; the rate of red rounds says nothing about those."""
     lost: tuple[Lost, ...] = ()
 
     def __str__(self) -> str:
-        """Return it in one line: ``720 rounds: 3 with failures, 2 lost``."""
+        """Return one line: ``720 rounds: 3 with failures, 2 lost``."""
         line = f"{plural(self.count, 'round')}: {self.red or 'none'} with failures"
         if self.unknown:
             line += f", {self.unknown} with unknown checks"
@@ -71,7 +71,7 @@ class Rounds:
 
 
 def rounds_of(rounds: Sequence[Round], checks: Mapping[str, Check]) -> Rounds | None:
-    """Return what rounds say together, ``None`` where there were none; ``checks`` are those of the plan, and members."""
+    """Total the rounds, ``None`` without any; ``checks`` are planned checks and members."""
     if not rounds:
         return None
     judged = [watch_round for watch_round in rounds if not watch_round.lost]
@@ -104,15 +104,15 @@ def _rates(
 def _frequent(
     rounds: Iterable[Round], names: Callable[[Round], Iterable[str]]
 ) -> list[tuple[str, list[str]]]:
-    """Return what is named in rounds with when these began, the most frequent first.
+    """Return each name with the start times of its rounds, the most frequent name first.
 
-    Of two that are named in equally many rounds, the one that is named more often in them comes first: a node that is
-    down is named by all that its peers miss, and each of them by less.
+    Among names in equally many rounds, the one with more mentions comes first: all checks of its
+    peers mention a node that is down, but each peer is mentioned by fewer.
     """
     began: dict[str, list[str]] = defaultdict(list)
     often: Counter[str] = Counter()
     for watch_round in rounds:
-        named = Counter(iter(names(watch_round)))  # of a mapping: its keys
+        named = Counter(iter(names(watch_round)))  # the keys, if it is a mapping
         often.update(named)
         for name in named:
             began[name].append(watch_round.started)

@@ -1,9 +1,9 @@
 """``Results`` → the JSON of a Slack-compatible webhook: ``text`` and ``blocks``. Pure.
 
-Texts of a cluster stay texts: blocks are ``plain_text``, in which nothing is a link, mention or emoji. ``text`` is
-what notifications and other programs (Mattermost, Rocket.Chat) show instead, and is parsed as markup there: the signs
-of links, mentions and code are replaced by wide ones. Slack's limits hold by construction: 150 characters a header,
-3,000 a text, 50 blocks. ``plugin.notifications`` sends it.
+Blocks are ``plain_text``, in which text from a cluster becomes no link, mention or emoji. ``text``,
+which notifications and other programs (Mattermost, Rocket.Chat) show instead, is parsed as markup
+there: characters of links, mentions and code become full-width. Slack's limits hold by
+construction: 150 characters per header, 3,000 per text, 50 blocks.
 """
 
 from collections.abc import Iterator
@@ -25,15 +25,15 @@ from nettests.report.summary import (
 from nettests.report.text import one_line, plural
 
 SHOWN = 5
-"""So many incidents are listed, the leading ones; the report has all."""
+"""Incidents listed, the leading ones; the report has all."""
 HEADER, LINE, TEXT = 150, 500, 3000
-"""Characters of a header, of one line of ours, and of ``text``."""
+"""Characters of a header, of one of our lines, and of ``text``."""
 # samples: "<!channel>", "@here", "[x](y)", "![x](y)", "`code`"; emphasis does no harm, and ids and paths have its signs
 _WIDE = str.maketrans("<>&@[]`", "＜＞＆＠［］｀")
 
 
 def slack_message(results: Results, report: str) -> dict[str, Any]:
-    """Return what is posted of a run; ``report`` is where its page lies."""
+    """Return the message about a run; ``report`` is where its page is."""
     head = f"{SYMBOL[leading(results)]} {headline(results)}"
     summary = list(_summary(results))
     incidents = [_incident(incident, results) for incident in results.incidents[:SHOWN]]
@@ -53,7 +53,6 @@ def slack_message(results: Results, report: str) -> dict[str, Any]:
 
 
 def _summary(results: Results) -> Iterator[str]:
-    """Yield what was looked at and how it came out; of a run that could not start, why."""
     if results.run.error:
         yield results.run.error
         return
@@ -66,7 +65,6 @@ def _summary(results: Results) -> Iterator[str]:
 
 
 def _incident(incident: Incident, results: Results) -> list[str]:
-    """Return an incident in two lines: its cause with the worst verdict, and the next step."""
     red = {check.id: check.verdict for check in results.checks if check.id in incident.checks}
     worst = min(red.values(), key=SUMMARY_ORDER.index)
     cause = one_line(incident.cause, limit=LINE - 50)
@@ -92,6 +90,6 @@ def _plain(text: str) -> dict[str, Any]:
 
 
 def _fallback(lines: list[str]) -> str:
-    """Return the same lines without anything that a program would read as markup, an address or a mention."""
+    """Return the same lines without anything parsed as markup, a link or a mention."""
     text = _lines(lines).translate(_WIDE).replace("://", "：//")
     return text if len(text) <= TEXT else f"{text[: TEXT - 1]}…"

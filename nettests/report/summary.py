@@ -1,7 +1,7 @@
-"""Names for a run's summary: the headline, and labels of node pools and of a check's ends. Pure text over ``Results``.
+"""Text for a run's summary: the headline, and labels of node pools and of a check's ends. Pure.
 
-Every document for people begins with them. Problems are named by their leading causes. If all is well but a node or a
-pair of nodes was left out, the sentence says how many it speaks of.
+Every report for people begins with it. The headline gives the leading causes of problems. If all is
+well but nodes or node pairs were left out, it says how many it covers.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from nettests.report.text import one_line, plural
 
 T = TypeVar("T")
 UNKNOWN = "unknown"
-"""What is said of a fact without a value."""
+"""Shown for a fact without a value."""
 
 MEANING: dict[Verdict, str] = {
     Verdict.PASS: "behaves as claimed",
@@ -48,7 +48,7 @@ SYMBOL: dict[Verdict, str] = {
 
 
 def meanings(results: Results) -> Mapping[Verdict, str]:
-    """Return what each verdict means in this run: what was not run may be for a user to enable."""
+    """Return what each verdict means in this run; for skips, which option would run more checks."""
     classes = {
         not_enabled(check_class, ()): check_class.value
         for check_class in CheckClass
@@ -64,19 +64,19 @@ def meanings(results: Results) -> Mapping[Verdict, str]:
 
 
 def counted(results: Results) -> str:
-    """Return the verdicts that occurred, worst first: ``1 fail, 24 limited, 130 pass``."""
+    """Count the verdicts, worst first: ``1 fail, 24 limited, 130 pass``."""
     counts = [f"{results.counts[v]} {v.value}" for v in SUMMARY_ORDER if results.counts.get(v)]
     return ", ".join(counts) or "no checks"
 
 
 def counted_verdicts(checks: Iterable[CheckResult]) -> str:
-    """Return how some checks ended, worst first and in parentheses: ``(3 fail, 1 unknown)``."""
+    """Count the verdicts of some checks, worst first: ``(3 fail, 1 unknown)``."""
     seen = Counter(check.verdict for check in checks)
     return f"({', '.join(f'{seen[v]} {v.value}' for v in SUMMARY_ORDER if seen[v])})"
 
 
 def coverage_line(results: Results) -> str:
-    """Return what was planned, ran, was skipped, and was never judged."""
+    """Return how many checks were planned, ran, were skipped, and were never judged."""
     cover = results.coverage
     parts = [f"{cover.ran} ran", f"{cover.skipped} skipped"]
     if cover.not_judged:
@@ -85,12 +85,12 @@ def coverage_line(results: Results) -> str:
 
 
 def needing_attention(results: Results) -> tuple[CheckResult, ...]:
-    """Return the checks somebody should act on, most urgent first, in the plan's order."""
+    """Return the checks that need action, most urgent verdict first, then in plan order."""
     return tuple(c for verdict in ATTENTION for c in results.checks if c.verdict is verdict)
 
 
 def duration(seconds: float | None) -> str:
-    """Return ``48.2 s`` or ``3 min 05 s``; empty when the run has no end."""
+    """Return ``48.2 s`` or ``3 min 05 s``; empty if the run has no end."""
     if seconds is None:
         return ""
     if seconds < 60:
@@ -99,13 +99,13 @@ def duration(seconds: float | None) -> str:
 
 
 def moment(text: str) -> str:
-    """Return an ISO 8601 time of the journal (UTC) to the second; empty stays empty."""
+    """Shorten an ISO 8601 time of the journal (UTC) to seconds; empty stays empty."""
     # sample: "2026-11-21T14:04:12.200000+00:00"
     return f"{text[:19].replace('T', ' ')} UTC" if text else ""
 
 
 def end_label(end: Vantage | Target) -> str:
-    """Return an end of a check in words: ``windows-1 (17763.1339)``, ``outside``."""
+    """Return the label of a check's end: ``windows-1 (17763.1339)``, ``outside the cluster``."""
     if isinstance(end, Vantage) and end.kind is VantageKind.EXTERNAL:
         return "outside the cluster"
     if isinstance(end, Vantage) and end.kind is VantageKind.API and end.pool is None:
@@ -118,8 +118,8 @@ def end_label(end: Vantage | Target) -> str:
 
 
 def variant(check: Check) -> str:
-    """Return what tells a check from its neighbours in one cell: ``TCP``, ``svc.ns nslookup``."""
-    # A resolver is reached over UDP whatever the flow: the name's form and the resolver say more.
+    """Return what distinguishes a check within its cell: ``TCP``, ``svc.ns nslookup``."""
+    # A resolver uses UDP whatever the flow: the name's form and the resolver say more.
     if check.action.case is not None:
         return check.action.case.label
     extra = details_of(check.id, on_no_node=check.placement is Placement.NOWHERE)
@@ -130,7 +130,7 @@ def variant(check: Check) -> str:
 
 
 def fact_text(fact: Fact[T]) -> str:
-    """Return a fact's value in words, ``UNKNOWN`` without one."""
+    """Return a fact's value as text, ``UNKNOWN`` without one."""
     if fact.value is None:
         return UNKNOWN
     if isinstance(fact.value, bool):
@@ -146,7 +146,7 @@ def windows_nodes(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
 
 
 def cluster_line(facts: ClusterFacts) -> str:
-    """Return the cluster in one line: version, nodes by OS and build, plugin."""
+    """Return the cluster in one line: version, nodes by OS and build, network plugin."""
     builds = sorted({fact_text(node.build) for node in windows_nodes(facts)})
     windows = plural(len(windows_nodes(facts)), "Windows node")
     linux = plural(len(facts.nodes) - len(windows_nodes(facts)), "Linux node")
@@ -160,24 +160,24 @@ def cluster_line(facts: ClusterFacts) -> str:
 
 EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle without names and addresses, to send with an issue."
 NAMED = 4
-"""So many nodes and Services are named at most; ``results.json`` has all."""
+"""Nodes or Services listed at most; ``results.json`` has all."""
 CAUSES = 3
-"""So many causes are named at most, while they are short; the incidents below have them all."""
+"""Causes in the headline at most, while they are short; the list of incidents has all."""
 CAUSE_LENGTH = 140
-"""Causes are cut to so many characters: they hold names from a cluster, and the headline is one line of ``summary.md``."""
+"""Characters of a cause: it contains names from a cluster, and the headline is one line."""
 HEADLINE_LENGTH = 66
-"""More causes are named while the headline is no longer: three lines of a telephone."""
+"""The headline gets another cause only up to this length: three lines on a telephone."""
 _IS_CUT_OFF = " is cut off"
 _CUT_OFF = {
     "pod-network": "Pods of {} are cut off",
     "remote-node": f"{{}}{_IS_CUT_OFF}",
     "node": f"{{}}{_IS_CUT_OFF}",
 }
-"""What is said of a node whose packets get no answer, by the traits that name it alone."""
+"""Text for a node whose packets get no answer, by the only trait of the cause."""
 
 
 def headline(results: Results) -> str:
-    """Return one sentence that answers the question of the run."""
+    """Return the run's result in one sentence."""
     if results.run.error:
         return "The run could not start"
     bugs = known_bugs(results)
@@ -198,7 +198,7 @@ _AS_DOCUMENTED = "This cluster behaves as documented"
 
 
 def unread_line(results: Results) -> str:
-    """Return how many texts no parser knows, and what to do with them; empty where every answer was read."""
+    """Return how much tool output no parser understands; empty if all was read."""
     if not results.unread:
         return ""
     count = plural(len(results.unread), "text")
@@ -207,7 +207,7 @@ def unread_line(results: Results) -> str:
 
 
 def leading(results: Results) -> Verdict:
-    """Return the verdict whose colour and symbol the headline has."""
+    """Return the verdict that sets the headline's colour and symbol."""
     if results.run.error or not results.coverage.ran:
         return Verdict.UNKNOWN
     for verdict in (*ATTENTION, Verdict.KNOWN_BUG):
@@ -217,7 +217,6 @@ def leading(results: Results) -> Verdict:
 
 
 def _what_is_wrong(results: Results) -> str:
-    """Return the leading causes and how many more there are; empty if all is well."""
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
         check
@@ -231,7 +230,7 @@ def _what_is_wrong(results: Results) -> str:
     for node in [
         cause.removesuffix(_IS_CUT_OFF) for cause in causes if cause.endswith(_IS_CUT_OFF)
     ]:
-        causes.pop(_CUT_OFF["pod-network"].format(node), None)  # that goes without saying
+        causes.pop(_CUT_OFF["pod-network"].format(node), None)  # implied by the node being cut off
     shown: list[str] = []
     for cause in causes:
         if not shown or (
@@ -244,7 +243,7 @@ def _what_is_wrong(results: Results) -> str:
 
 
 def in_short(cause: str, traits: Mapping[str, str]) -> str:
-    """Return a cause as a headline has it: without figures, and of a node that nothing reaches that it is cut off."""
+    """Shorten a cause for the headline: no figures; "cut off" for a node without answers."""
     cause = one_line(cause, limit=CAUSE_LENGTH)
     traits = {kind: value for kind, value in traits.items() if kind != "placement"}
     if cause.endswith("get no answer") and len(traits) == 1:
@@ -255,7 +254,6 @@ def in_short(cause: str, traits: Mapping[str, str]) -> str:
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:
-    """Return what is wrong where no cause explains several checks, and which check or how many; empty if nothing is."""
     kind = _kind(results)
     if not kind or not alone:
         return kind
@@ -276,7 +274,7 @@ def _kind(results: Results) -> str:
 
 
 def known_bugs(results: Results) -> tuple[str, ...]:
-    """Return the ids of the entries whose bug shows in this run."""
+    """Return the manifest ids of the known bugs that show in this run."""
     bugs = {c.limitation_id for c in results.checks if c.verdict is Verdict.KNOWN_BUG}
     return tuple(sorted(bug for bug in bugs if bug))
 
@@ -287,7 +285,7 @@ def _present(bugs: tuple[str, ...]) -> str:
 
 
 def _scope(results: Results) -> str:
-    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; nodes of both systems where some of the second are left out."""
+    """Return ``2 of 4 Windows nodes, 6 of 30 node pairs``; the other OS if it has gaps."""
     first = results.exercised.nodes[0]
     nodes = f"{len(first.exercised)} of {plural(first.total, f'{first.os.words} node')}"
     if len(results.exercised.nodes) > 1 and results.exercised.nodes[1].left_out:
@@ -300,7 +298,10 @@ def _scope(results: Results) -> str:
 
 
 def exercised_line(results: Results) -> str:
-    """Return how many nodes and ordered pairs were exercised, which nodes were not, and why; empty without facts."""
+    """Return how many nodes and ordered node pairs were exercised, and which not and why.
+
+    Empty without facts.
+    """
     if not results.exercised.nodes:
         return ""
     nodes = "; ".join(_of_os(node) for node in results.exercised.nodes)
@@ -330,7 +331,7 @@ def _of_os(nodes: ExercisedNodes) -> str:
 
 
 def convergence_line(results: Results) -> str:
-    """Return how long Services took to answer, and which did not in time; empty where none was waited for."""
+    """Return how long Services took to answer, and which were late; empty without any."""
     answered = [convergence for convergence in results.convergence if convergence.converged]
     late = list(_late(results))
     parts = []
@@ -348,7 +349,7 @@ def convergence_line(results: Results) -> str:
 
 
 def cost_line(results: Results) -> str:
-    """Return what the seconds and the API requests of a run were spent on; empty where its journal does not say."""
+    """Return what took the run's seconds and API requests; empty if the journal does not say."""
     run, parts = results.run, []
     if run.stages:
         spent = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in run.stages.items())
@@ -360,7 +361,7 @@ def cost_line(results: Results) -> str:
 
 
 def _late(results: Results) -> Iterator[Convergence]:
-    """Yield what did not converge, without those Services that are documented to stay silent there."""
+    """Yield what did not converge, except Services documented to stay silent there."""
     for convergence in results.convergence:
         probed = [
             check.verdict

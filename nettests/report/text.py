@@ -1,4 +1,4 @@
-"""Words for numbers, and, for the renderers, safe texts of a cluster (``model.visible``)."""
+"""Words for numbers, and safe text of a cluster for the renderers (``model.visible``)."""
 
 from nettests.model.visible import one_line, visible
 

@@ -1,6 +1,6 @@
-"""A ``Trace`` → one page for people: the picture of its path, the finding, and the frames below. Needs no network and no script.
+"""``Trace`` → one page for people: its path as a picture, the finding, and the frames. Pure.
 
-The template lays out; what it shows is prepared here, the picture included, and in ``trace_words``. Pure.
+It needs neither network nor script. Values are prepared here and in ``trace_words``.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from nettests.tracing.hops import Hop, Stage
 from nettests.tracing.mark import Way
 
 FRAMES_SHOWN = 400
-"""Frames of one node on the page; the capture file has all."""
+"""Frames of one node shown on the page; the capture file has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFrames:
-    """The frames of one node, the file that holds them, and how many are not shown."""
+    """The frames of one node, their capture file, and how many are not shown."""
 
     node: str
     rows: tuple[Row, ...]
@@ -45,7 +45,7 @@ class NodeFrames:
 
 
 def render_trace(trace: Trace, *, title: str, files_of: Mapping[str, str]) -> str:
-    """Return the page; ``files_of`` are capture files beside it, by node."""
+    """Render the page; ``files_of`` are the capture files beside it, by node."""
     page_style = files("nettests.report").joinpath("templates/trace.css").read_text("utf-8")
     style = harmless.style_of_pages() + page_style
     page = _environment().get_template("trace.html.j2")
@@ -63,7 +63,6 @@ def render_trace(trace: Trace, *, title: str, files_of: Mapping[str, str]) -> st
 
 
 def _verdict(finding: Finding) -> Verdict:
-    """Return the verdict whose colour a finding has."""
     if finding.harmless:
         return Verdict.PASS
     return Verdict.UNKNOWN if finding is Finding.UNSURE else Verdict.FAIL
@@ -109,7 +108,7 @@ REQUEST_Y, REPLY_Y, HEIGHT = 88, 190, 250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """One hop: where it is drawn, its words, and whether it was ``seen``, ``unseen`` or is where the flow ``stopped``."""
+    """One hop: position, label, and whether ``seen``, ``unseen`` or where the flow ``stopped``."""
 
     x: int
     y: int
@@ -119,13 +118,13 @@ class Dot:
 
     @property
     def label(self) -> int:
-        """Where its word stands: away from the line that leads from the request to the reply."""
+        """Position of the label: away from the line from request to reply."""
         return self.y - 18 if self.y == REQUEST_Y else self.y + 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The way from one hop to the next; ``state`` as that of the hop it leads to."""
+    """The line between two hops; ``state`` is that of the hop it leads to."""
 
     x1: int
     y1: int
@@ -136,7 +135,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A node around its hops."""
+    """A node drawn around its hops."""
 
     x: int
     width: int
@@ -145,7 +144,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """All that is drawn."""
+    """Everything that is drawn."""
 
     width: int
     height: int
@@ -161,12 +160,12 @@ _BACK = {
     Stage.REPLY_TRANSLATED: Stage.TRANSLATED,
     Stage.REPLY_DELIVERED: Stage.SENT,
 }
-"""Below which hop of the request each hop of the reply is drawn."""
+"""The request's hop below which each hop of the reply is drawn."""
 _STATES = {"✓": "seen", "·": "unseen", "✗": "stopped"}
 
 
 def picture(trace: Trace) -> Picture:
-    """Return the picture of a trace's hops."""
+    """Lay out a trace's hops."""
     request = [hop for hop in trace.hops if hop.stage not in _BACK]
     reply = [hop for hop in trace.hops if hop.stage in _BACK]
     places = _places(request)
@@ -188,7 +187,6 @@ def picture(trace: Trace) -> Picture:
 
 
 def _places(request: list[Hop]) -> dict[Stage, int]:
-    """Return where each hop of the request is; between nodes there is more room."""
     places: dict[Stage, int] = {}
     x, node = LEFT_MARGIN - STEP, request[0].node
     for hop in request:

@@ -1,4 +1,4 @@
-"""A ``Trace`` in words: ten lines for a terminal, and one line a frame for the page. Pure."""
+"""``Trace`` as text: ten lines for a terminal, and one line per frame for the page. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +15,7 @@ STOPPED = "✗"
 
 
 def terminal_lines(trace: Trace) -> Iterator[str]:
-    """Yield what a terminal shows: question, path, finding, detail, next step."""
+    """Yield the lines for a terminal: question, path, finding, detail, next step."""
     scene = trace.scene
     yield f"flow      {flow_of(scene)}"
     yield f"request   {_path(trace, _REQUEST)}"
@@ -59,7 +59,7 @@ def end(side: End) -> str:
 
 
 def frame(marked: Marked) -> str:
-    """Return what a frame shows: ports, flags, sizes, and the tunnel around it."""
+    """Return a frame's ports, flags, sizes and tunnel."""
     packet = marked.packet
     tunnel = packet.encapsulation
     around = (
@@ -76,7 +76,7 @@ def frame(marked: Marked) -> str:
 
 
 def place(marked: Marked) -> str:
-    """Return the interface at which a frame was seen, and its direction there."""
+    """Return the interface and direction in which a frame was captured."""
     seen = marked.sighting
     match seen.direction:
         case Direction.IN:
@@ -88,7 +88,7 @@ def place(marked: Marked) -> str:
 
 
 def short(stage: Stage) -> str:
-    """Return a stage's word in a path, and in the picture."""
+    """Return the short label of a stage."""
     return _SHORT[stage]
 
 
@@ -125,7 +125,7 @@ def _path(trace: Trace, stages: tuple[Stage, ...]) -> str:
 
 
 def mark(trace: Trace, hop: Hop) -> str:
-    """Return the sign of a hop: seen, not seen, or where the flow stopped."""
+    """Return a hop's symbol: seen, not seen, or where the flow stopped."""
     stopped = trace.stopped
     if stopped is not None and (hop.stage, hop.node) == (stopped.stage, stopped.node):
         return STOPPED
@@ -144,7 +144,7 @@ def _counted(trace: Trace) -> str:
 
 
 def resent(trace: Trace) -> int:
-    """Return how often TCP sent a packet again, at the interface where most of it is seen."""
+    """Return how often TCP retransmitted, on the interface that saw it most."""
     by_interface: dict[tuple[str, str], list[tuple[object, ...]]] = {}
     for marked in trace.frames:
         packet = marked.packet
@@ -185,7 +185,7 @@ def _kind(packet: Packet) -> str:
 
 
 def document(trace: Trace, *, title: str, page: str) -> dict[str, Any]:
-    """Return what ``nettests trace --json`` prints; ``page`` is the path of the page for people."""
+    """Return the output of ``nettests trace --json``; ``page`` is the path of the HTML page."""
     scene = trace.scene
     return {
         "trace": title,

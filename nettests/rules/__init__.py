@@ -1,9 +1,9 @@
-"""Documented rules of configuration, each one value: what it is about, what it reads, what it demands, what to do.
+"""Documented configuration rules, one value each: where it applies, readings, demand, remedy.
 
-A module holds the rules of one topic, with the readings that they share. ``RULES`` is the one table of them: the
-label of an ``INSPECT`` case names its rule. Planning checks a rule's subjects and the permissions of its
-readings; ``probes.configuration`` takes the readings and writes down what is kept of them; ``parse.inspection`` reads
-what its demand finds; ``judge`` tells the remedy. Everything here is pure.
+A module holds the rules of one topic, with their shared readings. ``RULES`` is the only table of
+them: the label of an ``INSPECT`` case names its rule. Planning checks a rule's subjects and the
+permissions of its readings; ``probes.configuration`` takes the readings and records what is kept of
+them; ``parse.inspection`` evaluates the demand; ``judge`` shows the remedy. All pure.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ _TOPICS = (
 
 
 def table_of(rules: Iterable[Rule]) -> Mapping[str, Rule]:
-    """Return rules by their names; ``ValueError`` where two have the same."""
+    """Return rules by name; ``ValueError`` if two have the same name."""
     by_name: dict[str, Rule] = {}
     for rule in rules:
         if rule.name in by_name:

@@ -1,9 +1,10 @@
-"""Which load balancers a Windows node should have, from Services and EndpointSlices: frontends, backends, DSR.
+"""Load balancers that a Windows node should have, by Services and EndpointSlices.
 
-Used by the rules about load balancers in HNS. Objects are read before and after the node is; those that change meanwhile get
-the benefit of the doubt. Sources: the API's words on traffic policies and endpoint conditions, KEP-1669 (terminating endpoints),
-and ``pkg/proxy/winkernel`` where the documents are silent. A load balancer that depends on what kube-proxy did before is not
-``settled``: it may be there or not.
+Used by the rules about HNS load balancers: frontends, backends, DSR. Objects are read before and
+after the node; those that change meanwhile are not judged. Sources: the API documentation of
+traffic policies and endpoint conditions, KEP-1669 (terminating endpoints), and
+``pkg/proxy/winkernel`` where documents are silent. A load balancer that depends on what kube-proxy
+did before is not ``settled``: it may exist or not.
 """
 
 import ipaddress
@@ -19,10 +20,10 @@ from nettests.rules.readings import ApiObjects, Request
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
-"""The annotation by which local backends get the load balancer's address unchanged."""
+"""The annotation that keeps the load balancer's address as destination at local backends."""
 FAMILIES = {"IPv4": 4, "IPv6": 6}
 MOST_BACKENDS = 64
-"""Old builds take no more; another rule looks at whether more are programmed."""
+"""Old builds support no more; a separate rule checks whether more are programmed."""
 SERVICE: Kept = {
     "metadata": {
         **NAMED,
@@ -73,7 +74,7 @@ SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 
 
 def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
-    """Return the Services that are the same before and after, endpoints included; ``of_runs`` adds those of runs."""
+    """Return Services unchanged between readings, with endpoints; ``of_runs`` includes runs'."""
     after = {name_of(service): service for service in evidence.items(SERVICES_AFTER)}
     before_slices, after_slices = by_service(evidence, SLICES), by_service(evidence, SLICES_AFTER)
     stable = []
@@ -89,7 +90,7 @@ def unchanged(evidence: Evidence, *, of_runs: bool = False) -> list[Object]:
 
 
 def by_service(evidence: Evidence, reading: ApiObjects) -> dict[str, list[Object]]:
-    """Return the EndpointSlices of a reading by the Service that they belong to."""
+    """Group a reading's EndpointSlices by Service."""
     slices: dict[str, list[Object]] = {}
     for item in evidence.items(reading):
         slices.setdefault(service_of(item), []).append(item)
@@ -125,11 +126,11 @@ class Wanted:
     kind: str
     backends: frozenset[str]
     ports: frozenset[int]
-    """The backends listen on one of them."""
+    """Backends listen on one of these ports."""
     direct: bool | None
     """Whether it uses DSR; ``None`` if the node's setting decides."""
     settled: bool
-    """Whether the objects alone decide if it exists, and with which backends."""
+    """Whether the API objects alone determine its existence and backends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,19 +145,19 @@ class _Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """The node as the rules know it: ``local`` and ``remote`` are addresses of HNS endpoints."""
+    """The node; ``local`` and ``remote`` are addresses of HNS endpoints."""
 
     name: str
     local: frozenset[str]
     remote: frozenset[str]
     skips_unserving: bool = True
-    """Whether kube-proxy leaves out endpoints that do not serve, as since 1.24.10 to 1.27."""
+    """Whether kube-proxy skips endpoints that do not serve (1.27, backported to 1.24.10)."""
     knows_dsr: bool | None = True
-    """Whether HNS has DSR; without it policies Local and the annotation have no effect; ``None``: not known."""
+    """Whether HNS supports DSR, which policy Local and the annotation need; ``None`` if unknown."""
 
 
 def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> Iterator[Wanted]:
-    """Yield the load balancers that a Service needs; none for one that kube-proxy ignores."""
+    """Yield the load balancers that a Service needs; none if kube-proxy ignores it."""
     spec = service["spec"]
     listed = list(slices)
     for address in _cluster_ips(service):
@@ -169,7 +170,7 @@ def wanted_balancers(service: Object, slices: Iterable[Object], node: Node) -> I
 
 
 def service_of(item: Object) -> str:
-    """Return the Service that an EndpointSlice belongs to."""
+    """Return the Service of an EndpointSlice."""
     metadata = item["metadata"]
     return f"{metadata['namespace']}/{(metadata.get('labels') or {}).get(SERVICE_NAME_LABEL)}"
 
@@ -193,8 +194,6 @@ def _family_of(item: Object) -> int:
 
 
 class _Port:
-    """One port of a Service in one family."""
-
     def __init__(
         self, service: Object, port: Object, address: str, slices: list[Object], node: Node
     ) -> None:
@@ -232,7 +231,7 @@ class _Port:
         number, protocol = int(self._port["port"]), self._port.get("protocol", "TCP")
         ports = frozenset(endpoint.port for endpoint in self._endpoints)
         few = len(every) <= MOST_BACKENDS
-        # a local Pod that HNS lists as remote: whether kube-proxy finds it depends on what it created first
+        # for a local Pod that HNS lists as remote, it depends on what kube-proxy created first
         borrowed = any(
             endpoint.here and endpoint.address not in self._node.local for endpoint in usable
         )
@@ -262,7 +261,7 @@ class _Port:
             )
 
     def _used(self) -> tuple[list[_Endpoint], bool]:
-        """Return the endpoints in use, and whether clients from outside certainly reach them."""
+        """Return the endpoints in use, and whether external clients certainly reach them."""
         candidates = [
             endpoint for endpoint in self._endpoints if endpoint.here or not self._outer_local
         ]
@@ -287,7 +286,7 @@ class _Port:
 
 
 def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[_Endpoint]:
-    """Yield each address and port once; an endpoint that terminates does not replace another one."""
+    """Yield each address and port once; a terminating endpoint does not replace another one."""
     endpoints: dict[tuple[str, int], _Endpoint] = {}
     for item in slices:
         number = _number(item, port)
@@ -309,7 +308,7 @@ def _endpoints(slices: Collection[Object], port: Object, node: str) -> Iterator[
 
 
 def _number(item: Object, port: Object) -> int | None:
-    """Return the endpoints' port number for a Service port; a slice may leave a port out."""
+    """Return the endpoint port number for a Service port, ``None`` if the slice omits it."""
     for slice_port in item.get("ports") or []:
         same = (slice_port.get("name") or "") == (port.get("name") or "")
         if (

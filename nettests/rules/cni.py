@@ -1,10 +1,11 @@
-"""Rules about the CNI configuration of a Windows node: its version, address management, network and policies.
+"""Rules about the CNI configuration of a Windows node: version, IPAM, network and policies.
 
-Read from the file that the container runtime takes (``cni_files``), and from what a plugin prints about itself when it
-is called without input. Docker's nodes have HNS' first schema (``ExceptionList`` beside ``Type``), containerd's the second
-(``Settings``). Sources: "Networking on Windows" (IPAM), "Windows debugging tips", containernetworking/plugins (``pkg/hns``:
-``apiVersion``), microsoft/windows-container-networking ``cni/cni.go`` and ``network/policy.go``, the samples of microsoft/SDN,
-sig-windows-tools' configuration for containerd.
+Read from the file that the container runtime uses (``cni_files``), and from what a plugin prints
+about itself when called without input. Docker's nodes use HNS' first schema (``ExceptionList``
+beside ``Type``), containerd's the second (``Settings``). Sources: "Networking on Windows" (IPAM),
+"Windows debugging tips", containernetworking/plugins (``pkg/hns``: ``apiVersion``),
+microsoft/windows-container-networking ``cni/cni.go`` and ``network/policy.go``, samples of
+microsoft/SDN, sig-windows-tools' configuration for containerd.
 """
 
 import ipaddress
@@ -32,18 +33,18 @@ from nettests.rules.readings import ToolOutput
 from nettests.rules.subjects import FLANNEL, HNS, KERNELSPACE, KUBE_PROXY
 
 FIRST_VERSION = "0.1.0"
-"""What a configuration without a version means (CNI specification)."""
+"""The version of a configuration without one (CNI specification)."""
 EVERY_RELEASE = frozenset({"0.1.0", "0.2.0", "0.3.0"})
-"""Versions that win-bridge and win-overlay take in every release; later ones only from 1.0.1 on."""
+"""Versions that every release of win-bridge and win-overlay supports; later ones need 1.0.1."""
 SDN = frozenset({"sdnbridge", "sdnoverlay"})
 SDN_VERSIONS = frozenset({"0.2.0", "0.3.0", "0.4.0", "1.0.0"})
 WINDOWS_IPAM = "Windows' own"
 VPC_PLUGINS = frozenset({"vpc-bridge", "vpc-shared-eni"})
-"""Amazon's plugin, by its current and its former name: Pods' addresses are annotations (plugins/vpc-bridge/config)."""
+"""Amazon's plugin, new and old name: Pod addresses are annotations (plugins/vpc-bridge/config)."""
 HOST_LOCAL = "host-local"
 VPC_ADDRESSES = "the VPC resource controller"
 IPAM_OF = {"azure-vnet-ipam": "azure-vnet", "azure-cns": "azure-vnet", "calico-ipam": "calico"}
-"""Address management that only one plugin uses."""
+"""IPAM that only one plugin uses."""
 
 
 ABOUT = {
@@ -54,12 +55,12 @@ ABOUT = {
     )
     for plugin in ("win-bridge", "win-overlay")
 }
-"""What these plugins print about themselves, with the CNI versions that their release supports."""
+"""What these plugins print about themselves, including the CNI versions of their release."""
 
 
 @rule(about=(HNS,), reads=(*CNI_READINGS, *ABOUT.values()))
 def cni_version(evidence: Evidence) -> Finding:
-    """Every plugin that is called supports the CNI version of its configuration."""
+    """Every plugin supports the CNI version of its configuration."""
     refused, accepted = [], []
     for configuration in configurations(evidence):
         version = str(configuration.get("cniVersion") or FIRST_VERSION)
@@ -115,7 +116,7 @@ def cni_ipam(evidence: Evidence) -> Finding:
     about=(FLANNEL, KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, *CNI_READINGS)
 )
 def cni_network(evidence: Evidence) -> Finding:
-    """The plugin attaches pods to the network that kube-proxy looks at."""
+    """The plugin attaches Pods to the network that kube-proxy uses."""
     names = [
         str(configuration["name"])
         for configuration in configurations(evidence)
@@ -131,7 +132,7 @@ def cni_network(evidence: Evidence) -> Finding:
 
 
 def parts_of(configuration: Object) -> Iterator[Object]:
-    """Yield a configuration, or those of its list, each with the one that it delegates to."""
+    """Yield a configuration or the parts of its list, each with the one that it delegates to."""
     for part in configuration.get("plugins") or [configuration]:
         yield part
         if isinstance(part.get("delegate"), dict):
@@ -146,7 +147,7 @@ def plugins_of(configuration: Object) -> set[str]:
 
 
 def _managers(configuration: Object, plugins: set[str]) -> set[str]:
-    """Return what manages addresses; Flannel's plugin delegates to host-local, Amazon's names nothing."""
+    """Return the IPAM plugins; Flannel's plugin delegates to host-local, Amazon's has none."""
     named = {
         str((part.get("ipam") or {}).get("type") or "") for part in parts_of(configuration)
     } - {""}
@@ -167,7 +168,7 @@ def _outside(evidence: Evidence) -> list[str]:
 
 
 def _supported(evidence: Evidence, plugin: str, version: str) -> frozenset[str] | None:
-    """Return the CNI versions that a plugin supports; ``None`` for plugins that no rule is about."""
+    """Return the CNI versions that a plugin supports; ``None`` for plugins without a rule."""
     if plugin in SDN:
         return SDN_VERSIONS
     if plugin not in ABOUT:
@@ -190,7 +191,7 @@ SECOND = 2
 
 @rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def cni_exceptions(evidence: Evidence) -> Finding:
-    """The configuration excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    """The configuration excepts cluster networks from OutBoundNAT, and no external address."""
     needed = excepted(evidence)
     listed = [
         entry
@@ -213,7 +214,7 @@ def cni_exceptions(evidence: Evidence) -> Finding:
 
 @rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def cni_routes(evidence: Evidence) -> Finding:
-    """The configuration routes Services, on l2bridge the node's address too, to the host."""
+    """The configuration routes Services, and on l2bridge the node's address, to the host."""
     needed = evidence.networks("service-cidrs")
     if evidence.facts.get("driver") == "l2bridge":
         needed += management_of(evidence, OWN)
@@ -247,7 +248,7 @@ def loopback_dsr_update(evidence: Evidence) -> Finding:
 
 @rule(about=(HNS,), reads=CNI_READINGS)
 def policy_form(evidence: Evidence) -> Finding:
-    """Every policy is written in the schema that the plugin speaks, and that the container runtime needs."""
+    """Every policy uses the schema of the plugin and of the container runtime."""
     runtime = evidence.fact("runtime").partition("://")[0]
     wrong: list[str] = []
     good = 0
@@ -309,13 +310,14 @@ LOOPBACK_DSR = {
     "azure-vnet": "enableLoopbackDSR",
     "calico": "windows_loopback_DSR",
 }
-"""Plugins with an option that lets a Pod reach itself through its Service with DSR, off by default, and its name:
-Microsoft/windows-container-networking ``cni``, containernetworking/plugins ``pkg/hns``, Azure/azure-container-networking
-``cni/netconfig.go``, projectcalico/calico ``cni-plugin/pkg/types``."""
+"""Plugins with an option, off by default, that lets a Pod reach itself through its Service by DSR,
+and the option's name: microsoft/windows-container-networking ``cni``, containernetworking/plugins
+``pkg/hns``, Azure/azure-container-networking ``cni/netconfig.go``, projectcalico/calico
+``cni-plugin/pkg/types``."""
 
 
 def loopback_dsr(evidence: Evidence) -> bool:
-    """Return whether the option is set; ``UnreadableError`` where no plugin of the configuration is known to have it."""
+    """Return whether the option is set; ``UnreadableError`` if no plugin is known to have it."""
     for part in _objects(configurations(evidence)):
         option = LOOPBACK_DSR.get(str(part.get("type") or "").lower().removesuffix(".exe"))
         if option:
@@ -324,7 +326,7 @@ def loopback_dsr(evidence: Evidence) -> bool:
 
 
 def policies_in_files(evidence: Evidence, kinds: set[str]) -> Iterator[Object]:
-    """Yield the policies of these types, wherever a configuration holds them."""
+    """Yield the policies of these types at any place in a configuration."""
     for policy in _objects(configurations(evidence)):
         if str(policy.get("Type", "")).lower() in kinds:
             yield policy.get("Settings") or policy

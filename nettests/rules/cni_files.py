@@ -1,12 +1,14 @@
-"""The CNI configuration of a Windows node: the one file that the container runtime takes, of all that are there.
+"""The CNI configuration of a Windows node: the one file that the container runtime uses.
 
-containerd loads the lexically first ``.conf``, ``.conflist`` or ``.json`` of its folder, and no other if that one is broken
-(containerd/go-cni ``opts.go``, ``loadFromConfDir``); its configuration names the folder (``conf_dir``). Where that is not
-known, the first file of each folder that installers use counts. No rule is declared here.
+containerd loads the lexically first ``.conf``, ``.conflist`` or ``.json`` of its folder, and no
+other if that one is broken (containerd/go-cni ``opts.go``, ``loadFromConfDir``); its own
+configuration names the folder (``conf_dir``). If that is unknown, the first file of each folder
+that installers use counts. No rule is declared here.
 
-Plugins are written in Go, whose JSON reader takes keys of any case, so keys are respelled: OpenShift's Windows Machine Config
-Operator wrote ``Name`` and ``Type`` for years, and writes ``exceptionList`` in policies today (pkg/internal/cni-conf-template.json,
-pkg/nodeconfig/payload). ``type`` of a plugin and ``Type`` of a policy are one key to it and two words here.
+Plugins are written in Go, whose JSON decoder ignores the case of keys, so keys are respelled:
+OpenShift's Windows Machine Config Operator long wrote ``Name`` and ``Type``, and still writes
+``exceptionList`` in policies (pkg/internal/cni-conf-template.json, pkg/nodeconfig/payload). A
+plugin's ``type`` and a policy's ``Type`` are the same key there, but two here.
 """
 
 import json
@@ -34,9 +36,9 @@ FOLDERS = (
     *(r"C:\k\azurecni\netconf", r"C:\etc\kubernetes\cni\config"),
     *(r"C:\ProgramData\Amazon\EKS\cni\config", r"C:\var\lib\rancher\rke2\agent\etc\cni"),
 )
-"""Of kubeadm and most plugins, OpenShift, containerd itself, AKS, GKE, EKS and RKE2."""
+"""Folders of kubeadm and most plugins, OpenShift, containerd itself, AKS, GKE, EKS and RKE2."""
 _NAMED = "# "
-"""What stands before a file's name, in front of its text."""
+"""Precedes a file's name, above its text."""
 _LISTED = "','".join(FOLDERS)
 _SCRIPT = (
     f"foreach ($folder in '{_LISTED}') "
@@ -49,12 +51,11 @@ _COMMENT = re.compile(
     r"(?P<text>\"(?:\\.|[^\"\\\n])*\")|//[^\n]*|/\*.*?\*/|(?m:^[ \t]*#[^\n]*)", re.DOTALL
 )
 _BOM = ("\ufeff", "\u00ef\u00bb\u00bf", "\u2229\u2557\u2510")
-"""The mark of UTF-8 at the beginning of a file, and what it looks like in the code pages 1252 and 437."""
+"""UTF-8's byte order mark, also as decoded with code pages 1252 and 437."""
 _NOTHING = "(no JSON: "
 
 
 def _keep(text: str) -> str:
-    """Reduce configurations that were printed one after the other, each behind its file's name."""
     reduced: list[str] = []
     for name, content in _files(text):
         reduced += [f"{_NAMED}{name}"] if name else []
@@ -66,11 +67,11 @@ def _keep(text: str) -> str:
 
 CNI = ToolOutput(name="cni-configuration", words=to_the_end(_SCRIPT), keep=_keep)
 CNI_READINGS = (CNI, CONTAINERD)
-"""What the configuration is read from."""
+"""The readings that contain the configuration."""
 
 
 def configurations(evidence: Evidence) -> list[Object]:
-    """Return the CNI configuration that the runtime takes; those of several folders where its own is not known."""
+    """Return the CNI configuration in use; of each folder if the runtime's is unknown."""
     parsed: list[Object] = []
     for name, content in _taken(list(_files(evidence.text(CNI))), _folder(evidence)):
         values, rest = _values(content)
@@ -87,7 +88,7 @@ def configurations(evidence: Evidence) -> list[Object]:
 
 
 def _files(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and contents; a text without names is of files that were printed one after the other."""
+    """Yield names and contents; text without names is of files printed one after the other."""
     # sample: # C:\etc\cni\net.d\10-flannel.conf⏎{"cniVersion": "0.3.0", …}
     first, *rest = re.split(rf"(?m)^{_NAMED}(?=[A-Za-z]:\\)", text.replace("\r", ""))
     if first.strip():
@@ -98,7 +99,7 @@ def _files(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(content: str) -> tuple[list[Any], int]:
-    """Return the JSON values of a text without comments, and how many characters behind them are none."""
+    """Return the JSON values in a text without comments, and the length of a non-JSON rest."""
     text = content.lstrip()
     for mark in _BOM:
         text = text.replace(mark, "")
@@ -115,7 +116,6 @@ def _values(content: str) -> tuple[list[Any], int]:
 
 
 def _folder(evidence: Evidence) -> str:
-    """Return the folder that containerd's configuration names; empty if it names none, or was not read."""
     # samples: conf_dir = "C:\\k\\azurecni\\netconf", conf_dir = 'C:\etc\cni\net.d', conf_dir = "c:/etc/cni/net.d"
     text = evidence.texts.get(CONTAINERD.name, "")
     match = re.search(r"(?m)^[ \t]*conf_dir[ \t]*=[ \t]*['\"]([^'\"\n]+)['\"]", text)
@@ -123,7 +123,7 @@ def _folder(evidence: Evidence) -> str:
 
 
 def _taken(files: list[tuple[str, str]], folder: str) -> list[tuple[str, str]]:
-    """Return the first file of the runtime's folder, or of each folder; files without names all count."""
+    """Return the first file of the runtime's folder, or of each folder; all files without names."""
     if not any(name for name, _ in files):
         return files
     by_folder: dict[str, list[tuple[str, str]]] = {}
@@ -157,7 +157,7 @@ _POLICY = {word.lower(): word for word in _OF_POLICIES}
 
 
 def spelled(value: Any, *, of_policy: bool = False) -> Any:
-    """Return a configuration, or a part of one, with the keys that rules read in their usual spelling."""
+    """Return a configuration, or part of one, with keys in their usual spelling."""
     if isinstance(value, list):
         return [spelled(item, of_policy=of_policy) for item in value]
     if not isinstance(value, dict):

@@ -1,8 +1,9 @@
-r"""The DNS suffixes that nslookup walks in a Windows Pod, as the registry of the Pod holds them.
+r"""The DNS suffixes that nslookup tries in a Windows Pod, from the Pod's registry.
 
-No rule is declared here: it is a fact, by which ``probes.host_facts`` completes what discovery knows. The probe image has
-BIND's nslookup, which reads ``SearchList`` below ``Tcpip\Parameters`` and, where there is none, takes the computer's
-primary domain (ISC BIND ``lib/irs/win32/resconf.c``). Windows does not translate names of values.
+No rule is declared here: they are a fact that ``probes.host_facts`` adds to discovery. The probe
+image has BIND's nslookup, which reads ``SearchList`` below ``Tcpip\Parameters`` or, without one,
+uses the computer's primary domain (ISC BIND ``lib/irs/win32/resconf.c``). Windows does not
+translate value names.
 """
 
 import re
@@ -19,7 +20,7 @@ LIST, DOMAIN = "SearchList", "Domain"
 IN_POD = ToolOutput(
     name="pod-dns-suffixes",
     words=node_argv("reg.exe", "query", KEY),
-    # the key itself shows that it was read, with or without such values
+    # the key itself shows that it was read, whether or not it has such values
     # samples: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters
     #              SearchList    REG_SZ    demo.svc.cluster.local,svc.cluster.local
     keep=kept.lines(
@@ -36,7 +37,7 @@ SEARCH_LIST = ToolOutput(
     # sample: search demo.svc.cluster.local svc.cluster.local cluster.local
     keep=kept.lines(r"(?m)^search[ \t].*$"),
 )
-"""The search list of a Linux Pod; read only where the cluster's domain is not known otherwise."""
+"""The search list of a Linux Pod; read only if the cluster's domain is unknown otherwise."""
 
 
 def suffixes_of(text: str, domain: str | None) -> tuple[str, ...]:
@@ -60,14 +61,14 @@ def _spelled(suffix: str, domain: str | None) -> str:
 
 
 def domain_of(suffixes: Iterable[str]) -> str | None:
-    """Return the cluster's domain as a search list shows it: behind a namespace and ``svc``; ``None`` if it does not."""
+    """Return the cluster's domain from a search list (after namespace and ``svc``), if shown."""
     # samples: default.svc.cluster.local, svc.cluster.local (no namespace)
     matches = (re.fullmatch(_OF_NAMESPACE, suffix) for suffix in suffixes)
     return next((match["domain"] for match in matches if match), None)
 
 
 def kind_of(suffixes: tuple[str, ...] | None, domain: str | None) -> SuffixList:
-    """Return whether one of the suffixes completes names of other namespaces."""
+    """Return whether a suffix completes names of other namespaces."""
     if suffixes is None or domain is None:
         return SuffixList.UNKNOWN
     completing = {f"svc.{domain}", domain} & set(suffixes)

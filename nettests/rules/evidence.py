@@ -1,7 +1,8 @@
-"""One rule of configuration, what it may read, and its result: recorded texts, known facts, a finding.
+"""A configuration rule, its evidence and its finding: recorded texts, known facts, a result.
 
-A rule is declared on the function that is its demand: a pure function of ``Evidence``. Nothing is guessed here: a reading
-that was not taken, a text that is no JSON and a fact that is unknown raise ``UnreadableError``, and the check becomes ``unknown``.
+A rule is declared on the function that is its demand: a pure function of ``Evidence``. Nothing is
+guessed: a reading that was not taken, invalid JSON and unknown facts raise ``UnreadableError``, and
+the check becomes ``unknown``.
 """
 
 import ipaddress
@@ -23,16 +24,16 @@ Object = dict[str, Any]
 
 
 class UnreadableError(NettestsError):
-    """The evidence does not say what the rule tests."""
+    """The evidence does not show what the rule tests."""
 
 
 class NothingThereError(UnreadableError):
-    """What the rule is about does not exist here: its check is skipped, and never passes."""
+    """What the rule is about does not exist here: its check is skipped and never passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What a rule found: whether the documents' demand is met, with both sides in ``detail``."""
+    """The result of a rule: whether the demand is met, with both sides in ``detail``."""
 
     conforms: bool
     detail: str
@@ -40,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Readings by name, each reduced to what rules use, and why some could not be taken; ``facts`` as discovery read them."""
+    """Reduced readings by name, problems of missing ones, and ``facts`` from discovery."""
 
     texts: Mapping[str, str]
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -105,8 +106,9 @@ def finding(
 ) -> Finding:
     """Return a finding that says what was found and what the documents demand.
 
-    ``of`` is how many objects the rule looked at, or 1 if it is about one object that may be missing. A rule that
-    looked at none must not pass. ``by`` says who demands it, where no document does.
+    ``of`` is the number of objects that the rule looked at, or 1 for one object that may be
+    missing. A rule that looked at none must not pass. ``by`` names who demands it, if no document
+    does.
     """
     if conforms and not of:
         raise NothingThereError(f"there is nothing to hold against {demand}")
@@ -125,10 +127,10 @@ Demand = Callable[[Evidence], Finding]
 class Rule:
     """One documented rule.
 
-    ``name`` is the label of its case in check ids. ``about`` is all that a node and its cluster have to be for
-    the rule to apply there. ``reads`` is what ``demand`` is given. ``remedy`` is what to do where the
-    configuration deviates, in the documents' own terms. ``beside_pod`` wants a Pod of the run on the node, to be
-    looked at.
+    ``name`` is the label of its case in check ids. ``about`` is what a node and its cluster must
+    all be for the rule to apply. ``reads`` is the evidence for ``demand``. ``remedy`` says what to
+    do if the configuration deviates, in the documents' terms. ``beside_pod`` wants a Pod of the run
+    on the node.
     """
 
     name: str
@@ -148,7 +150,7 @@ class Rule:
 def rule(
     *, about: tuple[Subject, ...], reads: tuple[Reading, ...], beside_pod: bool = False
 ) -> Callable[[Demand], Rule]:
-    """Declare a rule on its demand: its docstring says what the documents demand, its name is the rule's."""
+    """Declare a rule on its demand, whose docstring states it and whose name the rule gets."""
 
     def declare(demand: Demand) -> Rule:
         name = demand.__name__.replace("_", "-")
@@ -160,4 +162,4 @@ def rule(
 
 _LINES = (files("nettests.rules") / "remedies.txt").read_text("utf-8").splitlines()
 _REMEDIES = dict(line.split(": ", 1) for line in _LINES if not line.startswith("#"))
-"""What repairs the configuration, by the name of the rule."""
+"""What repairs the configuration, by rule name."""

@@ -1,7 +1,7 @@
-"""Rules about address families: which addresses nodes have, and which plugins give to Pods on Windows.
+"""Rules about address families: those of nodes, and those that plugins give to Windows Pods.
 
-Sources: "IPv4/IPv6 dual-stack" (Windows support), "Networking on Windows" (limitations), Calico's limitations for
-Windows, microsoft/windows-container-networking.
+Sources: "IPv4/IPv6 dual-stack" (Windows support), "Networking on Windows" (limitations), Calico's
+limitations for Windows, microsoft/windows-container-networking.
 """
 
 import ipaddress
@@ -76,13 +76,13 @@ def overlay_pods_ipv4(evidence: Evidence) -> Finding:
 
 @rule(about=(CALICO,), reads=(PODS,), beside_pod=True)
 def calico_pods_ipv4(evidence: Evidence) -> Finding:
-    """Pods that Calico carries on Windows have IPv4 addresses only."""
+    """Pods in Calico's networks on Windows have IPv4 addresses only."""
     return pods_ipv4(evidence)
 
 
 @rule(about=(FLANNEL,), reads=(*CNI_READINGS, PODS))
 def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
-    """win-bridge and win-overlay give Pods IPv4 only, and so do Microsoft's plugins unless told otherwise."""
+    """win-bridge and win-overlay give Pods IPv4 only, as do Microsoft's plugins by default."""
     called = [pair for configuration in configurations(evidence) for pair in _givers(configuration)]
     if not called:
         raise NothingThereError(
@@ -111,7 +111,7 @@ def win_bridge_pods_ipv4(evidence: Evidence) -> Finding:
 
 @rule(about=(SDNBRIDGE,), reads=(*CNI_READINGS, NETWORKS))
 def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
-    """sdnbridge with enableDualStack has an l2bridge network of its name that was there before."""
+    """For sdnbridge with enableDualStack, an l2bridge network of its name already exists."""
     dual_stack = [
         str(configuration.get("name"))
         for configuration in configurations(evidence)
@@ -135,7 +135,7 @@ def sdnbridge_dual_stack(evidence: Evidence) -> Finding:
 
 
 def pods_ipv4(evidence: Evidence) -> Finding:
-    """Find whether Pods have IPv4 addresses only, as overlay networks, Calico and Amazon's plugin leave it on Windows."""
+    """Find whether Pods have only IPv4, as with overlay networks, Calico and Amazon's plugin."""
     addresses = list(pod_addresses(evidence.items(PODS)))
     if not addresses:
         raise NothingThereError("no Pod on the node has an address of the Pod network")
@@ -150,10 +150,10 @@ def pods_ipv4(evidence: Evidence) -> Finding:
 
 
 def _givers(configuration: Object) -> Iterator[tuple[str, bool]]:
-    """Yield the called plugins whose families are documented, and whether they give both families.
+    """Yield the plugins with documented families, and whether they give both.
 
-    sdnbridge gives a second family only with enableDualStack, which sdnoverlay takes but refuses, as no Pod
-    starts with it on a network that is no l2bridge.
+    sdnbridge does only with enableDualStack. sdnoverlay accepts that option, but no Pod starts with
+    it, as the network is not l2bridge.
     """
     for part in parts_of(configuration):
         name = str(part.get("type") or "").lower().removesuffix(".exe")

@@ -1,7 +1,9 @@
-"""Rules about Flannel: its VXLAN as Windows needs it, its processes and its lease on a node.
+"""Rules about Flannel on Windows: VXLAN settings, processes and the node's lease.
 
-SourceVip.json and SourceVipRequest.json are what start scripts of kube-proxy on overlay keep of the address that they
-reserved: microsoft/SDN's in C:\\k, sig-windows-tools' ``hostprocess`` ones in C:\\sourcevip. Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN ``Kubernetes/flannel``.
+SourceVip.json and SourceVipRequest.json are where start scripts of kube-proxy on overlay store the
+address that they reserved: microsoft/SDN's in C:\\k, sig-windows-tools' ``hostprocess`` ones in
+C:\\sourcevip. Sources: Flannel's ``backends.md``, "Windows debugging tips", microsoft/SDN
+``Kubernetes/flannel``.
 """
 
 import ipaddress
@@ -35,7 +37,7 @@ BACKEND: Kept = {
 
 
 def _config_map(facts: ClusterFacts, _node: NodeFacts | None) -> Request:
-    """Return the request for the ConfigMap that discovery read; its name is the fact's origin."""
+    """Return the request for the ConfigMap that discovery read, named in the fact's origin."""
     # sample of an origin: ConfigMap kube-flannel/kube-flannel-cfg
     match = re.fullmatch(r"ConfigMap ([\w.-]+)/([\w.-]+)", facts.cni.backend.origin)
     namespace, name = match.groups() if match else ("kube-flannel", "kube-flannel-cfg")
@@ -53,7 +55,6 @@ def _keep_backend(text: str) -> str:
 
 
 def _keep_processes(text: str) -> str:
-    """Keep the names that rules look for, and how many others there are."""
     names = re.findall(r'(?m)^"([^"]+)"', text)
     needed = [name for name in names if name.lower() in NEEDED]
     others = len(names) - len(needed)
@@ -62,7 +63,7 @@ def _keep_processes(text: str) -> str:
 
 
 def _keep_source_vip(text: str) -> str:
-    """Keep addresses and networks; for a text without any, keep that it existed."""
+    """Keep addresses and networks; without any, record that text existed."""
     # samples: {"ip4": {"ip": "10.244.2.2/24", …}}, {"ips": [{"version": "4", "address": "10.244.2.2/24"}]}, {"ipam": {"ranges": [[{"subnet": "10.244.2.0/24"}]]}}
     addresses = re.findall(rf"{_ADDRESS_KEY}\"[0-9a-fA-F.:/]+\"", text)
     return (
@@ -81,7 +82,7 @@ PROCESSES = ToolOutput(
     name="processes", words=node_argv("tasklist.exe", "/FO", "CSV", "/NH"), keep=_keep_processes
 )
 WAITING = r"Waiting (?:to get (?:ManagementIP|net interface)|for the Network to be created)"
-"""flanneld's own words (``pkg/backend``), and those of start.ps1."""
+"""Log messages of flanneld (``pkg/backend``) and of start.ps1."""
 DONE = r"Wrote subnet file to|Running backend|Found HNSNetwork|Created HNSNetwork"
 MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
@@ -89,7 +90,7 @@ FLANNEL_LOG = ToolOutput(
     words=newest_last(r"C:\var\log\pods\*flannel*\*\*.log", 200),
     keep=kept.lines(MILESTONE.pattern),
 )
-"""The kubelet's log files of a flanneld that runs as a Pod."""
+"""The kubelet's log files of a flanneld Pod."""
 SOURCE_VIP_FILES = ToolOutput(
     name="source-vip-files",
     words=printed_if_there(r"C:\k\SourceVip*.json", r"C:\sourcevip\sourceVip*.json"),
@@ -104,7 +105,7 @@ SUBNET_FILE = ToolOutput(
 
 @rule(about=(FLANNEL, VXLAN, WINDOWS), reads=(FLANNEL_CONFIG,))
 def vxlan_network_id(evidence: Evidence) -> Finding:
-    """Windows has no VXLAN network below 4096; Linux' default is 1."""
+    """Windows has no VXLAN network id (VNI) below 4096; Linux' default is 1."""
     vni = _backend(evidence).get("VNI", 1)
     return finding(int(vni) >= ports.FIRST_VNI, f"VNI {vni}", f"{ports.FIRST_VNI} or above", of=1)
 
@@ -162,7 +163,7 @@ def subnet_file(evidence: Evidence) -> Finding:
 
 @rule(about=(FLANNEL, OVERLAY), reads=(SOURCE_VIP_FILES,))
 def source_vip_files(evidence: Evidence) -> Finding:
-    """What start scripts keep of the source VIP is of the node's pod CIDR of today."""
+    """The source VIP stored by start scripts is in the node's current pod CIDR."""
     text = evidence.text(SOURCE_VIP_FILES)
     if not text.strip():
         raise NothingThereError("no start script has kept a source VIP in C:\\k or C:\\sourcevip")
@@ -181,7 +182,7 @@ def source_vip_files(evidence: Evidence) -> Finding:
 
 @rule(about=(FLANNEL,), reads=(FLANNEL_LOG,))
 def flannel_network_made(evidence: Evidence) -> Finding:
-    """flanneld does not hang waiting for its network."""
+    """flanneld is not stuck waiting for its network."""
     lines = [line for line in evidence.text(FLANNEL_LOG).splitlines() if MILESTONE.search(line)]
     if not lines:
         raise NothingThereError("no log of a Pod of flanneld on the node shows how it started")

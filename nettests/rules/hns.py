@@ -1,10 +1,11 @@
-"""Objects of HNS on a Windows node: networks and endpoints, in either schema that PowerShell shows them in.
+"""HNS objects on a Windows node: networks and endpoints, in both schemas that PowerShell shows.
 
-The module of Windows' container feature shows HNS' first schema, the gallery's module ``HNS`` the second one unless told
-otherwise, so that one node may mix both; an object of the second has ``SchemaVersion``. Whatever ConvertTo-Json makes of a
-list is read: an array, the one object itself, ``{"value": […], "Count": n}``. Nothing is concluded from an output that has
-no object and no empty list either, or whose deeper levels PowerShell left out. No rule is declared here.
-Sources: hcsshim ``internal/hns`` and ``hcn``; microsoft/SDN ``hns.v2.psm1``; kube-proxy ``pkg/proxy/winkernel``.
+The module of Windows' container feature shows HNS' first schema, the gallery's module ``HNS`` the
+second by default, so one node may mix both; objects of the second have ``SchemaVersion``. Any form
+that ConvertTo-Json gives a list is read: an array, a single object, ``{"value": […], "Count": n}``.
+Nothing is concluded from output with neither an object nor an empty list, or whose deeper levels
+PowerShell omitted. No rule is declared here. Sources: hcsshim ``internal/hns`` and ``hcn``;
+microsoft/SDN ``hns.v2.psm1``; kube-proxy ``pkg/proxy/winkernel``.
 """
 
 import json
@@ -17,7 +18,7 @@ from nettests.rules.evidence import Evidence, Object, UnreadableError
 from nettests.rules.readings import UNEXPECTED, ToolOutput
 
 DEPTH = 12
-"""Levels that ConvertTo-Json shows; policies of subnets of a network are on the eighth."""
+"""Levels that ConvertTo-Json shows; policies of a network's subnets are on the eighth."""
 PROPERTIES = frozenset(
     {
         *("ID", "Name", "Type", "Policies", "Settings", "SchemaVersion", "Major", "Flags"),
@@ -33,15 +34,15 @@ PROPERTIES = frozenset(
 )
 """Properties of HNS networks, endpoints and policy lists that are kept, on any level."""
 CALLS = 4
-"""How often HNS is called before it is taken that there is nothing."""
+"""How often HNS is called before an empty result is accepted."""
 SHOWN = 5
 REMOTE = DIRECT = 1
-"""The first bit of ``Flags``: of an endpoint that it is remote, of a load balancer that it is of DSR."""
+"""The first bit of ``Flags``: a remote endpoint, or a load balancer with DSR."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A policy of a network, of one of its subnets, or of an endpoint; its kind is in small letters."""
+    """A policy of a network, a subnet or an endpoint; ``kind`` is lower-case."""
 
     kind: str
     settings: Object
@@ -58,7 +59,7 @@ class Subnet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """A network of HNS; its kind is spelled as HNS does."""
+    """An HNS network; ``kind`` is spelled as by HNS."""
 
     name: str
     kind: str
@@ -66,41 +67,42 @@ class Network:
     policies: tuple[Policy, ...]
 
     def is_of(self, kind: str) -> bool:
-        """Whether it is of a kind; HNS knows no case."""
+        """Whether it is of a kind, ignoring case as HNS does."""
         return self.kind.lower() == kind.lower()
 
     @property
     def is_nat(self) -> bool:
-        """Whether it leads outside by NAT alone: as type NAT, or by Internet Connection Sharing."""
+        """Whether it reaches outside only by NAT: type NAT, or Internet Connection Sharing."""
         return self.is_of("nat") or self.is_of("ics")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An endpoint of HNS: a Pod's, the host's, or a remote one that stands for another node's Pod."""
+    """An HNS endpoint: of a Pod, of the host, or a remote one for another node's Pod."""
 
     id: str
     addresses: tuple[str, ...]
-    """At most one of a family, IPv4 first."""
+    """At most one per family, IPv4 first."""
     network: str | None
-    """The name of its network; ``None`` where it names only the id."""
+    """The network's name; ``None`` if only its id is known."""
     gateway: str
     remote: bool
     policies: tuple[Policy, ...]
     dns_servers: tuple[str, ...]
     dns_suffix: str
-    """The first one."""
+    """The first suffix."""
 
 
 def shown_by(cmdlet: str, name: str) -> ToolOutput:
-    """Return the reading of what a cmdlet shows: that of Windows' own module, as another one has the same names."""
+    """Return the reading of a cmdlet of Windows' own module; another has the same names."""
     return ToolOutput(name=name, words=to_the_end(script_of(cmdlet)), keep=_keep)
 
 
 def script_of(cmdlet: str) -> str:
-    """Return the script that shows what a cmdlet of Windows' own module returns.
+    """Return the script that prints the output of a cmdlet of Windows' own module.
 
-    HNS sometimes returns nothing, without an error: there is nothing only if it does so every time, and shows a network.
+    HNS sometimes returns nothing, without an error: an empty result counts only if every call gives
+    it, and HNS shows a network.
     """
     call, networks_shown = (
         f"@(HostNetworkingService\\{name} -ErrorAction Stop)" for name in (cmdlet, "Get-HnsNetwork")
@@ -115,7 +117,7 @@ def _keep(text: str) -> str:
 
 
 def objects_in(text: str) -> list[Object]:
-    """Return the objects in what is kept of an output, or in the output itself."""
+    """Parse the objects in an output, or in what is kept of it."""
     if text.startswith(UNEXPECTED):
         raise UnreadableError(f"HNS' objects were not read {text}")
     try:
@@ -206,12 +208,12 @@ def endpoint_of(row: Object) -> Endpoint:
 
 
 def is_second(row: Object) -> bool:
-    """Whether an object is of HNS' second schema."""
+    """Whether an object has HNS' second schema."""
     return row.get("SchemaVersion") is not None
 
 
 def policies_of(item: Object) -> tuple[Policy, ...]:
-    """Return the policies of an object; in the second schema ``Settings`` holds their values."""
+    """Return an object's policies; in the second schema their values are in ``Settings``."""
     return tuple(
         Policy(str(policy.get("Type")).lower(), policy.get("Settings") or policy)
         for policy in listed(item.get("Policies"))
@@ -227,7 +229,7 @@ def listed(value: object) -> list[Object]:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return the texts of a list, or of one text with commas."""
+    """Return the texts of a list, or of one comma-separated text."""
     items = value if isinstance(value, list) else str(value or "").split(",")
     return tuple(str(item).strip() for item in items if str(item).strip())
 

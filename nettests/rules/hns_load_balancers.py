@@ -1,4 +1,4 @@
-"""Load balancers as HNS shows them on a Windows node, with the endpoints that they refer to.
+"""HNS load balancers of a Windows node, with the endpoints that they refer to.
 
 No rule is declared here: ``load_balancers`` compares them with Services. Sources: kube-proxy
 ``pkg/proxy/winkernel``, Microsoft's ``networkhealth.ps1`` (References against endpoints).
@@ -25,12 +25,12 @@ from nettests.rules.hns import (
 PROTOCOLS = {6: "TCP", 17: "UDP", 132: "SCTP"}
 POLICIES = shown_by("Get-HnsPolicyList", "hns-policies")
 ENDPOINTS_BESIDE = shown_by("Get-HnsEndpoint", "hns-endpoints-beside-policies")
-"""Read together with the load balancers, so that it holds the endpoints that they refer to."""
+"""Read right after the load balancers, so that it contains the endpoints that they refer to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadBalancer:
-    """A load balancer at one port, as HNS has it; ``references`` are ids of endpoints."""
+    """An HNS load balancer at one port; ``references`` are ids of endpoints."""
 
     id: str
     fronts: tuple[Frontend, ...]
@@ -38,13 +38,13 @@ class LoadBalancer:
     port: int
     direct: bool
     source: str
-    """The source VIP; empty where HNS takes the node's address."""
+    """The source VIP; empty if HNS uses the node's address."""
     ipv6: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A load balancer that HNS shows: ``backends`` by address; ``gone`` counts references to missing endpoints."""
+    """An HNS load balancer, ``backends`` by address; ``gone`` counts missing endpoints."""
 
     front: Frontend
     family: int
@@ -56,7 +56,7 @@ class Shown:
 
 
 def load_balancers_in(text: str) -> list[LoadBalancer]:
-    """Return the load balancers in an output; ``UnreadableError`` where it is no list of HNS'."""
+    """Parse the load balancers in an output; ``UnreadableError`` if it is no HNS list."""
     try:
         return [balancer for row in objects_in(text) for balancer in _load_balancers_of(row)]
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -97,7 +97,7 @@ def _load_balancers_of(row: Object) -> Iterator[LoadBalancer]:
 
 
 def balancers(evidence: Evidence) -> Iterator[Shown]:
-    """Yield the load balancers, each with the addresses of the endpoints that it refers to."""
+    """Yield the load balancers, each with the addresses of its endpoints."""
     by_id = {endpoint.id: endpoint for endpoint in endpoints(evidence, ENDPOINTS_BESIDE)}
     for balancer in load_balancers_of(evidence):
         referred = [by_id[number] for number in balancer.references if number in by_id]
@@ -132,7 +132,7 @@ def addresses(evidence: Evidence) -> tuple[set[str], set[str]]:
 
 
 def held_twice(evidence: Evidence) -> Iterator[str]:
-    """Yield addresses that two HNS endpoints share, for example if a remote one was created for a local Pod."""
+    """Yield addresses of two HNS endpoints, such as a remote one created for a local Pod."""
     remote, local = addresses(evidence)
     for address in sorted(remote & local):
         yield f"a remote endpoint at {address}, which is a local one's"

@@ -1,7 +1,8 @@
-"""Rules about the network of HNS that carries Pods, and about the Pods' endpoints on it: gateway, OutBoundNAT, DNS.
+"""Rules about the HNS network of Pods and their endpoints on it: gateway, OutBoundNAT, DNS.
 
-Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Flannel's ``backends.md``, OVN-Kubernetes' hybrid overlay,
-containernetworking/plugins, Microsoft's "Outbound NAT for Windows node pools" of AKS (``--disable-windows-outbound-nat``).
+Sources: "Windows debugging tips", kube-proxy ``pkg/proxy/winkernel``, Flannel's ``backends.md``,
+OVN-Kubernetes' hybrid overlay, containernetworking/plugins, Microsoft's "Outbound NAT for Windows
+node pools" of AKS (``--disable-windows-outbound-nat``).
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ NETWORKS = shown_by("Get-HnsNetwork", "hns-networks")
 
 @rule(about=(KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network(evidence: Evidence) -> Finding:
-    """The HNS network that kube-proxy is given exists."""
+    """The HNS network that kube-proxy is configured with exists."""
     wanted = network_of(evidence)
     names = sorted(network.name for network in networks(evidence, NETWORKS))
     exists = bool(wanted) and wanted.lower() in {name.lower() for name in names}
@@ -52,7 +53,7 @@ def hns_network(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY, KERNELSPACE, HNS), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network_type(evidence: Evidence) -> Finding:
-    """Its type is the driver that the plugin's settings promise."""
+    """Its type is the driver implied by the plugin's settings."""
     # sample: "Name":  "cbr0", "Type":  "L2Bridge"
     network, driver = _network(evidence), evidence.fact("driver")
     return finding(network.is_of(driver), f"type {network.kind}", f"{driver}", of=1)
@@ -60,7 +61,7 @@ def hns_network_type(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY, KERNELSPACE, FLANNEL), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
 def hns_network_subnet(evidence: Evidence) -> Finding:
-    """Its subnet is the node's pod CIDR: after a node has rejoined, an old network may be left."""
+    """Its subnet is the node's pod CIDR; an old network may remain after a node has rejoined."""
     prefixes = [subnet.prefix for subnet in _network(evidence).subnets]
     pod_cidrs = [
         str(family) for family in of_pod_families(evidence, evidence.networks("node-pod-cidrs"))
@@ -75,7 +76,7 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
 
 @rule(about=(OVERLAY, VXLAN), reads=(NETWORKS,))
 def overlay_network_id(evidence: Evidence) -> Finding:
-    """HNS carries overlays in VXLAN with a network id from 4096 on, to UDP port 4789."""
+    """HNS overlay networks use VXLAN with a network id (VNI) of at least 4096, to UDP port 4789."""
     ids, used = _vxlan(evidence)
     return finding(
         all(number >= ports.FIRST_VNI for number in ids) and used <= {ports.VXLAN},
@@ -87,7 +88,7 @@ def overlay_network_id(evidence: Evidence) -> Finding:
 
 @rule(about=(OVERLAY, OVN_KUBERNETES), reads=(NETWORKS,))
 def hybrid_overlay_id(evidence: Evidence) -> Finding:
-    """The hybrid overlay of OVN-Kubernetes has one network id everywhere; a network beside it holds the next."""
+    """OVN-Kubernetes' hybrid overlay has one VNI everywhere; a second network has the next."""
     ids, used = _vxlan(evidence)
     return finding(
         HYBRID_OVERLAY_VNI in ids,
@@ -106,7 +107,7 @@ def _network(evidence: Evidence) -> Network:
 
 
 def _vxlan(evidence: Evidence) -> tuple[set[int], set[int]]:
-    """Return network ids and UDP ports of the overlay networks; without a port they use the usual one."""
+    """Return the VNIs and UDP ports of overlay networks; the default port if none is set."""
     # samples: {"Type": "VSID", "VSID": 4096} of a subnet, {"Type": "VxlanPort", "Port": 4789} of the network
     #          {"Type": "VSID", "Settings": {"IsolationId": 4096}}
     overlays = [network for network in networks(evidence, NETWORKS) if network.is_of("overlay")]
@@ -132,10 +133,10 @@ def _vxlan_text(ids: set[int], ports: set[int]) -> str:
 
 
 GATEWAYS = {"l2bridge": 2, "overlay": 1}
-"""Which address of the node's range is the gateway of its Pods: with win-bridge it is an endpoint of the host."""
+"""Index in the node's pod CIDR of the Pods' gateway; for win-bridge it is a host endpoint."""
 NAT = "OutBoundNAT"
 SWITCHED_OFF_BY_USERS = frozenset({"azure-cni"})
-"""Plugins of which an operator leaves OutBoundNAT out where its users want that."""
+"""Plugins whose operators can switch OutBoundNAT off."""
 ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
 
 
@@ -143,7 +144,7 @@ ENDPOINTS = shown_by("Get-HnsEndpoint", "hns-endpoints")
     about=(KUBE_PROXY, KERNELSPACE), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, ENDPOINTS, PODS_AFTER)
 )
 def pod_endpoints(evidence: Evidence) -> Finding:
-    """Every pod of the node has an endpoint on kube-proxy's network."""
+    """Every Pod of the node has an endpoint on kube-proxy's network."""
     name = network_of(evidence)
     on = {
         address: _network_of(endpoint) for address, endpoint in _local_endpoints(evidence).items()
@@ -167,7 +168,7 @@ def pod_endpoints(evidence: Evidence) -> Finding:
 
 @rule(about=(HNS,), reads=(PODS, ENDPOINTS, *CNI_READINGS))
 def outbound_nat(evidence: Evidence) -> Finding:
-    """The endpoint of every pod excepts the cluster's networks from OutBoundNAT, and no outside address."""
+    """Every Pod's endpoint excepts cluster networks from OutBoundNAT, no external address."""
     needed = excepted(evidence)
     endpoints_by_pod = _of_pods(evidence)
     if not any(any(of_kind(each.policies, NAT)) for each in endpoints_by_pod.values()):
@@ -191,7 +192,7 @@ def outbound_nat(evidence: Evidence) -> Finding:
 
 
 def _refuse_if_switched_off(evidence: Evidence) -> None:
-    """Raise ``NothingThereError`` where Pods are to keep their addresses: Calico's pools or AKS' node pool say so."""
+    """Raise ``NothingThereError`` if Calico's pools or AKS' node pool disable outbound NAT."""
     if evidence.facts.get("nat") == "off":
         raise NothingThereError("OutBoundNAT is switched off for all destinations")
     if evidence.facts.get("plugin") not in SWITCHED_OFF_BY_USERS:
@@ -208,7 +209,7 @@ def _refuse_if_switched_off(evidence: Evidence) -> None:
 
 @rule(about=(), reads=(PODS, NETWORKS, ENDPOINTS))
 def nat_unused(evidence: Evidence) -> Finding:
-    """No pod is on a network of type NAT: it exists, but nothing crosses nodes from it."""
+    """No Pod is on a network of type NAT, from which nothing reaches other nodes."""
     hns_networks = networks(evidence, NETWORKS)
     if not hns_networks:
         raise UnreadableError("HNS shows no network on the node")
@@ -242,7 +243,7 @@ def pod_gateway(evidence: Evidence) -> Finding:
 
 @rule(about=(HNS,), reads=(PODS, ENDPOINTS))
 def pod_dns_settings(evidence: Evidence) -> Finding:
-    """The plugin gives Pods the cluster's DNS, and the suffix of their own namespace before others."""
+    """The plugin gives Pods the cluster's DNS, with the suffix of their own namespace first."""
     if not {"dns-address", "cluster-domain"} <= evidence.facts.keys():
         raise NothingThereError("the address or the domain of the cluster's DNS is not known")
     server, domain = evidence.fact("dns-address"), evidence.fact("cluster-domain")
@@ -273,7 +274,6 @@ def pod_dns_settings(evidence: Evidence) -> Finding:
 
 
 def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]:
-    """Return name and namespace of the Pods that get the cluster's DNS, by their addresses."""
     running = dict(running_pods(evidence))
     return {
         address: (running[address], str(pod["metadata"]["namespace"]))
@@ -284,7 +284,6 @@ def _namespaces_of_cluster_dns(evidence: Evidence) -> dict[str, tuple[str, str]]
 
 
 def _of_pods(evidence: Evidence) -> Mapping[str, Endpoint]:
-    """Return the endpoints of running Pods of the pod network, by the Pods' names."""
     pods = dict(running_pods(evidence))
     by_pod = {
         pods[address]: endpoint

@@ -1,9 +1,10 @@
-"""Rules about what Windows' own tools say of a node's adapters and ports, and whether its firewall is on.
+"""Rules about a node's adapters and ports, read with Windows' own tools; the firewall's state.
 
-Read from ``ipconfig``, ``netsh`` and PowerShell in a HostProcess container. Words of the former are translated by Windows, so only
-numbers, addresses and names are read. The firewall is a fact and no rule: ``probes.host_facts`` completes by it what discovery
-knows. Sources: "Windows debugging tips", Microsoft's ``networkhealth.ps1`` and "Common problems", ``Get-NetFirewallProfile``
-(``ActiveStore`` holds group policies and the node's own settings together).
+Read with ``ipconfig``, ``netsh`` and PowerShell in a HostProcess container. Windows translates the
+words of the first two, so only numbers, addresses and names are read. The firewall is a fact, not a
+rule: ``probes.host_facts`` adds it to discovery. Sources: "Windows debugging tips", Microsoft's
+``networkhealth.ps1`` and "Common problems", ``Get-NetFirewallProfile`` (``ActiveStore`` holds group
+policies and the node's own settings together).
 """
 
 import json
@@ -20,7 +21,7 @@ from nettests.rules.subjects import HNS, KERNELSPACE
 
 POOL = 64
 FEWEST_POOLS = 10
-"""networkhealth.ps1 warns from here on: HNS takes ports for source rewriting in blocks of 64."""
+"""networkhealth.ps1 warns at this number: HNS allocates ports for source NAT in blocks of 64."""
 ADAPTERS = ToolOutput(
     name="ipconfig",
     words=node_argv("ipconfig.exe"),
@@ -43,7 +44,7 @@ EXCLUDED = ToolOutput(
 
 @rule(about=(HNS,), reads=(ADAPTERS,))
 def virtual_adapter(evidence: Evidence) -> Finding:
-    """The node's address is on a virtual adapter: without one no pod network was made."""
+    """The node's address is on a virtual adapter: without one, no Pod network was created."""
     node_addresses = set(evidence.fact("node-addresses").split(","))
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
@@ -68,7 +69,7 @@ def virtual_adapter(evidence: Evidence) -> Finding:
 
 @rule(about=(), reads=(DYNAMIC, EXCLUDED))
 def node_ports_free(evidence: Evidence) -> Finding:
-    """Neither dynamic nor excluded port ranges take ports that NodePorts may have."""
+    """Neither dynamic nor excluded port ranges overlap the NodePort range."""
     ranges = [_dynamic(evidence), *excluded_ranges(evidence.text(EXCLUDED))]
     taken = [
         f"{ports.start}-{ports.stop - 1}"
@@ -85,7 +86,7 @@ def node_ports_free(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE,), reads=(DYNAMIC, EXCLUDED))
 def port_pools_left(evidence: Evidence) -> Finding:
-    """HNS finds blocks of 64 dynamic ports for the load balancers that are still to come."""
+    """Enough blocks of 64 dynamic ports are free for HNS load balancers to come."""
     dynamic = _dynamic(evidence)
     taken = {port for ports in excluded_ranges(evidence.text(EXCLUDED)) for port in ports}
     blocks = range(dynamic.start, dynamic.stop - POOL + 1, POOL)
@@ -103,7 +104,7 @@ def _dynamic(evidence: Evidence) -> range:
 
 
 def dynamic_range(text: str) -> range:
-    """Return the range that ``netsh int ipv4 show dynamicport`` shows: first port and number, behind colons."""
+    """Parse ``netsh int ipv4 show dynamicport``: first port and count, after colons."""
     # sample: Start Port      : 49152
     #         Number of Ports : 16384
     numbers = re.findall(r"(?m):\s*(\d+)\s*$", text.replace("\r", ""))
@@ -113,7 +114,7 @@ def dynamic_range(text: str) -> range:
 
 
 def excluded_ranges(text: str) -> list[range]:
-    """Return the ranges that ``netsh int ipv4 show excludedportrange`` shows: first and last port of each on a line, below a ruler."""
+    """Parse ``netsh int ipv4 show excludedportrange``: first and last port per line."""
     # sample: ----------    --------
     #              50000       50059     *
     if not re.search(r"(?m)^-{4,}", text):
@@ -144,11 +145,11 @@ PROFILES = ToolOutput(
     keep=_keep,
 )
 _ON, _OFF = frozenset({1, "True"}), frozenset({0, "False"})
-"""How PowerShell prints a ``GpoBoolean``: as a word, which the script has it print; journals of former versions have a number."""
+"""How PowerShell prints a ``GpoBoolean``: as a word; in older journals as a number."""
 
 
 def profiles_of(text: str) -> Mapping[str, bool]:
-    """Return which profiles are on; ``ValueError`` where the text says something else."""
+    """Return which profiles are on; ``ValueError`` for unexpected text."""
     try:
         states = {str(row["Name"]): row["Enabled"] for row in _rows(text)}
     except (TypeError, LookupError) as error:

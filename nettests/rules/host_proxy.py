@@ -1,7 +1,7 @@
-"""Rules about a kube-proxy that is no Pod of its Windows node: those of ``kube_proxy``, read on the host.
+"""Rules about a kube-proxy that is not a Pod: those of ``kube_proxy``, read on its Windows node.
 
-It is a Windows service or was started by a script, as on AKS, on EKS and by old scripts for kubeadm. The documents
-demand the same of it; its settings are read on the node itself.
+It is a Windows service or was started by a script, as on AKS, on EKS and by old scripts for
+kubeadm. The documents demand the same of it; its settings are read on the node itself.
 """
 
 from nettests.rules import kube_proxy, node
@@ -21,31 +21,31 @@ from nettests.rules.windows_services import (
 
 @rule(about=(KUBE_PROXY_ON_HOST,), reads=(*ON_HOST, VERSION))
 def host_proxy_mode(evidence: Evidence) -> Finding:
-    """kernelspace is what kube-proxy runs with, stated or as the only mode there is (since 1.26)."""
+    """The mode of kube-proxy on the host is kernelspace, explicitly or by default (since 1.26)."""
     return kube_proxy.proxy_mode.demand(evidence)
 
 
 @rule(about=(KUBE_PROXY_ON_HOST,), reads=ON_HOST)
 def host_proxy_name(evidence: Evidence) -> Finding:
-    """kube-proxy on the host knows the node by the name that the API server knows it by."""
+    """kube-proxy on the host uses the node's name in the API server."""
     return kube_proxy.hostname_override.demand(evidence)
 
 
 @rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY), reads=ON_HOST)
 def host_proxy_source_vip(evidence: Evidence) -> Finding:
-    """kube-proxy on the host has an address of the node's own pod network on overlay."""
+    """On overlay, the source VIP of kube-proxy on the host is in the node's own Pod network."""
     return kube_proxy.source_vip.demand(evidence)
 
 
 @rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, DSR), reads=(*ON_HOST, VERSION))
 def host_proxy_dsr_gate(evidence: Evidence) -> Finding:
-    """--enable-dsr of kube-proxy on the host has the gate WinDSR, which is on by default since 1.33."""
+    """kube-proxy on the host with --enable-dsr has the gate WinDSR (on by default since 1.33)."""
     return kube_proxy.dsr_gate.demand(evidence)
 
 
 @rule(about=(KUBE_PROXY_ON_HOST, KERNELSPACE, OVERLAY), reads=(*ON_HOST, VERSION))
 def host_proxy_overlay_gate(evidence: Evidence) -> Finding:
-    """kube-proxy on the host has the gate WinOverlay on an overlay network, which is on by default since 1.20."""
+    """On overlay, kube-proxy on the host has the gate WinOverlay (on by default since 1.20)."""
     return kube_proxy.overlay_gate.demand(evidence)
 
 
@@ -57,7 +57,7 @@ def host_proxy_skew(evidence: Evidence) -> Finding:
 
 @rule(about=(ANTREA,), reads=(PODS, PROCESSES, *ANY_KUBE_PROXY_SERVICES, SERVICE_NAMES))
 def antrea_alone_on_host(evidence: Evidence) -> Finding:
-    """No kube-proxy runs beside Antrea as a process of the host, and no service is left that would start one."""
+    """No kube-proxy process runs on the host beside Antrea, and no service would start one."""
     processes = evidence.text(PROCESSES)
     if not processes.strip():
         raise UnreadableError("tasklist names no process")

@@ -1,7 +1,7 @@
-"""How a text is reduced before it is recorded: to named fields, named properties, or lines that match. Pure.
+"""How a text is reduced before it is recorded: to named fields, properties or lines. Pure.
 
-Used by the readings; each says what is kept of it. Readings hold whole objects of other tenants, whose
-variables, arguments and annotations are nobody's business here.
+Each reading says what is kept of it. Readings contain whole objects of other tenants, whose
+variables, arguments and annotations must not be recorded.
 """
 
 import json
@@ -12,18 +12,18 @@ from typing import Any
 from nettests.model.json_text import read_json
 
 Keep = Callable[[str], str]
-"""Takes a text and returns what is kept of it; raises what ``read_json`` and wrong types raise."""
+"""Reduces a text; raises what ``read_json`` and wrong types raise."""
 KEEP = True
 Kept = bool | dict[str, Any]
-"""Fields by name, each with what is kept below it; of a list, what is kept of each item."""
+"""Fields by name, each with what is kept below it; for a list, of each item."""
 NAMED: dict[str, Any] = {"name": KEEP, "namespace": KEEP}
 """The fields that identify an object."""
 SCHEMA = "Settings"
-"""Whether a policy has it shows its schema, even if nothing in it is kept."""
+"""Its presence shows a policy's schema, even if nothing in it is kept."""
 
 
 def fields(value: Any, kept: Kept) -> Any:
-    """Return these fields of a value."""
+    """Reduce a value to these fields."""
     if kept is KEEP or value is None:
         return value
     if isinstance(value, list):
@@ -79,7 +79,7 @@ def _plain(value: Any) -> bool:
 
 
 def flags(command: str, names: Iterable[str]) -> list[str]:
-    """Return these flags of a command line or a script, each with its value."""
+    """Return these flags of a command line or script, each with its value."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, --resolv-conf=""
     value = r"(?:\"[^\"]*\"|'[^']*'|[^\s;\"']+)"
     pattern = rf"--(?:{'|'.join(names)})(?![\w-])(?:[= ](?!-){value}?)?[\"',;]?"

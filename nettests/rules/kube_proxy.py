@@ -1,8 +1,9 @@
 """Rules about kube-proxy on a Windows node: mode, node name, network, source VIP, feature gates.
 
-Read from the Pods of the node and from the flags at the beginning of kube-proxy's log, which are those in
-effect. If kube-proxy has a configuration file, its settings are on the node and flags do not show them.
-A kube-proxy that is no Pod is read on its host, by rules that read there (``kube_proxy_on_host``). Sources: kube-proxy ``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
+Read from the node's Pods and the flags at the start of kube-proxy's log, which are those in effect.
+If kube-proxy has a configuration file, flags do not show its settings. A kube-proxy that is not a
+Pod is read on its host, by rules that read there (``kube_proxy_on_host``). Sources: kube-proxy
+``pkg/proxy/winkernel``, KEP-5100, "Windows debugging tips".
 """
 
 import ipaddress
@@ -38,14 +39,14 @@ from nettests.rules.subjects import DSR, KERNELSPACE, KUBE_PROXY_POD, OVERLAY
 from nettests.rules.windows_services import KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE, settings_of
 
 NETWORK_GIVEN = (COMMAND_LINE, CONFIGURATION, *KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE)
-"""Readings that name its network besides Pods and log, if it is not a Pod."""
+"""Readings besides Pods and log that may name its network, if it is not a Pod."""
 KERNELSPACE_DEFAULT = KubernetesVersion(1, 26)
 DSR_DEFAULT = KubernetesVersion(1, 33)
 OVERLAY_DEFAULT = KubernetesVersion(1, 20)
 _EVERY_ADDRESS = frozenset({"", "[]"})
-"""What kube-proxy's log shows if NodePorts are not restricted."""
+"""What kube-proxy logs if NodePorts are not restricted."""
 CALICO_IMAGE, CALICO_NETWORK = "-calico-hostprocess", "Calico"
-"""The start script in sig-windows-tools' image for Calico sets KUBE_NETWORK itself, to this name."""
+"""The start script in sig-windows-tools' Calico image sets KUBE_NETWORK itself, to this name."""
 PROXY_LOG = PodLog(
     name="kube-proxy-log",
     pods=PODS,
@@ -58,16 +59,16 @@ PROXY_LOG = PodLog(
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """kube-proxy of one node: its container, its flags, and where they were read."""
+    """A node's kube-proxy: its container, its flags, and where they were read."""
 
     container: Object
     flags: Mapping[str, str]
     origin: str
     release: str = ""
-    """The version in its metrics, if it has no image."""
+    """The version from its metrics, if it has no image."""
 
     def flag(self, name: str) -> str:
-        """Return a flag, empty if only others are given; unreadable beside a configuration file or a script."""
+        """Return a flag, empty if not given; unreadable if a file or script may set it."""
         if self.flags.get("config"):
             raise UnreadableError(f"kube-proxy reads {self.flags['config']}, which is on the node")
         if not self.flags:
@@ -82,7 +83,7 @@ class Proxy:
 
     @property
     def version(self) -> KubernetesVersion:
-        """The version in the image's tag, or in its metrics."""
+        """The version from the image's tag, or from metrics."""
         if self.release:
             return KubernetesVersion.parse(self.release)
         if "image" not in self.container:
@@ -96,7 +97,7 @@ class Proxy:
 
 
 def proxy_of(evidence: Evidence) -> Proxy:
-    """Return the node's kube-proxy: the process on its host if it is known not to be a Pod, else its Pod."""
+    """Return the node's kube-proxy: a host process if that was read, else its Pod."""
     on_host = proxy_on_host(evidence)
     if on_host is not None:
         return on_host
@@ -115,9 +116,9 @@ def proxy_of(evidence: Evidence) -> Proxy:
 
 
 def proxy_on_host(evidence: Evidence) -> Proxy | None:
-    """Return the kube-proxy that is a process on its host; ``None`` if that was not read.
+    """Return a kube-proxy that is a host process; ``None`` if that was not read.
 
-    ``NothingThereError`` if none runs. What it serves takes precedence over its command line.
+    ``NothingThereError`` if none runs. Its ``/configz`` takes precedence over its command line.
     """
     if COMMAND_LINE.name not in {*evidence.texts, *evidence.problems}:
         return None
@@ -142,17 +143,17 @@ def proxy_on_host(evidence: Evidence) -> Proxy | None:
 
 
 def _variable_of_service(evidence: Evidence) -> str:
-    """Return the network that kube-proxy's Windows service names; empty if the service could not be read."""
+    """Return the network in kube-proxy's Windows service; empty if it could not be read."""
     try:
         return str(settings_of(evidence, KUBE_PROXY_SERVICES).get(NETWORK_VARIABLE, ""))
     except UnreadableError:
-        return ""  # its configuration may name it; ``network_of`` raises where nothing does
+        return ""  # its configuration may name it; ``network_of`` raises if nothing does
 
 
 def network_of(evidence: Evidence) -> str:
-    """Return the name of the HNS network that kube-proxy is given; empty if there is none.
+    """Return the name of kube-proxy's HNS network; empty if it has none.
 
-    Unreadable if nothing names one and the flags are not known.
+    Unreadable if nothing names one and the flags are unknown.
     """
     proxy = proxy_of(evidence)
     given = proxy.flags.get("network-name", "")
@@ -171,7 +172,7 @@ def network_of(evidence: Evidence) -> str:
     if match is None and "image" not in proxy.container:
         settings_of(
             evidence, KUBE_PROXY_SERVICES
-        )  # raises if the service could not be read: it may name the network
+        )  # raises if the service, which may name the network, could not be read
         raise NothingThereError(
             f"neither kube-proxy's configuration nor its service names a network: the script that starts it may set "
             f"{NETWORK_VARIABLE}"
@@ -181,7 +182,7 @@ def network_of(evidence: Evidence) -> str:
 
 @rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def proxy_mode(evidence: Evidence) -> Finding:
-    """kernelspace is stated, or is the only mode there is (since 1.26)."""
+    """The mode is kernelspace, explicitly or by default (since 1.26)."""
     proxy = proxy_of(evidence)
     mode = proxy.flag("proxy-mode")
     demand = "--proxy-mode=kernelspace, which no kube-proxy before 1.26 takes by itself"
@@ -195,9 +196,9 @@ def proxy_mode(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def hostname_override(evidence: Evidence) -> Finding:
-    """kube-proxy knows the node by the name that the API server knows it by."""
+    """kube-proxy uses the node's name in the API server."""
     proxy, node = proxy_of(evidence), evidence.fact("node")
-    # The one flag that holds beside a configuration file, too (cmd/kube-proxy, ``processHostnameOverrideFlag``).
+    # The only flag that also works with a configuration file (``processHostnameOverrideFlag``).
     given = proxy.flags.get("hostname-override", "") or proxy.flag("hostname-override")
     observed = (
         f"--hostname-override={given} ({proxy.origin})" if given else "no --hostname-override"
@@ -209,7 +210,7 @@ def hostname_override(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY_POD, KERNELSPACE), reads=(PODS, PROXY_LOG))
 def network_name(evidence: Evidence) -> Finding:
-    """kube-proxy is told its HNS network."""
+    """kube-proxy has an HNS network configured."""
     name = network_of(evidence)
     return finding(
         bool(name), name or "neither", "an HNS network in KUBE_NETWORK or --network-name", of=1
@@ -218,11 +219,11 @@ def network_name(evidence: Evidence) -> Finding:
 
 @rule(about=(KUBE_PROXY_POD, KERNELSPACE, OVERLAY), reads=(PODS, PROXY_LOG))
 def source_vip(evidence: Evidence) -> Finding:
-    """An address of the node's own pod network on overlay; kube-proxy reads the flag nowhere else."""
+    """On overlay, the source VIP, which only the flag sets, is in the node's own Pod network."""
     given = proxy_of(evidence).flag("source-vip")
     if evidence.fact("driver") != "overlay":
         raise UnreadableError("the flag says nothing on other networks than overlay; HNS shows it")
-    calico = evidence.facts.get("plugin") == "calico"  # its nodes have blocks of its own pools
+    calico = evidence.facts.get("plugin") == "calico"  # Calico's nodes have blocks of its own pools
     pod_cidrs = evidence.networks("pod-cidrs" if calico else "node-pod-cidrs")
     demand = f"an address of the node's own pod network, {', '.join(map(str, pod_cidrs))}"
     try:
@@ -246,7 +247,7 @@ def overlay_gate(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE, KUBE_PROXY_POD), reads=(PODS, PROXY_LOG))
 def nodeport_addresses(evidence: Evidence) -> Finding:
-    """kube-proxy on Windows restricts NodePorts to no addresses: it warns of the setting and ignores it."""
+    """kube-proxy on Windows does not restrict NodePorts: it ignores the setting with a warning."""
     proxy = proxy_of(evidence)
     given = proxy.flag("nodeport-addresses")
     shown = f"--nodeport-addresses={given or '[]'} ({proxy.origin})"
@@ -266,7 +267,7 @@ def _gate(evidence: Evidence, name: str, default_on: KubernetesVersion, what: st
 
 
 def _expanded(word: str, container: Object, node: str) -> str:
-    """Replace ``$(NAME)`` as the kubelet does, for variables whose value is in the Pod."""
+    """Expand ``$(NAME)`` like the kubelet, for variables with a value in the Pod."""
     for entry in container.get("env") or []:
         path = ((entry.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
         value = node if path == "spec.nodeName" else entry.get("value")

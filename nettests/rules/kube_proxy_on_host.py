@@ -1,9 +1,10 @@
-"""What a kube-proxy that is not a Pod reports on its node: mode, configuration, version and command line.
+"""A kube-proxy that is not a Pod, read on its node: mode, configuration, version, command line.
 
-No rule is declared here. It serves mode, configuration and metrics at the loopback address (cmd/kube-proxy/app/server.go,
-``serveMetrics``); its command line is that of the process, whoever started it: the service control manager, nssm, a script
-of AKS or EKS. ``/configz`` shows what is in effect and comes first. ``probes.host_facts`` completes facts by it, and rules
-about kube-proxy find it where there is no Pod.
+No rule is declared here. It serves mode, configuration and metrics at the loopback address
+(cmd/kube-proxy/app/server.go, ``serveMetrics``); its command line is that of the process, whether
+started by the service control manager, nssm, or a script of AKS or EKS. ``/configz`` shows what is
+in effect and takes precedence. ``probes.host_facts`` adds it to the facts; rules about kube-proxy
+use it where there is no Pod.
 """
 
 import json
@@ -24,7 +25,7 @@ from nettests.rules.readings import ToolOutput
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 
 SECONDS = 5
-"""The time-out of curl: a process on the same host answers at once, or does not run."""
+"""Seconds until curl times out: a process on the same host answers at once, or does not run."""
 GROUP = "kubeproxy.config.k8s.io"
 PROCESS, _LINE = "kube-proxy.exe", "CommandLine"
 SETTINGS: Mapping[str, tuple[str, ...]] = {
@@ -35,7 +36,7 @@ SETTINGS: Mapping[str, tuple[str, ...]] = {
     "enable-dsr": ("winkernel", "enabledsr"),
     "iptables-localhost-nodeports": ("iptables", "localhostnodeports"),
 }
-"""Flags and their places in ``/configz``; its keys are Go's names, or those of configuration files in old releases."""
+"""Flags and their paths in ``/configz``, with Go's names or, in old releases, those of files."""
 GATES = "featuregates"
 _KEPT = {GATES, *(key for path in SETTINGS.values() for key in path)}
 _MOST_OF_A_MODE = 80
@@ -55,7 +56,6 @@ def _wanted(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _keep_command_line(text: str) -> str:
-    """Keep the flags that rules look for, of the first process; nothing where there is none."""
     if read_shown(text) == []:
         return ""
     return json.dumps({_LINE: " ".join([PROCESS, *started(_line_of(text))])})
@@ -75,7 +75,7 @@ def _served(name: str, path: str, keep: Keep, curl: str, host: str) -> ToolOutpu
 
 
 def served_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]:
-    """Return what kube-proxy serves at the loopback address of the family that it binds its metrics in."""
+    """Return the readings at kube-proxy's loopback address, in its metrics' family."""
     host = "[::1]" if family is Family.IPV6 else "127.0.0.1"
     return (
         _served("kube-proxy-mode", "proxyMode", lambda text: text[:_MOST_OF_A_MODE], curl, host),
@@ -99,7 +99,7 @@ COMMAND_LINE = ToolOutput(
     only_where=KUBE_PROXY_ON_HOST,
 )
 ON_HOST = (CONFIGURATION, COMMAND_LINE)
-"""The readings from which rules get the settings of a kube-proxy without a Pod."""
+"""Readings with the settings of a kube-proxy without a Pod."""
 
 
 def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
@@ -109,7 +109,7 @@ def readings_of(os: OS, curl: str, family: Family) -> tuple[ToolOutput, ...]:
 
 
 def served_settings(text: str) -> Mapping[str, str] | None:
-    """Return the settings of ``/configz``, spelled as flags; ``None`` if something other than kube-proxy answered."""
+    """Parse ``/configz`` into settings spelled as flags; ``None`` if it is not kube-proxy's."""
     try:
         settings = _lowered(read_json(text)[GROUP])
         gates = settings.get(GATES) or {}
@@ -136,7 +136,7 @@ def _flag(value: object) -> str:
 
 
 def flags_of(text: str) -> Mapping[str, str]:
-    """Return the flags of a process's command line; empty if it is not shown."""
+    """Return the flags of a command line; empty if none was shown."""
     try:
         given = flags_in_arguments(started(_line_of(text)))
     except (ValueError, TypeError, AttributeError, LookupError):
@@ -145,6 +145,6 @@ def flags_of(text: str) -> Mapping[str, str]:
 
 
 def version_of(text: str) -> str:
-    """Return the version that the metrics name; empty if there is none."""
+    """Return the version in the metrics; empty if there is none."""
     match = re.search(r'git_version="([^"]+)"', text)
     return match[1] if match else ""

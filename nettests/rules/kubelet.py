@@ -1,8 +1,9 @@
-"""Rules about the kubelet of a Windows node and the container runtime beside it: DNS, resolver, pause image.
+"""Rules about a Windows node's kubelet and container runtime: DNS, resolver, pause image.
 
-Read from the kubelet's command line and the configuration file that it names, and from containerd's: the kubelet's own
-``/configz`` takes a right (``nodes/proxy``) that also runs commands in every Pod of the node. Sources: "DNS for Services and
-Pods", "Windows debugging tips", kubelet ``pkg/kubelet/network/dns/dns_windows.go``, Kubernetes ``build/pause``.
+Read from the kubelet's command line and configuration file, and from containerd's: the kubelet's
+own ``/configz`` needs a permission (``nodes/proxy``) that also allows running commands in every Pod
+of the node. Sources: "DNS for Services and Pods", "Windows debugging tips", kubelet
+``pkg/kubelet/network/dns/dns_windows.go``, Kubernetes ``build/pause``.
 """
 
 import json
@@ -34,13 +35,14 @@ FLAGS: Mapping[str, str] = {
     "resolv-conf": "resolvConf",
     "hairpin-mode": "hairpinMode",
 }
-"""Flags that are kept, by what a configuration file calls them; a flag counts before the file."""
+"""Flags that are kept, with their configuration keys; a flag takes precedence over the file."""
 OWN_FLAGS = ("config", "config-dir", "node-ip", "pod-infra-container-image")
-"""Flags that have no setting in a file."""
+"""Flags without a configuration key."""
 DEFAULT_RESOLV_CONF = "/etc/resolv.conf"
 """The kubelet's default, on Windows too (``kubetypes.ResolvConfDefault``)."""
 HOST = "Host"
-"""The only other value that the kubelet on Windows takes for ``resolvConf`` besides "": the node's own DNS client."""
+"""The only value besides "" that the kubelet on Windows accepts for ``resolvConf``: the node's own
+DNS client."""
 PAUSE_OF_BUILD = {
     17763: ((3, 4), None),
     18362: ((3, 4), (3, 6)),
@@ -49,7 +51,7 @@ PAUSE_OF_BUILD = {
     19042: ((3, 4, 1), None),
     20348: ((3, 6), None),
 }
-"""The first and last release of Kubernetes' pause image with a manifest for a build; ``None`` if current ones have it."""
+"""First and last Kubernetes pause image with a manifest for a build; ``None`` if still current."""
 SCRIPT = (
     f"$kubelets = @(Get-CimInstance Win32_Process | Where-Object Name -EQ {PROCESS}); "
     "$line = [string]$kubelets.CommandLine; "
@@ -57,7 +59,7 @@ SCRIPT = (
     "if ($line.Replace([string][char]34, '') -match '--config[= ](.+?)( --|$)') "
     "{ Get-Content -Raw -LiteralPath $Matches[1] }"
 )
-"""It has no quotation mark, which a Windows command line may lose on its way; 34 is that character."""
+"""Without quotation marks, which a Windows command line may lose; 34 is that character."""
 
 
 def _keep_settings(text: str) -> str:
@@ -72,7 +74,7 @@ def _keep_settings(text: str) -> str:
 
 
 def _file(text: str) -> Object:
-    """Return a configuration file, which is YAML or JSON; ``ValueError`` where it is neither."""
+    """Parse a configuration file in YAML or JSON; ``ValueError`` if it is neither."""
     if not text.strip():
         return {}
     try:
@@ -86,8 +88,8 @@ def _file(text: str) -> Object:
 
 KUBELET = ToolOutput(name="kubelet-settings", words=to_the_end(SCRIPT), keep=_keep_settings)
 FILES_OF_LINUX = (r"C:\etc\resolv.conf", r"C:\run\systemd\resolve\resolv.conf")
-"""Where the kubelet finds a ``resolvConf`` of Linux nodes on the drive that it runs on, if somebody has put a file there: the
-default, and what kubeadm finds where systemd-resolved runs."""
+"""Where the kubelet looks, on its own drive, for a ``resolvConf`` meant for Linux: the default, and
+kubeadm's choice with systemd-resolved."""
 RESOLV_CONF_FILES = ToolOutput(
     name="resolv-conf-files",
     words=to_the_end(
@@ -127,7 +129,7 @@ def kubelet_cluster_domain(evidence: Evidence) -> Finding:
 
 @rule(about=(), reads=(KUBELET, RESOLV_CONF_FILES))
 def kubelet_resolv_conf(evidence: Evidence) -> Finding:
-    """The kubelet is given no resolv.conf of Linux, which is its default, unless somebody has put one there."""
+    """The kubelet's resolvConf is not a Linux path (the default), unless that file exists."""
     settings = _settings(evidence)
     resolv_conf = settings.get("resolvConf")
     if resolv_conf is None and settings.get("config-dir"):
@@ -144,7 +146,7 @@ def kubelet_resolv_conf(evidence: Evidence) -> Finding:
 
 
 def _is_file(given: str, evidence: Evidence) -> bool:
-    """Whether a path is a file of the node; one without a drive is of the kubelet's own."""
+    """Whether a path is a file on the node; a path without a drive is on the kubelet's own."""
     path = given.replace("/", "\\")
     path = f"C:{path}" if path.startswith("\\") else path
     answers = evidence.text(RESOLV_CONF_FILES).split()
@@ -158,7 +160,7 @@ def _is_file(given: str, evidence: Evidence) -> bool:
 
 @rule(about=(), reads=(NODE, KUBELET, CONTAINERD))
 def pause_image(evidence: Evidence) -> Finding:
-    """The pause image has a manifest for the node's build: without one no Pod starts."""
+    """The pause image has a manifest for the node's build; without one, no Pod starts."""
     build = WindowsBuild.parse(
         str(evidence.object(NODE)["status"]["nodeInfo"]["kernelVersion"])
     ).build
@@ -192,7 +194,7 @@ def _pause_image(evidence: Evidence) -> str:
 
 
 def _release(image: str) -> tuple[int, ...] | None:
-    """Return the release of Kubernetes' pause image; ``None`` for other images, whose tags mean something else."""
+    """Return the release of Kubernetes' pause image; ``None`` for other images."""
     # samples: registry.k8s.io/pause:3.6, mcr.microsoft.com/oss/kubernetes/pause:3.6-hotfix.20220114
     match = re.search(r"(?:registry\.k8s\.io|k8s\.gcr\.io|/kubernetes)/pause:(3(?:\.\d+)+)", image)
     return tuple(map(int, match[1].split("."))) if match else None

@@ -1,7 +1,7 @@
-"""Rules about the load balancers in HNS: those of Services are there, with the right backends, and no others.
+"""Rules about HNS load balancers: those of Services exist with the right backends, and no others.
 
-``balancing`` says what is expected, ``hns_load_balancers`` what is there. Sources: kube-proxy ``pkg/proxy/winkernel``,
-Microsoft's ``networkhealth.ps1``.
+``balancing`` has the expected ones, ``hns_load_balancers`` the actual ones. Sources: kube-proxy
+``pkg/proxy/winkernel``, Microsoft's ``networkhealth.ps1``.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -45,38 +45,38 @@ from nettests.rules.node import FIRST_DSR
 from nettests.rules.subjects import HNS, KERNELSPACE, L2BRIDGE
 
 SKIPS_UNSERVING = KubernetesVersion.parse("1.27")
-"""Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); for releases in between the rule does not run."""
+"""Backported to 1.24.10, 1.25.6 and 1.26.1 (#113776); below 1.27 such Services are not judged."""
 EARLIEST_DSR = WindowsBuild(17763, 1397)
-"""KB4565349 (8B), the earliest update of Windows Server 2019 that Microsoft named; ``FIRST_DSR`` is certain."""
+"""KB4565349 (8B), the earliest update that Microsoft named; ``FIRST_DSR`` is certain."""
 SCTP = "SCTP"
-"""Not supported on Windows: a separate rule looks at whether HNS takes it."""
+"""Not supported on Windows: a separate rule checks whether HNS has it."""
 DSR_BUILD = 19041
 """Windows 2004, the first release that all sources name."""
 READ = (SERVICES, SLICES, POLICIES, ENDPOINTS_BESIDE, SLICES_AFTER, SERVICES_AFTER)
-"""In this order: HNS is read between the two readings of the objects."""
+"""In this order: HNS is read between the two readings of API objects."""
 
 
 @rule(about=(KERNELSPACE,), reads=READ)
 def load_balancers(evidence: Evidence) -> Finding:
     """HNS has a load balancer at the ClusterIP of every Service port with backends.
 
-    Those of Services with externalTrafficPolicy Local and backends on other nodes alone are another rule's:
-    versions of kube-proxy are documented to leave them out.
+    Services with externalTrafficPolicy Local and only remote backends have a rule of their own:
+    some versions of kube-proxy are documented to omit them.
     """
     return _complete(evidence, afar=False)
 
 
 @rule(about=(KERNELSPACE,), reads=READ)
 def local_policy_load_balancers(evidence: Evidence) -> Finding:
-    """externalTrafficPolicy Local takes no load balancer from the ClusterIP where no backend is local."""
+    """With externalTrafficPolicy Local, nodes without backends still serve the ClusterIP."""
     return _complete(evidence, afar=True)
 
 
 @rule(about=(KERNELSPACE,), reads=READ)
 def sctp_load_balancers(evidence: Evidence) -> Finding:
-    """HNS has a load balancer at the ClusterIP of every Service port of SCTP with backends.
+    """HNS has a load balancer at the ClusterIP of every SCTP Service port with backends.
 
-    Of a Service whose other ports HNS does not have, kube-proxy's turn has not come: it is left out, also of the run's own.
+    A Service whose other ports are missing too is ignored: kube-proxy has not handled it yet.
     """
     in_hns = set(frontends(load_balancers_of(evidence)))
     wanted: dict[Frontend, str] = {}
@@ -104,9 +104,9 @@ def sctp_load_balancers(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE, HNS), reads=READ)
 def load_balancer_backends(evidence: Evidence) -> Finding:
-    """Every load balancer of a Service leads to that Service's backends, and each Service port has one.
+    """Every load balancer of a Service has exactly its backends, and each Service port has one.
 
-    On overlay all have one source VIP, but for those that take the node's address.
+    On overlay all share one source VIP, except those that use the node's address.
     """
     wanted: dict[Frontend, list[Wanted]] = {}
     for balancer in (
@@ -126,10 +126,10 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
     compared = 0
     for front, wanted_here in wanted.items():
         if len(wanted_here) > 1:
-            continue  # Services that share an address and port have one load balancer, and nothing says whose
+            continue  # Services that share an address and port share a load balancer, and nothing shows whose it is
         expected_here = (
             wanted_here[0].backends and wanted_here[0].kind != CLUSTER_IP
-        )  # other rules look at those
+        )  # those have rules of their own
         compared += wanted_here[0].settled and bool(expected_here or in_hns.get(front))
         wrong += _differs(evidence, wanted_here[0], in_hns.get(front, []))
     wrong += _sources(
@@ -149,7 +149,7 @@ def load_balancer_backends(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE,), reads=(SERVICES, POLICIES, SERVICES_AFTER))
 def stale_load_balancers(evidence: Evidence) -> Finding:
-    """HNS has no load balancer for what is no Service."""
+    """HNS has no load balancer without a Service."""
     in_hns = set(frontends(load_balancers_of(evidence)))
     if not in_hns:
         raise NothingThereError("HNS shows no load balancer on the node")
@@ -166,7 +166,8 @@ def stale_load_balancers(evidence: Evidence) -> Finding:
 
 @rule(about=(KERNELSPACE, L2BRIDGE), reads=(POLICIES,))
 def empty_source_vip(evidence: Evidence) -> Finding:
-    """On l2bridge load balancers have no source VIP, whatever kube-proxy's flag says: HNS takes the node's address."""
+    """On l2bridge, load balancers have no source VIP, whatever kube-proxy's flag: HNS uses the
+    node's address."""
     # sample: "ExternalPort":  443, "SourceVIP":  "", "Type":  "ELB", "VIPs":  ["10.96.0.1"]
     in_hns = load_balancers_of(evidence)
     if not in_hns:
@@ -212,12 +213,11 @@ def _missing(wanted: Mapping[Frontend, str], in_hns: Collection[Frontend]) -> li
 
 
 def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterator[str]:
-    """Yield what is wrong with the load balancers of one frontend."""
     front = _spelled(wanted.front, wanted.service)
     if not wanted.backends and wanted.settled and in_hns:
         yield f"a load balancer for {front}, which has no backends for this node"
     missing = wanted.backends and wanted.settled and not in_hns
-    if missing and wanted.kind != CLUSTER_IP:  # other rules report those of ClusterIPs
+    if missing and wanted.kind != CLUSTER_IP:  # those of ClusterIPs have their own rules
         yield f"no load balancer for {front}"
     if len(in_hns) > 1:
         yield f"{len(in_hns)} load balancers for {front}"
@@ -239,7 +239,7 @@ def _differs(evidence: Evidence, wanted: Wanted, in_hns: list[Shown]) -> Iterato
 
 
 def _sources(evidence: Evidence, in_hns: Iterable[Shown]) -> Iterator[str]:
-    """Yield what is wrong with source VIPs on overlay: kube-proxy's, or the node's address (``pkg/proxy/winkernel``)."""
+    """Yield wrong source VIPs on overlay, neither kube-proxy's nor the node's address."""
     if evidence.facts.get("driver") != "overlay":
         return
     given = {balancer.source for balancer in in_hns}
@@ -271,7 +271,7 @@ def _wanted_balancers(evidence: Evidence, service: Object) -> Iterator[Wanted]:
 
 
 def _knows_dsr(evidence: Evidence) -> bool | None:
-    """Whether HNS of the node's build has DSR; ``None`` between the updates that sources name."""
+    """Whether HNS of this build supports DSR; ``None`` between updates that sources name."""
     text = evidence.facts.get("build")
     if text is None:
         return True
@@ -283,7 +283,7 @@ def _knows_dsr(evidence: Evidence) -> bool | None:
 
 
 def _is_unsure(evidence: Evidence, service: Object) -> bool:
-    """Whether older releases treat a Service differently: its policy, or endpoints that terminate or do not serve."""
+    """Whether older releases handle a Service differently, by policy or endpoint conditions."""
     if service["spec"].get("internalTrafficPolicy") == "Local":
         return True
     for item in by_service(evidence, SLICES).get(name_of(service), []):
@@ -295,7 +295,6 @@ def _is_unsure(evidence: Evidence, service: Object) -> bool:
 
 
 def _is_afar(evidence: Evidence, service: Object) -> bool:
-    """Whether its policy is Local and none of its backends is on this node."""
     if service["spec"].get("externalTrafficPolicy") != "Local":
         return False
     return not any(

@@ -1,8 +1,8 @@
-"""OutBoundNAT's exceptions: which networks have to be in the list, and which entries must not be.
+"""OutBoundNAT exceptions: networks that must be in the list, and entries that must not.
 
-Used by the rules about HNS and about CNI configurations. Sources: "Windows debugging tips" (cluster, Service
-and management subnet are excepted, and an outside address that Pods request is not), microsoft/SDN
-``cni.conf`` of l2bridge and of overlay, of which only the former has the nodes' subnet.
+Used by the rules about HNS and CNI configurations. Sources: "Windows debugging tips" (cluster,
+Service and management subnets are excepted, an external address that Pods contact is not),
+microsoft/SDN ``cni.conf`` of l2bridge (with the nodes' subnet) and of overlay (without).
 """
 
 import ipaddress
@@ -14,14 +14,15 @@ from nettests.rules.pods import of_pod_families
 
 MANAGEMENT = "management-addresses"
 EXCEPTING_NODES = frozenset({"flannel", "sdnbridge"})
-"""Plugins whose documented l2bridge configuration excepts the nodes' subnet; Calico's leaves it out on purpose."""
+"""Plugins whose documented l2bridge configuration excepts the nodes' subnet, unlike Calico's."""
 SERVICES_ALONE = frozenset({"ovn-kubernetes"})
-"""Plugins whose operator excepts Services, and leaves Pods to HNS (openshift/windows-machine-config-operator,
-pkg/nodeconfig/payload)."""
+"""Plugins whose operator excepts Services and leaves Pods to HNS
+(openshift/windows-machine-config-operator, pkg/nodeconfig/payload)."""
 PODS_ALONE = frozenset({"azure-cni"})
-"""Plugins whose operator excepts Pods, and leaves Services to load balancers (Azure/AgentBaker, azurecnifunc.ps1)."""
+"""Plugins whose operator excepts Pods and leaves Services to load balancers (Azure/AgentBaker,
+azurecnifunc.ps1)."""
 WIDEST = {4: 8, 6: 20}
-"""Prefix lengths of the widest networks that one owner has: a wider one is not a network of a cluster."""
+"""Prefix lengths of the widest networks of one owner: a wider one is not a cluster's network."""
 INTERNAL = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -32,17 +33,17 @@ INTERNAL = tuple(
         "127.0.0.0/8",
         "169.254.0.0/16",
         "224.0.0.0/4",
-        "168.63.129.16/32",  # Azure's platform, which knows the addresses of Pods
+        "168.63.129.16/32",  # Azure's platform, which knows Pod addresses
         "fc00::/7",
         "fe80::/10",
         "ff00::/8",
     )
 )
-"""Networks that are not the internet: a site may well route their packets back to Pods."""
+"""Networks outside the internet: a site may route their packets back to Pods."""
 
 
 def excepted(evidence: Evidence) -> tuple[Network, ...]:
-    """Return the networks to be excepted: of Pods and Services as the plugin's installer does, on l2bridge of nodes too."""
+    """Return the networks that must be excepted: Pods and Services, on l2bridge also nodes."""
     plugin = evidence.facts.get("plugin")
     pods = () if plugin in SERVICES_ALONE else evidence.networks("pod-cidrs")
     services = () if plugin in PODS_ALONE else evidence.networks("service-cidrs")
@@ -54,7 +55,7 @@ def excepted(evidence: Evidence) -> tuple[Network, ...]:
 
 
 def exceptions_of(policy: Object) -> Iterator[str]:
-    """Yield the exceptions of an OutBoundNAT policy, by their old and their new name."""
+    """Yield the exceptions of an OutBoundNAT policy, from its old and its new key."""
     # samples: "ExceptionList":  ["10.244.0.0/16"] (HNS v1), "Exceptions": ["10.244.0.0/16"] (v2)
     for key in ("ExceptionList", "Exceptions"):
         listed = policy.get(key) or []
@@ -72,9 +73,9 @@ def uncovered(needed: Iterable[Network], entries: Iterable[str]) -> list[str]:
 
 
 def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
-    """Return the entries that hold addresses of the internet: packets to them leave with a Pod's address.
+    """Return the entries with internet addresses: packets to them leave with a Pod's address.
 
-    An entry may be wider than the cluster's network that it holds, within ``WIDEST``.
+    An entry may be wider than the cluster network in it, within ``WIDEST``.
     """
     cluster_networks = evidence.networks("pod-cidrs") + evidence.networks("service-cidrs")
     cluster_networks += management_of(evidence, MANAGEMENT)
@@ -90,7 +91,7 @@ def extra(evidence: Evidence, entries: Iterable[str]) -> list[str]:
 
 
 def management_of(evidence: Evidence, fact: str) -> tuple[Network, ...]:
-    """Return addresses by which nodes are managed, in the families that Pods have."""
+    """Return management addresses of nodes, in the families that Pods have."""
     families = {net.version for net in evidence.networks("pod-cidrs")}
     return tuple(net for net in evidence.networks(fact) if net.version in families)
 

@@ -1,9 +1,10 @@
-"""Rules about nodes by their API objects: labels and taints, versions beside each other, supported builds, updates.
+"""Rules about nodes by their API objects: labels, taints, version skew, supported builds, updates.
 
-Sources: "Guide for running Windows containers in Kubernetes" (labels, taints, the control plane); the version-skew policy of
-Kubernetes; the tables of "Windows containers in Kubernetes" and of its predecessors, the plugins' own projects (what is
-supported); KEP-5100, Microsoft's pages on updates, Calico's requirements for Windows nodes (updates). A build that no table names
-is not judged: Windows Server 2025 and the annual channel are run by vendors and by upstream's tests.
+Sources: "Guide for running Windows containers in Kubernetes" (labels, taints, the control plane);
+Kubernetes' version-skew policy; the tables of "Windows containers in Kubernetes" and its
+predecessors, the plugins' own projects (supported builds); KEP-5100, Microsoft's pages on updates,
+Calico's requirements for Windows nodes (updates). A build that is in no table is not judged:
+vendors and upstream's tests run Windows Server 2025 and the annual channel.
 """
 
 import re
@@ -77,7 +78,7 @@ def windows_build_label(evidence: Evidence) -> Finding:
 
 @rule(about=(), reads=(NODE,))
 def windows_taint(evidence: Evidence) -> Finding:
-    """Windows nodes carry the taint that the documents agree on, so that Linux pods stay away."""
+    """Windows nodes have the taint recommended by the documents, which keeps Linux Pods away."""
     taints = evidence.object(NODE).get("spec", {}).get("taints") or []
     listed = [f"{item['key']}={item.get('value', '')}:{item['effect']}" for item in taints]
     kept_away = any(
@@ -93,7 +94,7 @@ def windows_taint(evidence: Evidence) -> Finding:
 
 @rule(about=(WINDOWS,), reads=(NODES,))
 def control_plane_on_linux(evidence: Evidence) -> Finding:
-    """Windows nodes are workers only; where the control plane is managed, none of its nodes shows."""
+    """Windows nodes are workers only; a managed control plane shows no node."""
     nodes = evidence.items(NODES)
     if not nodes:
         raise NothingThereError("the API server lists no node")
@@ -131,21 +132,21 @@ SUPPORTED = {
     19042: (21, None),
     20348: (23, None),
 }
-"""The first and last minor release of Kubernetes 1 whose documents name a build; no last one if current documents do."""
+"""First and last minor release of Kubernetes 1 whose documents list a build; ``None``: current."""
 RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}
-"""The first release that the documents take for Windows nodes: they demand that of containerd, and recommend Docker's."""
+"""First releases that documents accept on Windows: containerd required, Docker recommended."""
 WITHOUT_AGENT = {
     "cilium": "cilium/cilium issues 31873 and 34929; Microsoft, Azure CNI powered by Cilium, Limitations",
     "weave": "weaveworks/weave issues 976 and 3194",
     "kube-router": "cloudnativelabs/kube-router issue 231",
     "kubenet": "Microsoft, Networking concepts for applications in AKS, Compare network models",
 }
-"""Plugins that do not exist for Windows, each with the documents that say so. Only a profile can name kubenet."""
+"""Plugins without Windows support, with sources. Only a profile can set kubenet."""
 
 
 @rule(about=(), reads=(NODE,))
 def build_supported(evidence: Evidence) -> Finding:
-    """The documents of the kubelet's release name the node's Windows."""
+    """The documents of the kubelet's release list the node's Windows build."""
     info = evidence.object(NODE)["status"]["nodeInfo"]
     build = WindowsBuild.parse(str(info.get("kernelVersion", ""))).build
     kubelet = KubernetesVersion.parse(str(info.get("kubeletVersion", "")))
@@ -179,7 +180,7 @@ def runtime_version(evidence: Evidence) -> Finding:
 
 @rule(about=(), reads=(NODE,))
 def plugin_for_windows(evidence: Evidence) -> Finding:
-    """The network plugin is made for Windows: without an agent of it no Pod of the node has a network."""
+    """The network plugin supports Windows: without its agent, no Pod on the node has a network."""
     plugin = evidence.facts.get("plugin")
     if plugin is None:
         raise NothingThereError("the network plugin is not known")
@@ -196,7 +197,7 @@ def plugin_for_windows(evidence: Evidence) -> Finding:
 FIRST_OVERLAY = WindowsBuild(17763, 379)
 """KB4489899, of March 2019."""
 FIRST_DSR = WindowsBuild(17763, 1432)
-"""KB4571748, of August 2020 (8C), which Kubernetes and Calico name; Microsoft once named the update before it (8B)."""
+"""KB4571748, August 2020 (8C), named by Kubernetes and Calico; Microsoft once named 8B."""
 BROKEN = WindowsBuild(20348, 2582)
 """KB5040437, of July 2024."""
 MENDED = WindowsBuild(20348, 2762)
@@ -212,7 +213,7 @@ VERSION = ToolOutput(
 
 @rule(about=(), reads=(NODE, VERSION))
 def running_build(evidence: Evidence) -> Finding:
-    """The build that the API shows is the one that runs: rules about updates rely on it."""
+    """The build in the API is the one that runs: rules about updates rely on it."""
     text = evidence.text(VERSION)
     # sample: Microsoft Windows [Version 10.0.17763.1339]
     match = re.search(r"10\.0\.\d{5}\.\d+", text)
@@ -226,7 +227,7 @@ def running_build(evidence: Evidence) -> Finding:
 
 @rule(about=(), reads=(NODE,))
 def update_not_broken(evidence: Evidence) -> Finding:
-    """The update of July 2024 for Windows Server 2022 broke container networking until that of October."""
+    """Windows Server 2022's update of July 2024 broke container networking; October's fixed it."""
     build = build_of(evidence)
     demanded = f"no build from {BROKEN} (KB5040437) to below {MENDED} (KB5044281)"
     return finding(not BROKEN <= build < MENDED, str(build), demanded, of=1)
@@ -243,7 +244,7 @@ def overlay_update(evidence: Evidence) -> Finding:
 
 @rule(about=(DSR,), reads=(NODE,))
 def dsr_update(evidence: Evidence) -> Finding:
-    """DSR needs an HNS that has it: on Windows Server 2019 an update of August 2020."""
+    """DSR needs support in HNS: on Windows Server 2019 an update of August 2020."""
     build = build_of(evidence)
     return finding(build >= FIRST_DSR, str(build), f"{FIRST_DSR} (KB4571748) or later", of=1)
 
@@ -266,7 +267,7 @@ def build_of(evidence: Evidence) -> WindowsBuild:
 
 @rule(about=(KUBE_PROXY_POD,), reads=(PODS, PROXY_LOG))
 def kube_proxy_skew(evidence: Evidence) -> Finding:
-    """kube-proxy follows the version-skew policy, beside the API server and beside the node's kubelet."""
+    """kube-proxy follows the version-skew policy with the API server and the node's kubelet."""
     version = proxy_of(evidence).version
     behind = _skew(version, evidence.version("server"), "kube-proxy")
     if not behind.conforms:
@@ -290,7 +291,7 @@ def kubelet_skew(evidence: Evidence) -> Finding:
 
 
 def _skew(version: KubernetesVersion, server: KubernetesVersion, who: str) -> Finding:
-    """Not newer than the API server, and at most three minors older (two before 1.28)."""
+    """Require a version no newer than the API server, and few minors older (``minors_behind``)."""
     most = minors_behind(server)
     behind = server.minor - version.minor
     return finding(

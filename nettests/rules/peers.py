@@ -1,7 +1,7 @@
-"""The rule that nodes of one node pool agree with each other, where no document says what is right.
+"""The rule that nodes of one node pool agree, where no document says what is right.
 
-What is a node's own (its name, its addresses, its part of the Pod network, ids of its objects) is no difference. Of two
-nodes that differ nothing tells which is wrong; of more, the one that differs from most.
+What is specific to a node (name, addresses, its part of the Pod network, object ids) does not
+count. If two nodes differ, nothing shows which is wrong; of more, the one that differs from most.
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ COMPARED = tuple(
     for tool in (KUBELET, PROFILES, NETWORKS, CNI, DYNAMIC)
 )
 _NAMED = 3
-"""So many values stand in a finding."""
+"""Values listed in a finding."""
 # samples: 10.244.3.1, 10.244.3.0/24, fd00:10:244:3::/64
 _ADDRESS = re.compile(r"(?i)\b(\d+(?:\.\d+){3}|[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7})(/\d+)?")
 # samples: 8d6ba3e5-6b4f-4a55-9d33-0f6e13a1a3a8; 00-15-5D-1E-00-0D; vpcbr0a1b2c3d4e5f, as Amazon's plugin names networks
@@ -32,7 +32,7 @@ _ID = re.compile(
 
 
 def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -> str:
-    """Return a reading of a node without what is its own: of the network of all Pods too any part may be, as Calico deals it."""
+    """Replace what is specific to a node in a reading; Calico may give it any Pod addresses."""
     networks = (*node.pod_cidrs, *of_pods)
 
     def address(match: re.Match[str]) -> str:
@@ -51,7 +51,7 @@ def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -
 
 
 def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Network]) -> str:
-    """Return what is compared of a node: what a tool printed there and, beside its kubelet, the versions of its Node object."""
+    """Return what is compared: the tool's output, for the kubelet with the Node's versions."""
     alike = spelled_alike(text, node, of_pods)
     return (
         f"{alike}\n{node.kubelet.value}, {node.runtime.value}" if reading.of == KUBELET else alike
@@ -60,7 +60,7 @@ def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Netw
 
 @rule(about=(), reads=COMPARED)
 def like_its_peers(evidence: Evidence) -> Finding:
-    """Nodes of one node pool have the same settings of kubelet, network plugin, HNS networks, firewall and ports."""
+    """Nodes of a pool have the same kubelet, plugin, HNS network, firewall and port settings."""
     node, compared, differences = evidence.fact("node"), 0, []
     for reading in COMPARED:
         texts: Mapping[str, str] = evidence.object(reading)
@@ -86,7 +86,6 @@ def like_its_peers(evidence: Evidence) -> Finding:
 
 
 def _values(text: str) -> frozenset[str]:
-    """Return the parts of a text, in whatever order it has them."""
     return frozenset(filter(None, (part.strip(" []{}\r") for part in re.split(r"[\n,]", text))))
 
 

@@ -1,9 +1,9 @@
-"""Rules about network plugins on Windows nodes: releases that they demand, Calico's IP pools, Amazon's VPC plugin.
+"""Rules about network plugins on Windows: required releases, Calico's pools, Amazon's VPC plugin.
 
-Sources: Calico's requirements and limitations for Windows, which know VXLAN everywhere or no encapsulation at all; Antrea's
-``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon EKS user guide ("Deploy Windows
-nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``. Pools are objects of Calico's own (``crd.projectcalico.org``); an
-installation that keeps them in etcd has none of these.
+Sources: Calico's requirements and limitations for Windows (VXLAN everywhere or no encapsulation);
+Antrea's ``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon
+EKS user guide ("Deploy Windows nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``. Pools
+are Calico's own objects (``crd.projectcalico.org``), absent if an installation keeps them in etcd.
 """
 
 import ipaddress
@@ -31,17 +31,17 @@ from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
-"""From this release on Antrea serves all Services itself, and kube-proxy must not run."""
+"""From this release on, Antrea serves all Services itself, and kube-proxy must not run."""
 FIRST_FLANNEL = KubernetesVersion(0, 10)
 FLANNEL_HOST_ROUTE = KubernetesVersion(0, 12)
-"""The first release that gives endpoints on overlay the policy HostRoute; VXLAN on Windows came one release earlier."""
+"""First release with policy HostRoute on overlay; Windows VXLAN came one release earlier."""
 CALICO_CARRIES = KubernetesVersion(3, 16)
-"""From this release on Calico carries Pods on Windows; before, it was only a policy engine."""
+"""From this release on, Calico provides Pod networks on Windows; before, only policies."""
 
 
 @rule(about=(CALICO,), reads=(PODS,))
 def calico_networking(evidence: Evidence) -> Finding:
-    """Calico carries Pods itself only in releases that have networks on Windows."""
+    """Calico provides the Pod network only in releases that support it on Windows."""
     backend = evidence.fact("backend")
     release = _release(evidence.items(PODS), "calico")
     return finding(
@@ -54,7 +54,7 @@ def calico_networking(evidence: Evidence) -> Finding:
 
 @rule(about=(CALICO,), reads=(PODS, NETWORKS))
 def calico_kept_addresses(evidence: Evidence) -> Finding:
-    """No Pod has one of the four addresses of its block that Calico keeps on Windows."""
+    """No Pod has one of the four addresses per block that Calico reserves on Windows."""
     blocks = [
         ipaddress.ip_network(subnet.prefix)
         for network in networks(evidence, NETWORKS)
@@ -81,7 +81,7 @@ def calico_kept_addresses(evidence: Evidence) -> Finding:
 
 @rule(about=(FLANNEL,), reads=(PODS,))
 def flannel_release(evidence: Evidence) -> Finding:
-    """Flannel is a release that carries Pods on Windows, and on overlay one that gives nodes a way to their own Pods."""
+    """Flannel's release supports Windows and, on overlay, routes from nodes to their own Pods."""
     listed = [image for pod in evidence.items(PODS) for image in _images(pod)]
     images = [image for image in listed if re.search(r"flannel[\w-]*[:@]", image)]
     # samples: docker.io/sigwindowstools/flannel:v0.21.5-hostprocess, rancher/mirrored-flannel-flannel:v0.26.1
@@ -103,7 +103,7 @@ def flannel_release(evidence: Evidence) -> Finding:
 
 @rule(about=(ANTREA,), reads=(PODS,))
 def antrea_alone(evidence: Evidence) -> Finding:
-    """No kube-proxy runs beside Antrea as a Pod; ``antrea-alone-on-host`` looks for one on the host."""
+    """No kube-proxy Pod runs beside Antrea; ``antrea-alone-on-host`` checks the host."""
     pods = evidence.items(PODS)
     if not pods:
         raise NothingThereError("no Pod runs on the node")
@@ -142,13 +142,13 @@ def _name(pod: Object) -> str:
 
 
 BRIDGE = "vpcbr"
-"""The plugin's prefix for the network of an interface; the interface's MAC address follows."""
+"""The plugin's prefix for an interface's network, followed by the interface's MAC address."""
 DNS = "coredns"
 
 
 @rule(about=(VPC,), reads=(NETWORKS,))
 def vpc_interface(evidence: Evidence) -> Finding:
-    """Pods hang on one network of type L2Bridge: the plugin uses one interface of the node, the primary one."""
+    """All Pods are on one L2Bridge network: the plugin uses only the node's primary interface."""
     # sample: "Name":  "vpcbr0a1b2c3d4e5f", "Type":  "L2Bridge"
     vpc_networks = [
         network
@@ -167,13 +167,13 @@ def vpc_interface(evidence: Evidence) -> Finding:
 
 @rule(about=(VPC,), reads=(PODS,), beside_pod=True)
 def vpc_pods_ipv4(evidence: Evidence) -> Finding:
-    """Pods that Amazon's plugin carries on Windows have IPv4 addresses only."""
+    """Pods in the network of Amazon's plugin on Windows have IPv4 addresses only."""
     return pods_ipv4(evidence)
 
 
 @rule(about=(VPC,), reads=(PODS,))
 def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
-    """No Pod of the cluster's DNS is on a Windows node: it needs Linux nodes beside them."""
+    """No cluster DNS Pod is on a Windows node: it needs Linux nodes in the cluster."""
     names = [str(pod["metadata"]["name"]) for pod in evidence.items(PODS)]
     if not names:
         raise NothingThereError("no Pod runs on the node")
@@ -206,7 +206,7 @@ _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)
 
 @rule(about=(CALICO,), reads=(IP_POOLS,))
 def calico_pools(evidence: Evidence) -> Finding:
-    """No pool of Windows nodes encapsulates by IP in IP, or by VXLAN between subnets alone."""
+    """No pool for Windows nodes uses IP in IP, or VXLAN only between subnets."""
     if evidence.facts.get("backend") == "none":
         raise NothingThereError(
             "Calico is a policy engine here: another plugin gives the addresses"
@@ -229,7 +229,7 @@ def calico_pools(evidence: Evidence) -> Finding:
 
 
 def _serves_windows(spec: Object) -> bool:
-    """Whether Windows nodes take addresses from an IPv4 pool, if its selector is about operating systems only."""
+    """Whether Windows nodes use an IPv4 pool, if its selector is only about operating systems."""
     if spec.get("disabled") or ":" in str(spec.get("cidr")):
         return False
     selector = str(spec.get("nodeSelector") or "all()").strip()

@@ -1,9 +1,10 @@
-"""What the networks of HNS and the CNI configuration of a Windows node show of the network plugin.
+"""What HNS networks and the CNI configuration of a Windows node show about the network plugin.
 
-No rule is declared here: they are facts, by which ``parse.host_facts`` completes what discovery knows. Names of networks
-are constants of the plugins: Azure/azure-container-networking ``cni/network``, aws/amazon-vpc-cni-plugins
-``plugins/vpc-bridge/network``, antrea ``pkg/agent/util``, Calico's ``node/windows-packaging``, OVN-Kubernetes
-``go-controller/hybrid-overlay``, flannel ``pkg/backend`` and sig-windows-tools.
+No rule is declared here: these are facts that ``parse.host_facts`` adds to discovery. Network names
+are constants of the plugins: Azure/azure-container-networking ``cni/network``,
+aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge/network``, antrea ``pkg/agent/util``, Calico's
+``node/windows-packaging``, OVN-Kubernetes ``go-controller/hybrid-overlay``, flannel ``pkg/backend``
+and sig-windows-tools.
 """
 
 import ipaddress
@@ -18,9 +19,9 @@ from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.nat import exceptions_of
 
 DRIVERS = ("l2bridge", "l2tunnel", "overlay", "transparent")
-"""Types of networks that carry Pods; those of type NAT, ICS or Internal are of Windows and of container runtimes."""
+"""Network types for Pods; NAT, ICS and Internal belong to Windows and container runtimes."""
 PLACEHOLDER = "192.168.255.0/30"
-"""The range of the network that installers make first, so that HNS makes the node's virtual switch: no Pod is on it."""
+"""The network that installers create first, so that HNS creates the switch; no Pod uses it."""
 PLUGINS = {
     r"azure": "azure-cni",
     r"vpcbr[0-9a-f]{12}": "aws-vpc-cni",
@@ -36,13 +37,13 @@ BACKENDS = {
     ("calico", "l2bridge"): "windows-bgp",
     ("ovn-kubernetes", "overlay"): "hybrid-overlay",
 }
-"""The backend that follows from a plugin and the type of its network."""
+"""The backend that follows from plugin and network type."""
 AS_IN_FILE = frozenset({"azure-cni"})
-"""Plugins whose Pods have the exceptions of OutBoundNAT that the CNI configuration lists, and no others."""
+"""Plugins whose Pods have exactly the OutBoundNAT exceptions in the CNI configuration."""
 
 
 def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
-    """Return the networks that may carry Pods: not Windows' own, and no placeholder where there is another."""
+    """Return networks that may carry Pods: not Windows' own, the placeholder only if no other."""
     of_drivers = [
         network for network in networks(evidence, NETWORKS) if network.kind.lower() in DRIVERS
     ]
@@ -51,7 +52,7 @@ def pod_networks(evidence: Evidence) -> list[HnsNetwork]:
 
 
 def driver_of(evidence: Evidence) -> str:
-    """Return the type of the networks that may carry Pods; ``UnreadableError`` if there is none, or types differ."""
+    """Return the type of the Pod networks; ``UnreadableError`` for none or several."""
     carrying = pod_networks(evidence)
     types = {network.kind.lower() for network in carrying}
     if len(types) == 1:
@@ -63,7 +64,7 @@ def driver_of(evidence: Evidence) -> str:
 
 
 def plugin_of(evidence: Evidence) -> str:
-    """Return the plugin that names its networks so; ``UnreadableError`` if their names tell none, or several."""
+    """Return the plugin by its network names; ``UnreadableError`` if they match none or several."""
     names = [network.name for network in pod_networks(evidence)]
     plugins = {
         plugin
@@ -78,7 +79,7 @@ def plugin_of(evidence: Evidence) -> str:
 
 
 def nat_exceptions(evidence: Evidence) -> tuple[Network, ...]:
-    """Return OutBoundNAT's exceptions in the CNI configuration: every address where it names no such policy."""
+    """Return the CNI configuration's OutBoundNAT exceptions; all addresses without a policy."""
     policies = list(policies_in_files(evidence, {"outboundnat"}))
     if not policies:
         return EVERY_ADDRESS

@@ -1,6 +1,6 @@
-"""Pods of a node as rules read them: kube-proxy's container, and the addresses of the others.
+"""Pods of a node as rules read them: kube-proxy's container, and all Pods' addresses.
 
-No rule is declared here. Pods come and go, so rules that read the node too read the Pods before and after.
+No rule is declared here. Rules that also read the node read Pods before and after, as they change.
 """
 
 import ipaddress
@@ -21,7 +21,7 @@ FLAGS = (
     *("config", "enable-dsr", "feature-gates", "hostname-override", "network-name"),
     *("nodeport-addresses", "proxy-mode", "source-vip"),
 )
-"""Flags of kube-proxy that are kept, of its arguments and of its log."""
+"""Flags of kube-proxy that are kept from its arguments and its log."""
 FLAG = "|".join(FLAGS)
 NETWORK_VARIABLE = "KUBE_NETWORK"
 POD: Kept = {
@@ -42,7 +42,6 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    """Reduce a Pod; for kube-proxy keep also how its first container was started."""
     reduced: Object = kept.fields(pod, POD)
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
         return reduced
@@ -56,7 +55,7 @@ def _pod(pod: Object) -> Object:
 
 
 def started(command: str) -> list[str]:
-    """Return the flags and the variable that rules look for in a command or a script of kube-proxy."""
+    """Return the flags and the variable in a kube-proxy command or script that rules look for."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
     variables = re.findall(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?[\w.-]+['\"]?", command)
     return [*variables, *kept.flags(command, FLAGS)]
@@ -72,7 +71,7 @@ PODS_AFTER = replace(PODS, name="node-pods-after")
 
 
 def running_pods(evidence: Evidence, reading: ApiObjects = PODS) -> Iterator[tuple[str, str]]:
-    """Yield address and name of the node's running pods that are in the pod network."""
+    """Yield address and name of the node's running Pods in the Pod network."""
     for pod in evidence.items(reading):
         status = pod.get("status") or {}
         if status.get("phase") != "Running" or pod["spec"].get("hostNetwork"):
@@ -85,7 +84,7 @@ def running_pods(evidence: Evidence, reading: ApiObjects = PODS) -> Iterator[tup
 def pod_addresses(
     pods: list[Object],
 ) -> Iterator[ipaddress.IPv4Address | ipaddress.IPv6Address]:
-    """Yield the addresses of Pods that are in the Pod network."""
+    """Yield the addresses of Pods in the Pod network."""
     for pod in pods:
         if not pod.get("spec", {}).get("hostNetwork"):
             for entry in pod.get("status", {}).get("podIPs") or []:
@@ -93,10 +92,10 @@ def pod_addresses(
 
 
 def of_pod_families(evidence: Evidence, networks: Iterable[Network]) -> tuple[Network, ...]:
-    """Return the networks of families in which Pods of the node have addresses.
+    """Return the networks of families in which the node's Pods have addresses.
 
-    In a dual-stack cluster plugins may give Windows Pods one family alone; settings for the other then serve
-    nobody. That Pods lack a family is tested by ``pod_families``, not by every rule about settings.
+    In a dual-stack cluster plugins may give Windows Pods only one family; settings for the other
+    are then unused. ``pod_families`` tests the missing family, so that not every rule must.
     """
     given = tuple(networks)
     if len({network.version for network in given}) < 2:

@@ -1,7 +1,7 @@
-"""Rules about what has to run before networking is tested: nodes, and the agents of Service proxy and network plugin.
+"""Rules about what must run before networking is tested: nodes, Service proxies, network plugins.
 
-A run puts no probe on a node that is not Ready, so no check of its network can turn red there. Source: Kubernetes
-documentation, "Nodes" and "DaemonSet".
+A run puts no probe on a node that is not Ready, so none of its network checks can fail. Source:
+Kubernetes documentation, "Nodes" and "DaemonSet".
 """
 
 import re
@@ -17,7 +17,7 @@ from nettests.rules.subjects import WINDOWS
 AGENT = re.compile(
     r"kube-proxy|flannel|canal|calico-node|antrea-agent|ovnkube-node|hybrid-overlay|aws-node(?!-)|azure-cn[is]|cilium(?!-)"
 )
-"""In names of DaemonSets whose Pods give their nodes Services or a Pod network."""
+"""Names of DaemonSets that provide Services or a Pod network on their nodes."""
 DAEMON_SETS = ApiObjects(
     name="daemon-sets",
     request=lambda _facts, _node: Request(path="/apis/apps/v1/daemonsets"),
@@ -30,7 +30,7 @@ DAEMON_SETS = ApiObjects(
 
 @rule(about=(WINDOWS,), reads=(NODES,))
 def nodes_ready(evidence: Evidence) -> Finding:
-    """Every node that may take Pods is Ready."""
+    """Every schedulable node is Ready."""
     nodes = [
         node for node in evidence.items(NODES) if not node.get("spec", {}).get("unschedulable")
     ]
@@ -45,7 +45,7 @@ def nodes_ready(evidence: Evidence) -> Finding:
 
 @rule(about=(WINDOWS,), reads=(DAEMON_SETS,))
 def agents_ready(evidence: Evidence) -> Finding:
-    """Service proxy and network plugin run on every node that their DaemonSets are for."""
+    """Service proxy and network plugin run on every node that their DaemonSets select."""
     agents = [item for item in evidence.items(DAEMON_SETS) if AGENT.search(name_of(item))]
     lacking = lacking_agents(agents)
     return finding(
@@ -57,7 +57,7 @@ def agents_ready(evidence: Evidence) -> Finding:
 
 
 def lacking_agents(daemon_sets: list[Object]) -> list[str]:
-    """Return the agents that are not Ready on all of their nodes, in words."""
+    """Return the agents that are not Ready on all of their nodes, as text."""
     lacking = []
     for item in daemon_sets:
         status = item.get("status") or {}

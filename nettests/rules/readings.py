@@ -1,8 +1,8 @@
-"""What rules read: the form of a request to the API server, of a tool on a node, of a Pod's log.
+"""What rules read: a request to the API server, a tool's output on a node, a Pod's log.
 
-Each reading is a value that says how it is taken, what it needs to be allowed, and what is kept of it; it stands
-beside the rules that use it. ``probes.configuration`` takes readings and is the only one that does. No reading
-changes anything.
+Each reading is a value that says how it is taken, which permission it needs, and what is kept; it
+is next to the rules that use it. Only ``probes.configuration`` takes readings. No reading changes
+anything.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,9 +16,9 @@ from nettests.rules.kept import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
 UNEXPECTED = "(not as expected: "
-"""How the kept part of a text of unknown form begins."""
+"""Prefix of what is kept of a text of unexpected form."""
 LOG_BYTES = 65_536
-"""A component prints its flags first, so the beginning of a log is enough."""
+"""Bytes of a log: a component prints its flags first, so its start is enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +42,16 @@ class ApiObjects:
     name: str
     request: Callable[[ClusterFacts, NodeFacts | None], Request]
     permission: Permission | None
-    """``None`` if a denied reading leaves the rule out anyway."""
+    """``None`` if the rule does not apply anyway when the reading is denied."""
     keep: Keep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOutput:
-    """What a tool that every Windows Server has prints in a HostProcess container.
+    """Output of a tool in a HostProcess container, which every Windows Server has.
 
-    ``only_where`` spares other nodes the command: rules that read it find their evidence elsewhere there.
-    What a tool printed before it failed may be half of what there is, and is not read.
+    ``only_where`` spares other nodes the command: rules find their evidence elsewhere there. Output
+    of a failed tool is not read, as it may be incomplete.
     """
 
     name: str
@@ -73,7 +73,7 @@ class PodLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfPeers:
-    """What a tool prints on each node of the inspected node's pool, by node, as far as it could be read."""
+    """A tool's output on each node of the inspected node's pool, by node, as far as readable."""
 
     name: str
     of: ToolOutput
@@ -89,10 +89,10 @@ Reading = ApiObjects | ToolOutput | PodLog | OfPeers
 
 
 def printed_if_there(*patterns: str) -> NodeArgv:
-    """Return the words that print files by paths or patterns, and nothing where there is none.
+    """Return the command that prints files by path or pattern, and nothing if there is none.
 
-    What goes wrong otherwise ends it badly: that a file is not there is no matter of an exit code, nor of words that
-    Windows translates.
+    Any other problem is an error: neither exit codes nor messages, which Windows translates,
+    distinguish a missing file.
     """
     return to_the_end(
         "; ".join(
@@ -103,10 +103,10 @@ def printed_if_there(*patterns: str) -> NodeArgv:
 
 
 def newest_last(pattern: str, lines: int) -> NodeArgv:
-    """Return the words that print the last lines of logs, that of the newest last, and nothing where there is none.
+    """Return the command that prints the last lines of logs, newest last; nothing without any.
 
-    By when they were created, which a kubelet does for each start of a container: their names are counted from 0, and 10
-    sorts before 9; when a file that is open was written last, its folder need not know.
+    Sorted by creation, once per container start: the names count from 0, so 10 sorts before 9, and
+    the folder may not know when an open file was last written.
     """
     return to_the_end(
         f"if (Test-Path -Path '{pattern}') "
@@ -115,7 +115,7 @@ def newest_last(pattern: str, lines: int) -> NodeArgv:
 
 
 def permission_of(reading: Reading) -> Permission | None:
-    """Return the permissions that a reading needs; tools need those of every question from a node."""
+    """Return the permission for a reading; ``None`` for tools, as probing a node covers them."""
     match reading:
         case ApiObjects() | PodLog():
             return reading.permission
@@ -133,7 +133,7 @@ def is_taken(reading: Reading, facts: ClusterFacts, node: NodeFacts | None) -> b
 
 
 def log_of(namespace: str, pod: str, container: str) -> Request:
-    """Return the request for the beginning of a container's log."""
+    """Return the request for the start of a container's log."""
     return Request(
         path=f"/api/v1/namespaces/{namespace}/pods/{pod}/log",
         query={"container": container, "limitBytes": str(LOG_BYTES)},
@@ -141,7 +141,7 @@ def log_of(namespace: str, pod: str, container: str) -> Request:
 
 
 def reduced(reading: Reading, text: str) -> str:
-    """Return what is kept of a reading's text; a text of unexpected form, or cut short, is left out."""
+    """Return what is kept of a reading's text; unexpected or truncated text is omitted."""
     text = text.replace("\r\n", "\n")
     whole = whole_output(reading.words, text) if isinstance(reading, ToolOutput) else text
     if whole is None:

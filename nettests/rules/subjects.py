@@ -1,8 +1,9 @@
-"""What rules of configuration are about, and the facts that they compare with.
+"""What configuration rules are about, and the facts that they compare with.
 
-Subjects are facts of a node or of the cluster, each with a word, also for ``plan.applies`` (``Case.when``). A rule about overlays
-does not apply to an l2bridge node, and not where the driver is unknown either: the check is then skipped with the reason why
-the fact is unknown. ``probes.configuration`` records known facts beside the readings, so that a finding can be computed again.
+Subjects are facts of a node or the cluster, each with a word, also for ``plan.applies``
+(``Case.when``). A rule about overlays does not apply to an l2bridge node, nor if the driver is
+unknown: the check is then skipped with the reason of the unknown fact. ``probes.configuration``
+records known facts beside the readings, so that findings can be recomputed.
 """
 
 import ipaddress
@@ -15,7 +16,7 @@ from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 
 ROOT_CA = KubernetesVersion.parse("1.20")
-"""From here on RootCAConfigMap is on by default: each namespace has a ConfigMap with the API server's CA."""
+"""RootCAConfigMap's default from here on: each namespace has the API server's CA in a ConfigMap."""
 
 Reader = Callable[[ClusterFacts, NodeFacts | None], Fact[str]]
 Reported = Callable[[ClusterFacts, NodeFacts | None], bool]
@@ -23,7 +24,7 @@ Reported = Callable[[ClusterFacts, NodeFacts | None], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One thing that a rule may be about: the fact ``what``, where it has one of the ``wanted`` values."""
+    """What a rule may be about: the fact ``what``, if it has one of the ``wanted`` values."""
 
     word: str
     what: str
@@ -32,7 +33,7 @@ class Subject:
     of_node: bool
     """Whether nodes may differ in it."""
     reported: Reported | None = None
-    """Whether the node itself reports it in a run (``probes.host_facts``), if it is not known before."""
+    """Whether the node itself reports an unknown fact during a run (``probes.host_facts``)."""
 
 
 def _of_node(word: str, what: str, read: Reader, *wanted: str) -> Subject:
@@ -44,12 +45,12 @@ def _of_cluster(word: str, what: str, read: Reader, *wanted: str) -> Subject:
 
 
 def _by_its_proxy(facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether the node reports settings of kube-proxy: it is no Pod there."""
+    """Whether the node reports kube-proxy's settings, because kube-proxy is not a Pod there."""
     return node is not None and not why_not_about(KUBE_PROXY_ON_HOST, facts, node)
 
 
 def _by_hns(_facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether the node reports the networks of HNS: a HostProcess container may run there."""
+    """Whether the node may report its HNS networks, from a HostProcess container."""
     return node is not None and node.os is OS.WINDOWS and node.host_process.value is not False
 
 
@@ -69,7 +70,7 @@ def _dsr(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy runs as a Pod: only then does its image name a version."""
+    """Return whether kube-proxy runs as a Pod, whose image shows its version."""
     if node is None:
         return Fact(None, "kube-proxy's Pod is a matter of nodes")
     version = node.kube_proxy.version
@@ -78,7 +79,7 @@ def _proxy_pod(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return whether kube-proxy, if it runs, is a process on the host: no listed Pod is kube-proxy."""
+    """Return whether kube-proxy, if any, is a host process: no listed Pod is kube-proxy."""
     if node is None:
         return Fact(None, "kube-proxy's process is a matter of nodes")
     proxy = node.kube_proxy
@@ -90,7 +91,6 @@ def _proxy_on_host(_facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
 
 
 def _proxy(facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
-    """Return where kube-proxy is read: in its Pod, or on its host."""
     in_pod = _proxy_pod(facts, node)
     return in_pod if in_pod.known else _proxy_on_host(facts, node)
 
@@ -163,11 +163,11 @@ VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
 SUBJECTS: Mapping[str, Subject] = {
     subject.word: subject for subject in tuple(globals().values()) if isinstance(subject, Subject)
 }
-"""Those above, by their words."""
+"""All subjects above, by word."""
 
 
 def subject_of(word: str) -> Subject:
-    """Return the subject of a word; ``PlanError`` for a word that is none."""
+    """Return the subject of a word; ``PlanError`` if there is none."""
     if word not in SUBJECTS:
         raise PlanError(f"a rule cannot be about {word!r}; valid: {', '.join(sorted(SUBJECTS))}")
     return SUBJECTS[word]
@@ -186,13 +186,13 @@ def why_not_about(subject: Subject, facts: ClusterFacts, node: NodeFacts | None)
 
 
 def is_reported_later(subject: Subject, facts: ClusterFacts, node: NodeFacts | None) -> bool:
-    """Whether an unknown subject will be reported by the node itself, once a probe runs on it."""
+    """Whether the node itself will report an unknown subject once a probe runs on it."""
     reported = subject.reported is not None and subject.reported(facts, node)
     return reported and not subject.read(facts, node).known
 
 
 def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str]:
-    """Return the known facts of the cluster and of the inspected node; unknown facts are left out."""
+    """Return the known facts of the cluster and the inspected node."""
     named_facts = {
         "server": str(facts.server_version),
         "pod-cidrs": _joined(facts.pod_cidrs.value),
@@ -220,7 +220,7 @@ def known_facts(facts: ClusterFacts, node: NodeFacts | None) -> Mapping[str, str
 
 
 def _nat(cni: CniFacts) -> str:
-    """Return whether OutBoundNAT is switched off: by Calico's pools, or with every address of a family an exception."""
+    """Return whether OutBoundNAT is off: by Calico's pools, or by excepting everything."""
     everything = any(network.prefixlen == 0 for network in cni.nat_exceptions.value or ())
     return "off" if everything or cni.nat_outgoing.value is False else ""
 
@@ -230,7 +230,7 @@ def _switched(value: bool | None) -> str:  # noqa: FBT001
 
 
 def _blocks(nodes: Sequence[NodeFacts]) -> tuple[Network, ...]:
-    """Return the first (internal) address of every node and family; adjacent ones are merged."""
+    """Return the first (internal) address of every node and family, adjacent ones merged."""
     first = {
         (node.name, address.version): address
         for node in nodes

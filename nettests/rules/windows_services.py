@@ -1,8 +1,9 @@
-r"""Rules about components that are Windows services, and about the variables that they get from the machine.
+r"""Rules about components that are Windows services, and the machine's variables for them.
 
-Read from the registry, which Windows does not translate: ``sc.exe`` and ``nssm.exe`` write their settings
-there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services), Azure/AgentBaker
-``kubeletfunc.ps1`` (the service Kubeproxy), Microsoft's ``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
+Read from the registry, which Windows does not translate; ``sc.exe`` and ``nssm.exe`` write settings
+there. Sources: "Intro to Windows support in Kubernetes" (kubelet and kube-proxy as services),
+Azure/AgentBaker ``kubeletfunc.ps1`` (the service Kubeproxy), Microsoft's
+``SERVICE_FAILURE_ACTIONS``, nssm's documentation.
 """
 
 import re
@@ -26,10 +27,10 @@ from nettests.rules.subjects import KUBE_PROXY_ON_HOST, Subject
 SERVICES = r"HKLM\SYSTEM\CurrentControlSet\Services"
 PROGRAMS = frozenset({"ImagePath", "Application"})
 VARIABLES = frozenset({"AppEnvironmentExtra", "AppEnvironment", "Environment"})
-"""Where nssm and the service control manager keep the variables of a service."""
+"""Where nssm and the service control manager keep a service's variables."""
 NSSM = "nssm.exe"
 NSSM_RESTARTS = "Restart"
-"""What nssm does when a program ends, unless it is told otherwise (``AppExit``)."""
+"""nssm's default action when a program ends (``AppExit``)."""
 RESTART = 1
 """``SC_ACTION_RESTART``."""
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY")
@@ -44,12 +45,12 @@ _KEPT = frozenset({*PROGRAMS, *VARIABLES, "Start", "FailureActions"})
 _EXIT = "AppExit"
 _DISABLED = 4
 KUBE_PROXIES = ("kube-proxy", "kubeproxy")
-"""What kube-proxy's service is called: by most installers, and by AKS and microsoft/SDN. Windows takes either case."""
+"""Names of kube-proxy's service: with most installers, and on AKS or with microsoft/SDN. Windows
+ignores case."""
 _LOOKED_FOR = frozenset({"kubelet", *KUBE_PROXIES})
 
 
 def _keep(text: str) -> str:
-    """Keep the service's program, start type, failure actions, and its variable for the network."""
     lines = []
     for key, section in _sections(text):
         lines.append(key)
@@ -69,7 +70,6 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _reduced(name: str, data: str) -> str:
-    """Return what is kept of a value: the program of a path, the network of variables."""
     if name in PROGRAMS:
         return _program(data)
     if name in VARIABLES:
@@ -97,7 +97,6 @@ def _service(service: str, name: str, only_where: Subject | None = None) -> Tool
 
 
 def _keep_names(text: str) -> str:
-    """Keep the keys that rules look for, and how many others there are."""
     # sample: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\hns
     names = re.findall(r"(?m)^HKEY_\S*\\Services\\(\S.*?)[ \t]*$", text)
     wanted = [name for name in names if name.lower() in _LOOKED_FOR]
@@ -108,8 +107,8 @@ def _keep_names(text: str) -> str:
 def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
     """Return the reading of all services of the node.
 
-    reg.exe ends the same way for a missing key and for one that may not be read, and its messages are translated. A
-    list of all services shows without them that one is missing.
+    reg.exe fails alike for a missing key and for one without permission, and its messages are
+    translated; a list of all services shows what is missing.
     """
     words = node_argv("reg.exe", "query", SERVICES)
     return ToolOutput(name=name, words=words, keep=_keep_names, only_where=only_where)
@@ -117,7 +116,7 @@ def _names(name: str, only_where: Subject | None = None) -> ToolOutput:
 
 SERVICE_NAMES = _names("service-names")
 SERVICE_NAMES_BESIDE = _names("service-names-beside-kube-proxy", KUBE_PROXY_ON_HOST)
-"""The same for rules that need it only where kube-proxy is no Pod."""
+"""The same for rules that need it only if kube-proxy is not a Pod."""
 KUBELET_SERVICE = _service("kubelet", "kubelet-service")
 KUBE_PROXY_SERVICES = tuple(
     _service(name, f"{name}-service", KUBE_PROXY_ON_HOST) for name in KUBE_PROXIES
@@ -129,7 +128,7 @@ MACHINE = ToolOutput(
         "query",
         r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment",
     ),
-    # which proxies there are, not where: an address may carry a password
+    # which proxies are set, not their addresses, which may contain a password
     keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
 )
 ANY_KUBE_PROXY_SERVICES = tuple(_service(name, f"{name}-service-left") for name in KUBE_PROXIES)
@@ -138,19 +137,19 @@ ANY_KUBE_PROXY_SERVICES = tuple(_service(name, f"{name}-service-left") for name 
 
 @rule(about=(), reads=(KUBELET_SERVICE, SERVICE_NAMES))
 def kubelet_restarts(evidence: Evidence) -> Finding:
-    """The kubelet, where it is a service of Windows, is started again when it fails."""
+    """If the kubelet is a Windows service, it is restarted when it fails."""
     return _restarts(evidence, (KUBELET_SERVICE,), "kubelet")
 
 
 @rule(about=(KUBE_PROXY_ON_HOST,), reads=(*KUBE_PROXY_SERVICES, SERVICE_NAMES_BESIDE))
 def kube_proxy_restarts(evidence: Evidence) -> Finding:
-    """kube-proxy, where it is a service of Windows, is started again when it fails."""
+    """If kube-proxy is a Windows service, it is restarted when it fails."""
     return _restarts(evidence, KUBE_PROXY_SERVICES, "kube-proxy")
 
 
 @rule(about=(), reads=(MACHINE,))
 def proxy_variables(evidence: Evidence) -> Finding:
-    """A node behind an HTTP proxy has both its variables, HTTP_PROXY and HTTPS_PROXY, for the machine."""
+    """A node behind an HTTP proxy has both HTTP_PROXY and HTTPS_PROXY set for the machine."""
     given = {
         match[1].upper()
         for match in re.finditer(
@@ -168,7 +167,7 @@ def proxy_variables(evidence: Evidence) -> Finding:
 
 
 def settings_of(evidence: Evidence, readings: Sequence[ToolOutput]) -> Object:
-    """Return the settings of a service by any of its names; empty if all services are listed and none has one of them."""
+    """Return a service's settings by any of its names; empty if it certainly does not exist."""
     for reading in readings:
         if settings := _settings(evidence.text(reading) if reading.name in evidence.texts else ""):
             return settings
@@ -183,7 +182,7 @@ def _settings(text: str) -> Object:
         for match in _VALUE.finditer(section):
             name, data = match["name"], (match["data"] or "").strip()
             if key.endswith(_EXIT):
-                # the default action has no name, and reg.exe translates the word that stands for it
+                # the default action has no name, only a word that reg.exe translates
                 settings |= {} if name.isdigit() else {_EXIT: data}
             elif name in VARIABLES:
                 settings |= {NETWORK_VARIABLE: _network(data)} if _network(data) else {}
@@ -193,7 +192,7 @@ def _settings(text: str) -> Object:
 
 
 def _require_absence(evidence: Evidence, reading: ToolOutput) -> None:
-    """Raise ``UnreadableError`` if the service may exist although its settings were not read."""
+    """Raise ``UnreadableError`` if a service may exist whose settings were not read."""
     # sample of a problem: reg.exe ended with 1: ERROR: Access is denied.
     beside = evidence.was_taken(SERVICE_NAMES_BESIDE)
     read = SERVICE_NAMES_BESIDE if beside else SERVICE_NAMES
@@ -211,7 +210,7 @@ def _name_of(reading: ToolOutput) -> str:
 
 
 def is_enabled(settings: Object) -> bool:
-    """Whether a service can start at all."""
+    """Whether a service is not disabled."""
     return bool(settings) and int(str(settings.get("Start", "0")), 16) != _DISABLED
 
 
@@ -231,7 +230,7 @@ def _restarts(evidence: Evidence, readings: Sequence[ToolOutput], name: str) -> 
 
 
 def actions_of(data: str) -> list[int]:
-    """Return the kinds of actions in ``FailureActions``, a ``SERVICE_FAILURE_ACTIONS`` in hexadecimal."""
+    """Parse ``FailureActions`` (hexadecimal ``SERVICE_FAILURE_ACTIONS``) into action types."""
     # sample: 80510100000000000000000001000000140000000100000010270000
     numbers = [
         int.from_bytes(bytes.fromhex(data[at : at + _DWORD]), "little")

@@ -1,9 +1,10 @@
-"""Target kinds: one descriptor for each, and no other place lists them.
+"""Target kinds: one descriptor each, listed nowhere else.
 
-A descriptor says who owns the target, where it is found, what proves that it exists, and how it is named; planning,
-probes, verdicts and reports read it. ``kinds.yaml`` has a row for each kind, and every ``match`` over the words of a
-descriptor is exhaustive: a new word is a type error until every place has decided, and a kind without a row an error of
-every command. ``plan.targets`` makes targets, ``probes.addresses`` finds their addresses.
+A descriptor says who owns the target, where it is, what proves that it exists, and how it is named;
+planning, probes, verdicts and reports read it. ``kinds.yaml`` has a row for each kind, and every
+``match`` over a descriptor's words is exhaustive: a new word is a type error until all places
+handle it, and a kind without a row fails on import. ``plan.targets`` makes targets,
+``probes.addresses`` finds their addresses.
 """
 
 from nettests.model.target_kinds.descriptor import (

@@ -1,4 +1,4 @@
-"""The descriptor of a target kind, and the closed sets of words that it uses.
+"""The descriptor of a target kind, and the closed sets of words in it.
 
 ``table`` holds one descriptor for each kind.
 """
@@ -9,7 +9,7 @@ from typing import assert_never
 
 
 class Owner(StrEnum):
-    """The owner of a target, which decides which objects have to exist, and on which node."""
+    """The owner of a target, which decides which objects must exist, and on which node."""
 
     POD = "pod"
     """A server pod of the target's node."""
@@ -34,7 +34,7 @@ class Owner(StrEnum):
 
 
 class Location(StrEnum):
-    """How its host and its ports are found."""
+    """How the target's host and ports are found."""
 
     POD_ADDRESS = "pod-address"
     POD_NAME = "pod-name"
@@ -79,7 +79,7 @@ class Proxy(StrEnum):
 
 
 class ShownBy(StrEnum):
-    """The positive control that shows that the target works, for a negative result."""
+    """The positive control that proves a target for a negative result."""
 
     NOTHING = "nothing"
     OTHER_VANTAGE = "other-vantage"
@@ -91,7 +91,7 @@ class ShownBy(StrEnum):
     KUBERNETES_NAME = "kubernetes-name"
     """The same resolver finds the Service ``kubernetes`` by its fully qualified name."""
     SERVICE_PORT = "service-port"
-    """For a ping, it answers at its port; else as ``OTHER_VANTAGE``."""
+    """For a ping, it answers at its port; otherwise like ``OTHER_VANTAGE``."""
     POD_PORT = "pod-port"
     """Its pod answers at a port with a listener."""
     NODE_LISTENER = "node-listener"
@@ -108,21 +108,21 @@ class Descriptor:
     location: Location
     shown_by: ShownBy
     noun: str
-    """The target's name in incidents; empty if it cannot be the cause of a failure."""
+    """The target's name in incidents; empty if it cannot cause a failure."""
     heading: str = ""
-    """The column of reports for targets that are on no probe node."""
+    """The column heading in reports for targets on no probe node."""
     naming: Naming = Naming.NONE
     name_server: bool = False
-    """It is the cluster's DNS, which is queried for names itself, over both protocols."""
+    """It is the cluster DNS itself, queried over both protocols."""
     loopback: bool = False
     """Probed at the loopback address of its node."""
     translated: bool = False
-    """A Service proxy has to translate the packets of a check."""
+    """A Service proxy must translate a check's packets."""
     proxy: Proxy = Proxy.NONE
     holds_pod: bool = False
-    """The target's node is that of its only pod."""
+    """The target's node is that of its only Pod."""
     awaited_itself: bool = False
-    """The wait before a check polls the target itself, not the address or a name of its backend."""
+    """The wait before a check polls the target itself, not a backend's address or name."""
 
     @property
     def has_path(self) -> bool:
@@ -136,7 +136,7 @@ class Descriptor:
 
     @property
     def of_pod(self) -> bool:
-        """Whether packets are sent to a pod's own address, by any name."""
+        """Whether packets are sent to a Pod's own address, also by name."""
         match self.owner:
             case Owner.POD | Owner.PODS | Owner.SOURCE:
                 return True
@@ -154,5 +154,5 @@ class Descriptor:
 
     @property
     def on_node_network(self) -> bool:
-        """Whether the node itself has to answer at a port with a listener."""
+        """Whether the node itself must answer at a port with a listener."""
         return self.location is Location.NODE_ADDRESS

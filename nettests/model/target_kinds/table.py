@@ -1,4 +1,4 @@
-"""The table of target kinds, ``kinds.yaml``: one row for each; that one is missing is an error when this is imported."""
+"""The table of target kinds, read from ``kinds.yaml``; a missing row is an error on import."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -18,7 +18,6 @@ _CONVERTER = cattrs.Converter(forbid_extra_keys=True)
 
 
 def _whole(name: str) -> dict[str, Any]:
-    """Return a row with what it takes over from another one."""
     row = dict(_ROWS[name])
     like = row.pop("like", None)
     return {**_whole(like), **row} if like else row

@@ -1,8 +1,9 @@
-"""Echoes of a loss: checks that it struck too, each in a way of its own, fold under it.
+"""Echoes of a loss: other checks that it struck, each in its own way, join its incident.
 
-After ``search`` and ``loss``. Where one of three connections is lost, some checks lose all that they sent, a Service seems
-dead from one node, and a control channel breaks. Only what no cause with several checks explains folds, only at the place of
-the loss, and only what that loss brings about more often than once in a thousand times: a second fault there stays.
+After ``search`` and ``loss``. Where one of three connections is lost, some checks lose all their
+packets, a Service seems dead from one node, and a control channel breaks. Merged are only checks
+that no cause with several checks explains, only at the place of the loss, and only effects with a
+probability above 1 in 1,000, so that a second fault at that place is still reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,10 @@ from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult, Incident
 
 FEW = 2
-"""Checks of an incident that may each be an echo by itself; so many show that Services which seemed late were lost."""
+"""Checks of an incident whose effects are judged separately.
+
+Also how many losses after an answer show that Services only seemed late.
+"""
 MOST = 4
 """Checks of an incident that may be an echo."""
 RARE = 0.001
@@ -28,7 +32,7 @@ def echoes(
     red: Mapping[str, CheckResult],
     nodes: Mapping[str, str],
 ) -> frozenset[str]:
-    """Return the checks that the loss struck as well: of no incident, or of small ones that it explains whole."""
+    """Return other checks that the loss struck: of no incident, or of small ones it explains."""
     place = set(_place(loss, nodes))
     if not place:
         return frozenset()
@@ -45,9 +49,9 @@ def echoes(
 
 
 def _late_rules(loss: Loss, red: Mapping[str, CheckResult]) -> Mapping[str, str] | None:
-    """Return how an incident is marked whose Services seemed late on the node that loses packets; ``None`` if they were.
+    """Return the traits of an incident that blames late rules instead of the loss, if any.
 
-    Rules that come late answer from then on: what was lost after an answer was not lost for want of them.
+    Late rules stay once they are there: what is lost after an answer was lost otherwise.
     """
     node = next((trait.value for trait in loss.scope if trait.kind is Kind.PROXY_NODE), None)
     again = sum(map(lost_after_answer, (red[check] for check in loss.checks)))
@@ -63,13 +67,13 @@ def _place(loss: Loss, nodes: Mapping[str, str]) -> Iterator[str]:
 
 
 def _is_likely(shares: Sequence[float]) -> bool:
-    """Whether a loss does all of this to so few checks; of more than ``FEW``, at the same time."""
+    """Whether a loss is likely to do this to the checks; beyond ``FEW``, all at once."""
     together = len(shares) <= FEW or prod(shares) > RARE
     return len(shares) <= MOST and min(shares) > RARE and together
 
 
 def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str, str]) -> float:
-    """Return how often the loss does to a check what was seen of it; 0 for what is elsewhere, or is none of its kind."""
+    """Return how likely the loss causes what a check saw; 0 elsewhere or for other effects."""
     check, seen = result.check, result.observation
     if check is None or not place <= set(_ends(result, nodes)):
         return 0
@@ -82,7 +86,7 @@ def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str
         return 1
     late = [each.seconds for attempt in seen.attempts if (each := lateness(attempt.detail))]
     if late:
-        return float(rate ** max(late))  # a try a second
+        return float(rate ** max(late))  # one try per second
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     if silent < len(seen.attempts):
         return silent > 0

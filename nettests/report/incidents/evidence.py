@@ -1,8 +1,8 @@
-"""Check results → evidence: on which paths something failed, and which paths were up meanwhile.
+"""Turn check results into evidence: on which paths something failed, and which were up meanwhile.
 
-Between ``traits`` and ``search``. A check is first of all evidence about its own path. Where another path decided its verdict
-(a Service that was waited for, a positive control that failed), it is evidence about that path; and what its
-controls reached was up.
+Between ``traits`` and ``search``. A check is first of all evidence about its own path. If another
+path decided its verdict (a Service that was waited for, a failed positive control), it is evidence
+about that path; whatever its controls reached was up.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ from nettests.report.incidents.wrong_answers import was_told_no
 from nettests.report.results import CheckResult
 
 _OF_THE_FLOW = frozenset({Kind.FLOW, Kind.CHANGED, Kind.MUCH, Kind.PROPERTY, Kind.SEEN_AS})
-"""What another path shares with its check without having shown it."""
+"""Traits of a check that its other paths (controls, waiting) did not exercise."""
 _OF_THE_WAY = frozenset(
     {
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
@@ -63,11 +63,11 @@ _OF_THE_WAY = frozenset(
         ),
     }
 )
-"""What packets cross, whenever rules were programmed."""
+"""Traits of the path that packets cross, independent of when rules were programmed."""
 
 
 def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
-    """Return a check's main evidence; ``nodes`` are the nodes of Pods."""
+    """Return a check's main evidence; ``nodes`` maps Pods to nodes."""
     assert result.check is not None, "only checks that ran are evidence"
     red, green = result.verdict in RED, _green(result)
     if red and (waited := waited_for(result, nodes)):
@@ -87,7 +87,7 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
 
 
 def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
-    """Yield a red check's further evidence: the paths of its controls, and its own path where that was up."""
+    """Yield more evidence from a red check: its controls' paths, and its own if that was up."""
     if result.check is None or result.observation is None or result.verdict not in RED:
         return
     shown = {control.proves: control.ok for control in result.observation.controls}
@@ -105,7 +105,7 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
             yield Evidence(check=result.id, traits=traits, red=True)
     waited = waited_for(result, nodes) or late_rules_of(result)
     if waited and _answered_well(result):
-        # Rules that were there in the end may have come late; packets got through all the same.
+        # The rules may have come late, but in the end packets got through.
         crossed = traits_of(result.check) | frozenset(
             hops(
                 result.check, traits_of(result.check), _relevant_backends(result, red=False), nodes
@@ -116,7 +116,7 @@ def beside(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[Evidence]:
 
 
 def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
-    """Yield the way between a new Pod that never reached another node's Pod and that node."""
+    """Yield the path between a new Pod's node and the other node whose Pod it never reached."""
     check, seen = result.check, result.observation
     if check is None or seen is None or not speaks_of_first_packets(check):
         return
@@ -137,10 +137,10 @@ def _reached_no_pod(what: str) -> bool:
 
 
 def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
-    """Yield what a check says of the way between its node and the one that holds all Pods of the cluster's DNS.
+    """Yield evidence on the path between a check's node and the only node with cluster DNS Pods.
 
-    A name that does not resolve may be lost there, over UDP, which resolvers use, unless a server said no. One that does
-    may come out of a cache: only a client of the DNS itself shows that the way is up.
+    A name may fail to resolve because of loss on it, over UDP, which resolvers use, unless a server
+    denied it. A resolved name may come from a cache: only a DNS client proves that the path is up.
     """
     check, node = result.check, result.check.source.node if result.check else None
     if check is None or not node or node == dns_node:
@@ -161,7 +161,7 @@ def way_to_dns(result: CheckResult, dns_node: str) -> Iterator[Evidence]:
 
 
 def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
-    """Return the check with the question that made it red: its own, or that of another path."""
+    """Return the check with the action that made it red: its own, or that of another path."""
     if waited := waited_for(result, nodes):
         return waited
     if result.check is None or result.observation is None or result.verdict is not Verdict.UNKNOWN:
@@ -172,9 +172,9 @@ def struck(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 
 
 def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
-    """Return the check as its Service was waited for, where that is why it is red.
+    """Return the check as its Service was waited for, if that wait is why it is red.
 
-    The Pod that waited stands on the node whose rules are in question, and probes the ClusterIP or the name.
+    The waiting Pod is on the node whose rules are in question, and probes ClusterIP or name.
     """
     check, seen = result.check, result.observation
     late = late_service(seen.late or "") if seen is not None else None
@@ -186,9 +186,9 @@ def waited_for(result: CheckResult, nodes: Mapping[str, str]) -> Check | None:
 
 
 def late_rules_of(result: CheckResult) -> str | None:
-    """Return the node whose rules came late, if a check is red because the last created Service was late there.
+    """Return the node whose rules came late, if the check does not involve the late Service.
 
-    No check targets that Service: where it is late, the node's rules are, whatever a check is about.
+    The run created that Service last and no check targets it: all rules of the node are late.
     """
     check, seen = result.check, result.observation
     late = late_service(seen.late or "") if seen is not None else None
@@ -222,7 +222,6 @@ def _placement(action: Action) -> Placement:
 def _other_path_traits(
     probed: Check, result: CheckResult, nodes: Mapping[str, str]
 ) -> frozenset[Trait]:
-    """Return the traits of a path that failed for a check, and that is not its own."""
     if _no_path(result, nodes):
         return _traits(result, nodes)
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
@@ -240,7 +239,7 @@ def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]
 
 
 def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
-    """Return the backends that a check speaks of: all if it is red, those that answered if it is not."""
+    """Return the backends a check is evidence about: all if it is red, else those that answered."""
     assert result.check is not None
     several = len(result.check.target.backends) > 1
     if red or not several or result.observation is None:
@@ -249,12 +248,12 @@ def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
 
 
 def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """Return the traits that a resolved name clears; it does not show that new Services are programmed."""
+    """Return what a green check without a proxy clears: not whether new Services work."""
     return frozenset(trait for trait in traits if trait.kind is not Kind.PROXY_NODE)
 
 
 def _answered_well(result: CheckResult) -> bool:
-    """Whether all that was wrong with a check is that its Service was waited for without an answer."""
+    """Whether a check failed only because its Service answered too late."""
     seen = result.observation
     return (
         result.verdict is Verdict.FAIL
@@ -266,7 +265,7 @@ def _answered_well(result: CheckResult) -> bool:
 
 
 def _shows_replies(result: CheckResult) -> bool:
-    """Whether a green check shows that the route back to the source Pod works: its own address got the answer."""
+    """Whether a green check proves the route back to the source Pod, whose address was seen."""
     check = result.check
     own_address = check is not None and check.claim.source_seen is SourceSeen.CLIENT_POD
     pod = check is not None and check.target.kind is TargetKind.POD_IP
@@ -274,23 +273,23 @@ def _shows_replies(result: CheckResult) -> bool:
 
 
 def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
-    """Return a check's traits; where no packet decided the verdict, what did is its only one."""
+    """Return a check's traits; if no packet decided its verdict, only the trait of what did."""
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
     seen = result.observation
     not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
-        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed it
+        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed the property
     if result.verdict is Verdict.LIMITED and targets_service(result.check):
-        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # it is documented to be missing there
+        not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # documented to be missing there
     if is_named_outside(result.check) and was_told_no(result):
-        # The way to the DNS server is up, and nothing was sent to what has the name.
+        # The path to the DNS server is up, and nothing was sent to the owner of the name.
         not_shown |= {*PLACES, Kind.OUTSIDE, Kind.PLACEMENT, Kind.PROTOCOL}
     return frozenset(trait for trait in traits if trait.kind not in not_shown)
 
 
 def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
-    """Return the one trait of a check that no packet decided; none for all others."""
+    """Return the traits of a check that no packet decided; empty for all others."""
     undecided = result.expectation.undecided if result.expectation else None
     if result.verdict is Verdict.UNKNOWN and undecided:
         return frozenset({Trait(Kind.UNDECIDED, undecided)})
@@ -317,7 +316,7 @@ def _no_path(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
 
 
 def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
-    """Return what is wrong at the source of a check, or of its control, where that is why nothing of it can be judged."""
+    """Return what made a source unusable, if the check cannot be judged for that reason."""
     sources = list(_distrusted_sources(result))
     if any(lost_api(why) for _, why in sources):
         return frozenset({Trait(Kind.LOST_API, "The API server")})
@@ -336,7 +335,7 @@ def _lost_at_source(result: CheckResult) -> frozenset[Trait]:
 
 
 def _distrusted_sources(result: CheckResult) -> Iterator[tuple[Vantage, str]]:
-    """Yield the source of a check that cannot be judged and those of its failed controls, each with what is wrong there."""
+    """Yield the source of a check and of its failed controls, each with the reason for distrust."""
     if result.check is None:
         return
     yield result.check.source, result.distrust
@@ -352,7 +351,6 @@ def _distrusted_sources(result: CheckResult) -> Iterator[tuple[Vantage, str]]:
 
 
 def _without_pod(result: CheckResult, nodes: Mapping[str, str]) -> str | None:
-    """Return the node of the Pod that never became Ready, where a check cannot be judged for that."""
     lacking, check = not_started(result.distrust), result.check
     if lacking is None or check is None:
         return None
@@ -367,7 +365,7 @@ def _node_of(pod: str, result: CheckResult, nodes: Mapping[str, str]) -> str | N
 
 
 def _looked_up_late(result: CheckResult) -> bool:
-    """Whether every answer waited for a name so long that it shows nothing of a DNS that answers in time."""
+    """Whether every answer waited too long for a name to show that DNS answers in time."""
     assert result.check is not None
     assert result.observation is not None
     attempts = result.observation.attempts
@@ -382,6 +380,6 @@ def _green(result: CheckResult) -> bool:
     if _looked_up_late(result):
         return False
     if result.verdict is Verdict.PASS:
-        # Expected silence shows nothing of a path; a refusal or "no such name" is an answer.
+        # Expected silence proves nothing about a path; a refusal or NXDOMAIN is an answer.
         return seen is not Outcome.TIMED_OUT
     return result.verdict is Verdict.LIMITED and seen.positive

@@ -1,8 +1,8 @@
-"""Check results → incidents, most explaining first; a check that no cause explains stands alone.
+"""Turn check results into incidents, those that explain most first; unexplained checks stand alone.
 
-The entry of the package: ``build`` calls it; ``evidence`` says what checks show. Red are ``fail``, ``flaky``,
-``unknown`` and ``lifted``; green is what shows that its path works: ``pass``, and ``limited`` with a positive
-outcome. Everything else (``recorded``, silence that was expected) contradicts nothing.
+The package's entry point, called by ``build``. Red are ``fail``, ``flaky``, ``unknown`` and
+``lifted``; green is what proves its path (``evidence``): ``pass``, and ``limited`` with a positive
+outcome. All else (``recorded``, expected silence) contradicts no cause.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,16 +37,15 @@ from nettests.report.incidents.wrong_answers import denials, errors, uncompleted
 from nettests.report.results import CheckResult, Incident
 
 _WEIGHTS = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
-"""The order of checks that no cause explains: what is known to be wrong comes first."""
+"""Order of unexplained checks: definite faults come first."""
 
 
 def find_incidents(
     checks: Sequence[CheckResult], facts: ClusterFacts | None
 ) -> tuple[Incident, ...]:
-    """Return the incidents; together they hold every red check that ran, each once.
+    """Return the incidents, which together cover every red check that ran.
 
-    Members of checks are evidence by themselves: one check may have a part in several incidents through different
-    members of it.
+    Members are evidence by themselves: through them, a check may be in several incidents.
     """
     ran = [result for result in checks if result.ran and result.check is not None]
     nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
@@ -87,7 +86,7 @@ def find_incidents(
             Kind.OVERLOADED in incident.traits,
             -len(incident.checks),
             min(_weight(red[check]) for check in incident.checks),
-            Kind.SERVICE not in incident.traits,  # of as many, what names a Service tells most
+            Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
         )
     )
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
@@ -96,7 +95,6 @@ def find_incidents(
 
 
 def _by_check(incident: Incident) -> Incident:
-    """Return an incident with the checks that its members belong to, and these members beside them."""
     return replace(
         incident,
         checks=tuple(dict.fromkeys(map(parent_of, incident.checks))),
@@ -112,7 +110,7 @@ def _loss_beside_causes(
 ) -> tuple[Loss | None, tuple[Explanation, ...]]:
     """Return the loss that checks show, and the causes of what it does not explain.
 
-    What a greater cause struck, or silenced, is left to it: that does not tell where some packets are lost.
+    Checks that a greater cause struck or silenced stay with it: they do not locate a loss.
     """
     loss = find_loss(others, evidence, queried)
     explained = explain([*_without(clues, loss)])
@@ -131,10 +129,10 @@ def _loss_beside_causes(
 def _struck_by_cause(
     loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
-    """Return checks that lost some attempts to a cause which others met with all of theirs.
+    """Return lossy checks that share the main cause, to which other checks lost all attempts.
 
-    One of several backends behind a Service does not answer where its node is cut off. A cause that fewer
-    checks show than lose packets is itself an accident of the loss.
+    If a node is cut off, one of several backends of a Service does not answer. A cause with fewer
+    checks than the loss is itself a chance effect of the loss.
     """
     if not explained or len(explained[0].checks) <= len(loss.checks):
         return set()
@@ -145,7 +143,7 @@ def _struck_by_cause(
 def _silenced(
     loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
-    """Return checks of causes that are greater than a loss, or that nothing shares which lost some packets."""
+    """Return checks of causes that are greater than the loss, or that no lossy check shares."""
     lossy = [clue.traits for clue in evidence if clue.check in loss.checks]
     return {
         check
@@ -157,7 +155,6 @@ def _silenced(
 
 
 def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:
-    """Yield evidence that is no longer red where a loss or a lateness explains it already."""
     for clue in evidence:
         yield replace(clue, red=False) if cause and clue.check in cause.checks else clue
 
@@ -198,7 +195,6 @@ def _weight(result: CheckResult) -> int:
 
 
 def _unexplained(result: CheckResult, nodes: Mapping[str, str]) -> Incident:
-    """Return a check that shares its failure with no other, in its own words, with the nodes it is about."""
     cause, traits = cause_alone(struck(result, nodes), result.message)
     return Incident(
         cause=cause,

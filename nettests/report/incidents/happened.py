@@ -1,4 +1,4 @@
-"""What most checks of an incident saw, as a verb: the end of its sentence. Pure."""
+"""What most checks of an incident observed, as the verb of its sentence. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _HAPPENED = {
 
 
 def happened(results: Sequence[CheckResult]) -> str:
-    """Return what most of the checks saw, as a verb."""
+    """Return what most of the checks observed, as a verb."""
     seen = Counter(
         _seen(result.observation)
         for result in results
@@ -38,13 +38,12 @@ def happened(results: Sequence[CheckResult]) -> str:
 
 
 def _lost_some(result: CheckResult) -> bool:
-    """Whether some attempts of a check were answered and others not."""
     attempts = result.observation.attempts if result.observation else ()
     outcomes = {attempt.outcome for attempt in attempts}
     return Outcome.TIMED_OUT in outcomes and any(outcome.positive for outcome in outcomes)
 
 
 def _seen(observation: Observation) -> Outcome:
-    """Return how a check's question ended; where its Service was waited for without an answer, how that did."""
+    """Return the outcome of a check, or of the Service it waited for if that did not answer."""
     waited = observation.late is not None and observation.outcome.positive
     return Outcome.TIMED_OUT if waited else observation.outcome

@@ -1,11 +1,11 @@
-"""Which nodes a Service's packets cross: from where they are translated to the nodes of its backends.
+"""Nodes and directions that packets cross behind a Service proxy: from translation to the backends.
 
-Beside ``traits``, which knows the ends of a check: the target node at its NodePort is not the one that
-answers. Pure; where a Pod runs is read off the checks themselves.
+Beside ``traits``, which covers the ends of a check: the target node of a NodePort is not the node
+that answers. Pods' nodes come from the checks themselves.
 
-Beside ``find``: silence alone is the same for a question that is lost and for its answer. A datagram that arrived and
-was not answered lost its answer; one that did not arrive was lost itself. Where all logs name the same direction, an
-incident of the pair becomes one of that direction.
+Beside ``find``: silence looks the same for a lost request and a lost reply. If servers' logs show
+that a datagram arrived, its reply was lost; if not, the datagram itself. If all logs agree, an
+incident of a node pair becomes one of that direction. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,9 +21,9 @@ from nettests.report.results import CheckResult
 
 
 def nodes_of_pods(checks: Sequence[Check], facts: ClusterFacts | None) -> Mapping[str, str]:
-    """Return the node of each Pod that may answer in any of the checks or their controls.
+    """Map each Pod that may answer a check or control to its node.
 
-    Of Pods that no check requests themselves, their names tell: they end with their node's pool and number.
+    For Pods that no check targets, the name decides: it ends with the node's pool and number.
     """
     every = {pod for check in checks for pod in check.target.backends}
     ends = {f"-{node.pool}-{node.member}": node.name for node in (facts.nodes if facts else ())}
@@ -51,7 +51,7 @@ def _single_pod(pods: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def node_of_dns(facts: ClusterFacts | None) -> str | None:
-    """Return the node that holds all Pods of the cluster's DNS, by their addresses; ``None`` for several."""
+    """Return the node with all Pods of the cluster DNS, by their addresses; ``None`` if several."""
     nodes = {
         node.name
         for address in (facts.dns_pods.value or () if facts else ())
@@ -64,7 +64,7 @@ def node_of_dns(facts: ClusterFacts | None) -> str | None:
 def hops(
     check: Check, traits: Iterable[Trait], backends: Iterable[str], nodes: Mapping[str, str]
 ) -> Iterator[Trait]:
-    """Yield what a check has a part in behind the Service proxy that translates for it."""
+    """Yield the traits of a check behind the Service proxy that translates for it."""
     proxies = [trait.value for trait in traits if trait.kind is Kind.PROXY_NODE]
     settings = check.target.settings
     on_hosts = settings is not None and settings.behind == "node"
@@ -84,10 +84,10 @@ def hops(
 
 
 def replies(check: Check, backends: Iterable[str], nodes: Mapping[str, str]) -> Iterator[Trait]:
-    """Yield the ways that answers may take to the source Pod: from who was probed, or from the backends.
+    """Yield the routes that replies may take to the source Pod, from the target or backends.
 
-    A node that rewrites sources gets the answers itself: that they went to the Pod is sure only where its
-    own address was seen.
+    A node that rewrites source addresses gets the replies itself: they surely go to the Pod only if
+    its own address was seen.
     """
     source, target, home = check.source, check.target, check.source.node
     if not home or source.kind is not VantageKind.POD or check.action.question is Question.RESOLVE:
@@ -103,16 +103,16 @@ _OF_PAIRS = {
     Kind.POD_PAIR: Kind.POD_ROUTE,
     Kind.POD_ROUTE: Kind.POD_ROUTE,
 }
-"""What speaks of two nodes, and what speaks of one direction between them."""
+"""Traits of a node pair, each with the matching trait of a direction."""
 
 
 def lost_directions(results: Sequence[CheckResult]) -> frozenset[str]:
-    """Return the directions in which datagrams of these checks were lost, as far as servers' logs say: ``a → b``."""
+    """Return the directions in which datagrams were lost, from servers' logs: ``a → b``."""
     return frozenset(_lost(results))
 
 
 def directed(explanation: Explanation, results: Sequence[CheckResult]) -> Explanation:
-    """Return an explanation by a pair of nodes as one by the direction that is cut, where that is known."""
+    """Narrow an explanation by a node pair to the direction that fails, if known."""
     ways = lost_directions(results)
     if len(ways) != 1:
         return explanation

@@ -1,11 +1,11 @@
-"""Intermittent failure: attempts of many checks go unanswered now and then, whatever else they share.
+"""Intermittent failure: attempts of many checks time out now and then, whatever else they share.
 
-Beside ``search``: loss strikes at random, so checks that met no loss contradict nothing. Where enough
-checks saw some attempts answered and others not, they are one incident, scoped to the trait that best
-tells them from the rest.
+Beside ``search``: loss is random, so checks without loss contradict nothing. If enough checks saw
+some attempts answered and others not, they are one incident, scoped to the trait that best
+distinguishes them.
 
-Beside ``loss``, which it keeps from naming them: probes and servers are new Pods, too, and what was sent to them or
-by them before their network was there is no loss on the way.
+``early`` keeps such incidents from blaming new Pods' first packets on loss: probes and servers are
+new Pods themselves, and what they sent or got before their network was up is not lost on the way.
 """
 
 from collections import Counter
@@ -24,25 +24,25 @@ from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packet
 from nettests.report.results import CheckResult
 
 FEWEST = 3
-"""Fewer such checks may each have a reason of its own, as one dead backend of several; one that counts has none."""
+"""Fewer checks may each have another reason, such as a dead backend; one that counts is enough."""
 SCOPES = (
     *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
     *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
     *(Kind.FAMILY, Kind.SYSTEMS),
 )
-"""Traits that loss may be bound to, the narrowest first."""
+"""Traits that may be the scope of a loss, the narrowest first."""
 PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
 FAR_MORE = 1.5
-"""A place and a protocol are named together where their share of affected checks is so many times as large as either's."""
+"""A place and a protocol are named together if their share is this many times either's."""
 MORE = 3
-"""With half of all packets lost, three SYNs within a time-out get lost less than a third as often as the first of them alone."""
+"""With half of all packets lost, three SYNs are lost a third as often as only the first."""
 SHARED = 0.85
-"""The share of the struck checks that has to have a trait for it to be named: the rest met something else."""
+"""Share of the struck checks that must have a trait for it to be the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """Checks that lost some of their attempts; ``scope`` is empty where no trait stands out."""
+    """Checks that lost some of their attempts; ``scope`` is empty if no trait stands out."""
 
     scope: tuple[Trait, ...]
     checks: tuple[str, ...]
@@ -50,13 +50,13 @@ class Loss:
     """How many of ``attempts`` had no answer."""
     attempts: int
     resent: int
-    """How many of the checks had answers only after something was sent again."""
+    """How many checks had answers only after a retransmission."""
     whole: int = 0
-    """TCP connections that got no answer, where hardly any were answered late: then whole flows are lost, not packets."""
+    """Unanswered TCP connections, if hardly any were late: whole flows are lost, not packets."""
 
 
 def lossy(result: CheckResult) -> bool:
-    """Whether some attempts were answered as expected and others not at all, or only when sent again."""
+    """Whether some attempts were answered and others not at all, or after a retransmission."""
     seen = result.observation
     if seen is None or busy(seen.distrust):
         return False
@@ -64,7 +64,7 @@ def lossy(result: CheckResult) -> bool:
         return seen.path_size.finding is SizeFinding.LOSS
     proven = seen.loss is not None and seen.loss.proven and seen.loss.lost < seen.loss.sent
     if seen.flows is not None:
-        return proven  # what runs out is silent from a number on
+        return proven  # exhaustion is silent from some number on
     if seen.resent or proven:
         return True
     if len(seen.attempts) < 2:
@@ -75,7 +75,7 @@ def lossy(result: CheckResult) -> bool:
 
 
 def lost_after_answer(result: CheckResult) -> bool:
-    """Whether an attempt got no answer although an earlier one did: what it needed was there before."""
+    """Whether an attempt timed out after another was answered: the rules were in place."""
     seen = result.observation
     attempts = sorted(seen.attempts if seen else (), key=lambda attempt: attempt.started)
     answered = [attempt.outcome.positive for attempt in attempts]
@@ -90,10 +90,10 @@ def find_loss(
     *,
     unexplained: bool = False,
 ) -> Loss | None:
-    """Return the loss that red checks show together, ``None`` where too few do.
+    """Return the loss that red checks show together, ``None`` if too few do.
 
-    ``queries`` are the ways of checks to the cluster's DNS: where they are not all that is struck, names are lost on the way.
-    Of those that share no other cause, those that lost all that they sent count beside one that lost some of it.
+    ``queries`` are paths of checks to the cluster DNS, counted unless they cover all struck checks.
+    With ``unexplained``, checks that lost all their attempts count beside a lossy one.
     """
     struck = [result for result in red if lossy(result)]
     if unexplained and struck:
@@ -110,7 +110,7 @@ def find_loss(
         for attempt in result.observation.attempts
         if not attempt.overloaded
     ]
-    # Where much is lost, some checks lose all that they sent: they tell where, not that it is loss.
+    # At high loss some checks lose everything: they show where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
     return Loss(
         scope=scope_of(ids | silent, evidence),
@@ -126,7 +126,10 @@ def find_loss(
 
 
 def _lost_whole(struck: Iterable[CheckResult]) -> int:
-    """Return how many TCP connections got no answer where loss strikes flows: of random packets a second SYN passes more often."""
+    """Return how many TCP connections got no answer, 0 unless whole flows are lost.
+
+    After random packet loss, a second SYN gets through more often.
+    """
     seen = [
         result.observation
         for result in struck
@@ -145,7 +148,6 @@ def _lost_whole(struck: Iterable[CheckResult]) -> int:
 
 
 def _counted(result: CheckResult) -> bool:
-    """Whether a check that counts what is lost proved by itself that something is."""
     seen = result.observation
     return seen is not None and seen.loss is not None and bool(seen.loss.proven or seen.resent)
 
@@ -158,10 +160,10 @@ def _silent(result: CheckResult) -> bool:
 
 
 def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the traits that nearly all affected checks share and whose checks are affected most; none without a clear lead.
+    """Return the traits that nearly all struck checks share; empty if none stands out.
 
-    Loss spares most of what it could strike: how many of a trait's checks it struck tells how much is lost there,
-    not whether it is there. A place is named with its protocol where both together are affected far more than either.
+    The share of a trait's checks that were struck tells how much is lost there, not whether. A
+    place is named with its protocol if both together are affected far more than either.
     """
     scopes = [clue for clue in evidence if any(trait.kind in SCOPES for trait in clue.traits)]
     having: Counter[tuple[Trait, ...]] = Counter()
@@ -189,7 +191,6 @@ def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...
 
 
 def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
-    """Yield each trait that loss may be bound to, and each place with the protocol."""
     alone = [trait for trait in traits if trait.kind in SCOPES]
     protocols = [trait for trait in alone if trait.kind is Kind.PROTOCOL]
     for trait in alone:
@@ -199,12 +200,12 @@ def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
 
 
 SPARE = SYN_AGAIN[1]
-"""Seconds by which the run's Pods may be younger than the run: a SYN and its second one are lost within that."""
+"""Seconds by which Pods may be younger than the run: enough for a SYN and a second one."""
 _PLACES = frozenset({Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE})
 
 
 def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield that new Pods of a node are why a check lost packets, where all that it lost was sent while they were new."""
+    """Yield new Pods as the cause of checks that lost packets only while those were new."""
     late = _late(ran)
     if not late:
         return
@@ -220,7 +221,7 @@ def early(ran: Sequence[CheckResult], evidence: Iterable[Evidence]) -> Iterator[
 
 
 def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
-    """Return for how long new Pods of a node had no network at most, by node, where all its checks of new Pods say so."""
+    """Return by node the seconds without network of new Pods, if all its checks agree."""
     late: dict[str, float] = {}
     in_time: set[str] = set()
     for result in ran:
@@ -236,7 +237,7 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
 
 
 def _before(result: CheckResult, moment: float) -> bool:
-    """Whether a check lost something, and all of it was sent before a moment."""
+    """Whether a check lost something, all of it sent before ``moment`` (seconds into the run)."""
     attempts = result.observation.attempts if result.observation else ()
     struck = [attempt.started for attempt in attempts if _struck(attempt)]
     return bool(struck) and max(struck) < moment

@@ -1,4 +1,4 @@
-"""Incidents about large numbers: many connections, many Services, and what is beside them; large packets. Pure.
+"""Incidents about large numbers (connections, Services) and large packets. Pure.
 
 Used by ``traits``, for what checks share, by ``phrases`` and by ``steps``.
 """
@@ -18,7 +18,7 @@ REMOVED = "Services that were removed"
 
 
 def much_of(check: Check) -> str:
-    """Return what a check uses many of, as the subject of a sentence; empty for all other checks."""
+    """Return what a check uses many of, as the subject of a sentence; empty for other checks."""
     if not check.action.question.exhausts:
         return ""
     settings = check.target.settings
@@ -37,7 +37,7 @@ def much_of(check: Check) -> str:
 
 
 def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: bool) -> str:
-    """Return the cause as one sentence, on one node or on the nodes of one OS."""
+    """Return the cause as one sentence, about one node or the nodes of one OS."""
     where = f" on {node}" if node else f" on {system.capitalize()} nodes" if system else ""
     if not judged:
         return f"{what}{where} {happens}"
@@ -48,17 +48,17 @@ def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: 
 
 
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})
-"""Results of a path MTU search that a smaller MTU would repair."""
+"""Findings of a path MTU search that a smaller MTU would repair."""
 
 
 def limits_of(results: Sequence[CheckResult]) -> tuple[int, ...]:
-    """Return the largest packets that passed where larger ones did not, as the checks that searched for them say."""
+    """Return the largest packet sizes that passed where larger ones did not."""
     searched = (size for size in sizes_of(results) if size.finding in _LIMITED)
     return tuple(size.passes for size in searched)
 
 
 def sizes_of(results: Sequence[CheckResult]) -> Iterator[PathSize]:
-    """Yield what searches for the largest packet found."""
+    """Yield the results of path MTU searches."""
     for result in results:
         if result.observation is not None and result.observation.path_size is not None:
             yield result.observation.path_size

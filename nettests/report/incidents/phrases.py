@@ -1,6 +1,6 @@
-"""Incidents in words: the cause in one sentence.
+"""The cause of an incident, worded as one sentence.
 
-Last step towards incidents, beside ``steps``, which says what to do about it.
+The last step, beside ``steps``, which words the next step.
 """
 
 from collections import Counter
@@ -37,13 +37,13 @@ _OF_ONE = {
     Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
     Kind.LIMITATION: "The documented limitation {} no longer shows",
 }
-"""Sentences for causes that a single trait names."""
+"""Sentences for causes of a single trait."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _ELSEWHERE = {"node": "other {} themselves", "external": "outside", "pod": "Pods of other {}"}
 _SOME = 5
-"""With more than one good answer in so many checks, a failure is intermittent."""
+"""With more than one positive answer in this many checks, a failure is intermittent."""
 _WHOSE = {
     SourceSeen.CLIENT_POD.value: "the client Pod's",
     SourceSeen.CLIENT_NODE.value: "that of the client's node",
@@ -52,7 +52,7 @@ _WHOSE = {
 
 
 def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
-    """Return the cause of these red checks in one sentence without its end."""
+    """Return the cause of these red checks in one sentence without a full stop."""
     sentence = _cause_of(traits, results)
     plain = UNJUDGED in sentence and not any(trait.kind in _OF_ONE for trait in traits)
     why = untrusted.shared_reason(results) if plain else ""
@@ -88,7 +88,6 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
 
 
 def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
-    """Return whose settings deviate from which rules; of one rule, what was found."""
     cause = f"Settings of {whose} are not as documented ({listed(rules_of(results))})"
     seen = results[0].observation
     if len(results) > 1 or seen is None:
@@ -97,7 +96,6 @@ def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    """Return what is wrong with answers that say no, or with names that were not completed."""
     if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
         return f"Cluster DNS {denied}{_now_and_then(results)}"
@@ -109,7 +107,6 @@ def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
 
 
 def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return the cause for one case on all nodes, or for several cases on one node."""
     if Kind.ON_NODE in of:
         rules = f": {listed(names)}" if (names := rules_of(results)) else ""
         return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{rules}"
@@ -117,7 +114,6 @@ def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
 
 
 def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    """Return what happens in which direction between two nodes, where servers' logs tell it."""
     ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
         return "do not arrive, and those back do"
@@ -134,7 +130,7 @@ def _amount_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happen
 
 
 def _stale_answers(results: Sequence[CheckResult]) -> str:
-    """Return who answers at Services whose rules did not follow a change, where that is what most of the checks saw."""
+    """Return who still answers at changed Services, if most of the checks observed stale rules."""
     stale = [
         result.observation for result in results if result.observation and result.observation.stale
     ]
@@ -149,7 +145,6 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
 
 
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return which sizes do not pass, and the MTU that would fit, where the search for it says."""
     rest = dict(of)
     rest.pop(Kind.SIZE)
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
@@ -165,14 +160,13 @@ def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
 
 
 def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
-    """Return what new Pods on a node do not reach, and whether only where many are made at once."""
     node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
     sentence = _first_packets(node, results) or f"New Pods on {node} {happens}"
     return sentence if Kind.NEW_PODS in of else f"{sentence} where many are made at once"
 
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
-    """Return what new Pods on a node did not reach at first, and for how long at most; nothing if they said no such thing."""
+    """Return what new Pods on a node did not reach at first, and for how long; empty if unknown."""
     details = [last_detail(result.observation) for result in results if result.observation]
     delays = [delay for delay in map(lateness, details) if delay]
     if not delays:
@@ -190,7 +184,6 @@ def _new_pods_sentence(node: str, late: Lateness) -> str:
 
 
 def _now_and_then(results: Sequence[CheckResult]) -> str:
-    """Return that checks were also answered well, as the end of a sentence."""
     seen = [result.observation for result in results if result.observation]
     well = sum(
         any(attempt.outcome.positive for attempt in observation.attempts) for observation in seen
@@ -199,7 +192,6 @@ def _now_and_then(results: Sequence[CheckResult]) -> str:
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
-    """Whether all checks are about a Pod of their own, and none about a configuration."""
     return all(
         result.check and result.check.action.question is Question.START for result in results
     )
@@ -253,7 +245,7 @@ def _property_cause(of: Mapping[Kind, str]) -> str:
 def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     rest = dict(of)
     if carried:
-        rest.pop(Kind.PROTOCOL, None)  # it is said already
+        rest.pop(Kind.PROTOCOL, None)  # already in the sentence
     else:
         carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
@@ -328,9 +320,9 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
 
 
 def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ...]]:
-    """Return what is said of a check that shares its cause with no other, and the nodes it is about.
+    """Return the cause of a check that shares it with no other, and the nodes involved.
 
-    ``check`` has the question that made it red.
+    ``check`` has the action that made it red.
     """
     if check is None:
         return message, ()
@@ -359,7 +351,7 @@ def cause_of_slowness(slowness: Slowness) -> str:
 
 
 _SEVERAL = {Kind.PROXY_NODE, Kind.BACKEND, Kind.TARGET, Kind.DNS, Kind.DNS_SERVICE}
-"""What leads to one of several backends: one that is gone looks like a path that loses."""
+"""Traits that lead to several backends: a backend that is gone looks like a lossy path."""
 
 
 def cause_of_loss(loss: Loss) -> str:

@@ -1,7 +1,7 @@
-"""Rules of configuration that are not met: what a rule read is what is wrong, word for word. Pure.
+"""Incidents of configuration rules that are not met. Pure.
 
-Beside ``evidence``. Nothing has to be inferred from packets: that others conform contradicts nothing, so these traits
-are of red checks alone.
+Beside ``evidence``. A rule states the fault itself; nothing is inferred from packets, and
+conforming nodes contradict nothing, so only red checks have these traits.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,13 +12,13 @@ from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.results import CheckResult
 
 _TOLD_BY_PACKETS = frozenset({Kind.NEW_PODS, Kind.DNS})
-"""What a check without a path of its own may be about all the same."""
+"""Traits that a check without a path of its own may still have."""
 
 
 def without_path(
     red: Mapping[str, CheckResult], evidence: Iterable[Evidence]
 ) -> Iterator[Evidence]:
-    """Yield, for each red check that nothing but its own case decided, its flow and its node."""
+    """Yield the flow and node of each red check that only its own case decided."""
     for clue in evidence:
         kinds = {trait.kind for trait in clue.traits}
         if not clue.red or Kind.RULE not in kinds or kinds & _TOLD_BY_PACKETS:
@@ -30,11 +30,11 @@ def without_path(
 
 
 CLUSTER = "the cluster"
-"""Whose the settings are that belong to no node."""
+"""Owner of settings that belong to no node."""
 
 
 def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield, for each rule of configuration that is not met, whose settings it read."""
+    """Yield, for each configuration rule that is not met, whose settings it inspected."""
     for result in red:
         check, seen = result.check, result.observation
         if check is None or seen is None or check.action.question is not Question.INSPECT:
@@ -45,6 +45,6 @@ def deviations(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def rules_of(results: Sequence[CheckResult]) -> tuple[str, ...]:
-    """Return the names of the rules that these checks are about, in their order."""
+    """Return the names of the rules that these checks are about, in order."""
     cases = (result.check.action.case for result in results if result.check)
     return tuple(dict.fromkeys(case.label for case in cases if case))

@@ -1,9 +1,9 @@
 """Which causes explain the red checks: a greedy cover by combinations of traits that no green check has.
 
-Second step towards incidents. It knows nothing of networks: ``SHAPES`` lists which kinds of traits
-combine to something that an engineer would call a cause, the more telling first. The cover is greedy:
-each time the combination is taken that explains most of what is left; of equal ones the one with the
-fewest checks that say nothing about it, then the first of ``SHAPES``.
+The second step. It knows nothing of networks: ``SHAPES`` lists which kinds of traits combine into
+what an engineer would call a cause, the more specific first. Each step takes the combination that
+explains most of the remaining checks; on a tie the one with the fewest neutral checks, then the
+first of ``SHAPES``.
 """
 
 from collections import Counter
@@ -45,18 +45,18 @@ _SHAPES = """
 SHAPES: tuple[tuple[Kind, ...], ...] = tuple(
     tuple(Kind[name] for name in shape.split("+")) for shape in _SHAPES.split()
 )
-"""Kinds of traits that together name a cause."""
+"""Combinations of kinds of traits that name a cause."""
 
 RED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.UNKNOWN, Verdict.LIFTED})
 FEWEST = 2
-"""A cause of one check is that check: it is left to speak for itself, unless it is a member of the fleet's."""
+"""A cause needs this many checks, or one fleet member; other checks are reported alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What one check says of one path: red, green (it contradicts), or neither; with its traits.
+    """What one check shows about a path: red, green (a contradiction) or neither; its traits.
 
-    A check may say several things: any of its red paths may be why it is red.
+    A check may be evidence about several paths; any of its red ones may be why it is red.
     """
 
     check: str
@@ -67,14 +67,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """One cause, with the red checks that it explains and that none before it explained, in order."""
+    """One cause, with the red checks that it explains and no earlier cause explained, in order."""
 
     traits: tuple[Trait, ...]
     checks: tuple[str, ...]
 
 
 def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
-    """Return the causes, most explaining first; red checks in none of them stay unexplained."""
+    """Return the causes, those that explain most first; checks without a cause are left out."""
     candidates = _candidates(evidence)
     left = {clue.check for clue in evidence if clue.red}
     explanations: list[Explanation] = []
@@ -89,9 +89,9 @@ def explain(evidence: Sequence[Evidence]) -> tuple[Explanation, ...]:
 
 
 def _has_cause(traits: Sequence[Trait], checks: Collection[str]) -> bool:
-    """Whether so many checks have a cause in common; one member of the fleet has, beside those of all other nodes.
+    """Whether the checks are enough for a cause; one fleet member is, beside all other nodes.
 
-    An instrument is a cause by itself: its calibration shows it, however few checks need it.
+    An instrument always is: its calibration proves it, however few checks use it.
     """
     calibrated = bool(checks) and traits[0].kind is Kind.INSTRUMENT
     return calibrated or len(checks) >= FEWEST or any(map(member_of, checks))
@@ -110,7 +110,6 @@ class _Candidate:
 
 
 def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
-    """Return every combination of traits that red checks have and no green one has."""
     red: dict[tuple[Trait, ...], set[str]] = {}
     places: dict[tuple[Trait, ...], int] = {}
     for clue in evidence:
@@ -124,7 +123,7 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
     for clue in evidence:
         if clue.red:
             continue
-        # What no red check has a part in explains none: of thousands of green members few are looked at closely.
+        # Traits of no red check explain nothing: few of thousands of green members matter.
         for _, traits in _combinations(clue.traits & struck):
             if clue.green:
                 contradicted.add(traits)
@@ -143,7 +142,6 @@ def _candidates(evidence: Sequence[Evidence]) -> tuple[_Candidate, ...]:
 
 
 def _combinations(traits: Iterable[Trait]) -> Iterable[tuple[int, tuple[Trait, ...]]]:
-    """Yield each shape that a check's traits fill, with its place in ``SHAPES``."""
     by_kind: dict[Kind, list[Trait]] = {}
     for trait in sorted(traits):
         by_kind.setdefault(trait.kind, []).append(trait)

@@ -1,13 +1,14 @@
-"""Lateness: checks whose every answer came so late that clients send again, wherever the delay is.
+"""Lateness: checks whose every answer came so late that clients retransmit, wherever the delay is.
 
-Beside ``loss``: what is not measured for its time contradicts nothing, such as a command on a node or many connections in
-a row, so these checks are one incident, scoped to the trait that best tells them from the rest. Checks that lost some
-answers to time-outs, and had none in time, belong to it, and so do those on the same way that gave up before any came.
+Beside ``loss``: checks without timing (a command on a node, connections in a row) contradict
+nothing, so these checks are one incident, scoped to the trait that best distinguishes them. Checks
+that timed out now and then and had no answer in time belong to it, as do those on the same path
+that gave up first.
 
-Beside ``evidence``. What was run after the rules had come is green and contradicts nothing, and what was run before
-is silent as if the Service had no rules: where several Services of a node answered only after their deadline, its
-proxy is the cause of what its other Services did not answer, too. The cluster's DNS is none of these: its rules are
-older than the run.
+Beside ``evidence`` (``late_rules``): a check that ran after the rules came is green and contradicts
+nothing; one that ran before looks as if its Service had no rules. If several Services of a node
+answered only after their deadline, its proxy explains the silence of its other Services too. Not so
+for cluster DNS, whose rules are older than the run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,20 +37,20 @@ from nettests.report.results import CheckResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slowness:
-    """Checks whose answers were all late; ``scope`` is empty where no trait stands out."""
+    """Checks whose answers were all late; ``scope`` is empty if no trait stands out."""
 
     scope: tuple[Trait, ...]
     checks: tuple[str, ...]
     least: float
-    """Seconds of the soonest answer of those that were measured."""
+    """Seconds of the fastest positive answer among the slow checks."""
 
 
 def find_slowness(
     red: Sequence[CheckResult], evidence: Sequence[Evidence], ways: Sequence[Evidence] = ()
 ) -> Slowness | None:
-    """Return the lateness that red checks show together, ``None`` where too few do.
+    """Return the lateness that red checks show together, ``None`` if too few do.
 
-    ``ways`` are those between new Pods that reached no other Pod and the nodes that they tried to reach.
+    ``ways`` are paths from new Pods that reached no other Pod to the nodes they tried.
     """
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
@@ -80,13 +81,13 @@ def find_slowness(
 
 
 def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:
-    """Whether each answer waited for a name as long as a resolver does before it sends its query again."""
+    """Whether each answer waited for a name until its resolver's second query."""
     checks = [result.check for result in slow]
     return least >= QUERIED_AGAIN and all(each and queries_cluster_dns(each) for each in checks)
 
 
 def _of_names(evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield evidence with what it says of the cluster's DNS alone: packets that wait for a name are not late themselves."""
+    """Yield evidence with DNS traits only: packets that wait for a name are not late."""
     for clue in evidence:
         kept = (trait for trait in clue.traits if trait.kind in _NAMES or trait.kind not in SCOPES)
         yield replace(clue, traits=frozenset(kept))
@@ -96,7 +97,7 @@ _NAMES = {Kind.DNS, Kind.DNS_SERVICE}
 
 
 def _alone(slow: Sequence[CheckResult], red: Sequence[CheckResult]) -> bool:
-    """Whether fewer checks tell of lateness all the same: a node's member does, unless packets are lost besides."""
+    """Whether fewer checks are enough: one fleet member is, unless packets are also lost."""
     return any(member_of(check.id) for check in slow) and not any(map(lossy, red))
 
 
@@ -109,7 +110,7 @@ def _is_late(way: Evidence, scope: Sequence[Trait]) -> bool:
 def _new_pods_without_names(
     red: Sequence[CheckResult], scope: Sequence[Trait]
 ) -> Iterator[CheckResult]:
-    """Yield new Pods that got no name where names come late: each of their requests gives up after a second."""
+    """Yield new Pods that resolved no name where DNS is late: their requests give up after 1 s."""
     of = {trait.kind: trait.value for trait in scope}
     if not {Kind.DNS, Kind.DNS_SERVICE} & of.keys():
         return
@@ -126,9 +127,9 @@ def _new_pods_without_names(
 
 
 def _gave_up(result: CheckResult, least: float) -> bool:
-    """Whether a check saw nothing but silence, as one does where answers take ``least`` seconds: its client gives up first.
+    """Whether a silent check fits answers that take ``least`` seconds: its client gives up first.
 
-    A payload, or connections in a row, take several of such answers.
+    A payload, or connections in a row, need several such answers.
     """
     if result.check is None or result.observation is None:
         return False
@@ -140,9 +141,9 @@ def _gave_up(result: CheckResult, least: float) -> bool:
 
 
 def _waited(check: Check, observation: Observation) -> float | None:
-    """Return how long the client of a silent check waited, which differs by client and run: its silent attempts took so long.
+    """Return how many seconds the client of a silent check waited; it differs by client.
 
-    Where a name is looked up before, no more than a dial waits by itself counts.
+    If a name is looked up first, at most the time of a dial counts.
     """
     took = [
         attempt.elapsed / attempt.tries
@@ -154,7 +155,7 @@ def _waited(check: Check, observation: Observation) -> float | None:
 
 
 def _never_in_time(result: CheckResult) -> bool:
-    """Whether some attempts timed out, and what was answered was late."""
+    """Whether some attempts timed out, and all answers were late."""
     if result.observation is None or result.observation.loss or result.observation.path_size:
         return False
     attempts = result.observation.attempts
@@ -170,11 +171,11 @@ def _never_in_time(result: CheckResult) -> bool:
 
 
 SEVERAL = 2
-"""From so many Services on it is the node that is late, and not one of them."""
+"""With this many late Services, the node is late and not a Service."""
 
 
 def late_rules(red: Mapping[str, CheckResult], evidence: Iterable[Evidence]) -> Iterator[Evidence]:
-    """Yield that a node's rules came late, for each red check that waited for them or that they kept silent."""
+    """Yield late rules of a node for each red check that waited for them or met silence."""
     nodes = set(_late_nodes(red.values()))
     for clue in evidence if nodes else ():
         if not clue.red:
@@ -207,7 +208,7 @@ def _translated_by(clue: Evidence) -> set[str]:
 
 
 def _kept_silent(result: CheckResult) -> bool:
-    """Whether a Service of the run did not answer a check; a new Pod tells of that by itself."""
+    """Whether a Service did not answer in a check; one of new Pods counts without a time-out."""
     check, seen = result.check, result.observation
     if check is None or seen is None or check.action.question is Question.RESOLVE:
         return False

@@ -1,8 +1,8 @@
-"""What an operator does next about an incident, in words that fit the cluster.
+"""The next step after an incident, worded for the cluster.
 
-Beside ``words``, which names the cause: encapsulation is named where packets are encapsulated, HNS where the
-node runs Windows. Sources: Kubernetes documentation, "Windows debugging tips" and "Debug Services"; Microsoft,
-"Common Kubernetes problems".
+Beside ``phrases``, which words the cause: it mentions encapsulation only where packets are
+encapsulated, HNS only on Windows nodes. Sources: Kubernetes documentation, "Windows debugging tips"
+and "Debug Services"; Microsoft, "Common Kubernetes problems".
 """
 
 from collections import Counter
@@ -57,17 +57,17 @@ _WHATEVER_ELSE = {
         "reaches the API server, and whether its Corefile serves that domain"
     ),
 }
-"""Steps that depend on nothing but one trait."""
+"""Steps that depend on a single trait, whatever the others are."""
 VXLAN = 50
 """Bytes that VXLAN adds to a Pod's IPv4 packet: IPv4, UDP, VXLAN and Ethernet headers (RFC 7348, 5.)."""
 _OVERLAY = "overlay"
-"""The driver that encapsulates."""
+"""The network driver that encapsulates."""
 
 
 def next_step_of(
     traits: Sequence[Trait], results: Sequence[CheckResult], facts: ClusterFacts | None
 ) -> str:
-    """Return the next step: the trait's own, else the one that most of the checks advise."""
+    """Return the trait's own next step, else the one that most of the checks have."""
     of = {trait.kind: trait.value for trait in traits}
     node = _node(facts, of)
     for kind, step in _WHATEVER_ELSE.items():
@@ -100,7 +100,7 @@ def next_step_of(
 
 
 def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
-    """Return what to do about a size: an MTU where one was found, with what encapsulation takes of the nodes' packets."""
+    """Return the step about sizes: the MTU, if found, and the overhead of encapsulation."""
     limits = limits_of(results)
     if not limits:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
@@ -137,7 +137,7 @@ def _at_proxy(node: NodeFacts | None, name: str) -> str:
 
 
 def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
-    """Return where to look at the cluster's DNS, empty where it is not the DNS, or what one node makes of it."""
+    """Return where to look at cluster DNS or a node's part in it; empty without DNS traits."""
     if of.get(Kind.QUERIES_OVER) == Protocol.TCP:
         return (
             "look for NetworkPolicies and firewalls that let UDP alone pass to port 53, and at the port of the "
@@ -151,7 +151,6 @@ def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
 
 
 def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
-    """Return where to look at what a node's Service proxy makes of the cluster's DNS."""
     address = facts.dns_address.value if facts else None
     service = f"the cluster DNS ({address})" if address else "the cluster DNS"
     node = _named(facts, name)
@@ -165,7 +164,6 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
 
 
 def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
-    """Return where to look at the domains that complete names in a node's Pods."""
     node = _named(facts, name)
     tool = "ipconfig /all" if node is not None and node.os is OS.WINDOWS else "/etc/resolv.conf"
     domain = facts.cluster_domain.value if facts else None
@@ -176,13 +174,11 @@ def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
 
 
 def _each_way(route: str) -> tuple[str, ...]:
-    """Return a route, or both of a pair of nodes."""
     first, both, second = route.partition(" ↔ ")
     return (f"{first} → {second}", f"{second} → {first}") if both else (route,)
 
 
 def _at_route(facts: ClusterFacts | None, route: str) -> str:
-    """Return where to look when a node does not get through to the Pods of another."""
     start, _, end = route.partition(" → ")
     target = _named(facts, end)
     networks = " and ".join(map(str, target.pod_cidrs)) if target else ""
@@ -204,7 +200,7 @@ def _encapsulates(facts: ClusterFacts | None) -> bool:
 
 
 def between_nodes(facts: ClusterFacts | None) -> str:
-    """Return where to look when packets do not cross nodes: encapsulation only where there is one."""
+    """Return where to look if packets do not cross nodes; encapsulation only if there is any."""
     if _encapsulates(facts):
         port = facts.cni.vxlan_port.value if facts else None
         at = f"UDP {port}" if port else "its UDP port"
@@ -219,7 +215,7 @@ def between_nodes(facts: ClusterFacts | None) -> str:
 
 
 def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
-    """Return where to look for packets that are lost now and then."""
+    """Return where to look for intermittent packet loss."""
     of = {trait.kind: trait.value for trait in scope}
     if Kind.DNS_SERVICE in of:
         return f"{_at_dns_service(facts, of[Kind.DNS_SERVICE])}: one of its backends may have gone"

@@ -1,8 +1,8 @@
-"""What a check involves: nodes, pair, direction, protocol, the Service proxy of a node, cluster DNS …
+"""What a check involves: nodes, pair, direction, protocol, a node's Service proxy, cluster DNS …
 
-First step towards incidents. Pure, and from the check alone: what was observed decides which checks are
-red, never which traits they have. A check that reads configuration or queries the API server has no path,
-and so none of a path's traits: it neither explains nor contradicts what happens to packets.
+The first step. Pure, and from the check alone: what was observed decides which checks are red,
+never which traits they have. A check that reads configuration or queries the API server has no path
+and none of a path's traits: it neither explains nor contradicts what happens to packets.
 """
 
 from collections.abc import Iterator
@@ -20,113 +20,113 @@ class Kind(StrEnum):
     """What a trait is about; the values are keys of ``traits`` in ``results.json``."""
 
     DNS = "dns"
-    """The cluster's DNS has a part in the answer."""
+    """The answer depends on cluster DNS."""
     DNS_SERVICE = "dns-service"
-    """The node whose Service proxy leads queries to the cluster's DNS."""
+    """The node whose Service proxy translates queries to cluster DNS."""
     QUERIES_OVER = "query-protocol"
-    """The protocol in which the cluster's DNS is queried: UDP by resolvers, unless a check of it says otherwise."""
+    """Protocol of queries to cluster DNS: UDP, unless a check of cluster DNS sets it."""
     NAMES_OUTSIDE = "names-outside"
-    """Names that the cluster's DNS, or a node's own servers, have to forward to servers outside."""
+    """Names that cluster DNS, or a node's own servers, must forward to servers outside."""
     SEARCH_LIST = "search-list"
-    """The node whose kubelet tells Pods which domains complete a name."""
+    """The node whose kubelet gives Pods the search domains."""
     PROXY_NODE = "service-proxy"
-    """The node whose Service proxy has to translate the packet."""
+    """The node whose Service proxy must translate the packet."""
     FORWARDS = "forwards"
-    """A node whose Service proxy has to send to a backend on another node."""
+    """A node whose Service proxy must forward to a backend on another node."""
     MUCH = "much"
-    """Many connections or many Services, or what is beside them or left of them."""
+    """Many connections or Services, or their neighbours or leftovers."""
     CHANGED = "changed"
     """Services that the run changed before it tested them."""
     LATE_RULES = "late-rules"
-    """A node whose Service proxy did not serve the Service that the run made last in time."""
+    """A node whose Service proxy did not serve the run's last Service in time."""
     SERVICE = "service"
-    """The Service that is probed, in whatever way."""
+    """The Service that is probed, by whatever address or name."""
     TARGET = "target"
-    """What is reached: ``ClusterIP``, ``NodePort``, ``Pod`` …"""
+    """The kind of target: ``ClusterIP``, ``NodePort``, ``Pod`` …"""
     NODE = "node"
-    """A node that holds one end."""
+    """A node at either end."""
     REMOTE_NODE = "remote-node"
-    """A node that holds one end of traffic which crosses nodes."""
+    """A node at either end of traffic between nodes."""
     SOURCE_NODE = "source-node"
     TARGET_NODE = "target-node"
     LINK = "link"
-    """Two nodes, whichever of them is the source."""
+    """Two nodes, whichever is the source."""
     DIRECTION = "direction"
     """Two nodes, source first."""
     POD_ROUTE = "pod-route"
-    """Two nodes: the first sends to addresses of Pods on the second."""
+    """Two nodes: the first sends to Pod addresses on the second."""
     POD_PAIR = "pod-pair"
-    """Two nodes, one of which sends to addresses of Pods on the other: nothing tells which."""
+    """Two nodes, one of which sends to Pod addresses on the other; unknown which."""
     POD_NETWORK = "pod-network"
-    """A node that sends to Pods of others, or whose Pods others send to."""
+    """A node that sends to Pods of other nodes, or whose Pods other nodes send to."""
     HOST = "host"
-    """A node that itself sends to Pods of other nodes, or is reached by them at its own address."""
+    """A node that itself exchanges packets with Pods of other nodes, at its own address."""
     OUTSIDE = "outside"
-    """A node that holds the one end of traffic which is in the cluster."""
+    """The node at the cluster's end of external traffic."""
     LEFT = "left"
-    """A source node elsewhere, other nodes or outside."""
+    """The source node of traffic to other nodes or outside."""
     ENTERED = "entered"
-    """A node that is reached from elsewhere, by other nodes or from outside."""
+    """The target node of traffic from other nodes or outside."""
     PLACEMENT = "placement"
     SYSTEMS = "systems"
-    """Operating systems of both ends, source first."""
+    """OSes of both ends, source first."""
     SOURCE_OS = "source-os"
     PROTOCOL = "protocol"
     FAMILY = "family"
     VANTAGE = "vantage"
     BACKEND = "backend"
-    """The one Pod that can answer."""
+    """The only Pod that can answer."""
     PROPERTY = "property"
-    """What is asserted besides an answer: the source address, session affinity, distribution."""
+    """What is asserted besides an answer: source address, session affinity, distribution."""
     SEEN_AS = "seen-as"
-    """The node whose source address translation decides which address servers see."""
+    """The node whose source NAT decides which address servers see."""
     SIZE = "payload-size"
     PROBE = "probe"
     UNDECIDED = "undecided"
-    """A fact that is not known and that the expectation depends on."""
+    """An unknown fact on which the expectation depends."""
     INSTRUMENT = "instrument"
-    """A tool whose known answers were not understood on a kind of node."""
+    """A tool whose known answers were not understood on a node pool."""
     OVERLOADED = "overloaded"
-    """Probes that had too much to do while their checks were run."""
+    """Probes that were overloaded while their checks ran."""
     UNREADY = "unready-node"
-    """A node that was not Ready while its checks were run, so that nothing they saw is trusted."""
+    """A node that was not Ready while its checks ran, so that none of their results is trusted."""
     GONE_POD = "gone-pod"
-    """A Pod of the run, with its node, that went or was started again while its checks were run."""
+    """A Pod of the run, with its node, that was deleted or restarted while its checks ran."""
     GONE_PODS = "gone-pods"
-    """A node whose Pods of the run did so."""
+    """A node with such Pods."""
     MISSING_PROGRAM = "missing-program"
-    """A program that does not run on a node."""
+    """A program that cannot be run on a node."""
     LOST_API = "lost-api-server"
-    """The API server, through which control channels lead, was not reached while checks were run."""
+    """The API server, which carries control channels, was not reached while checks ran."""
     LOST_PROBE = "lost-probe"
     """A probe, with its node, whose control channel failed."""
     LOST_PROBES = "lost-probes"
     """A node whose probes were lost."""
     ADDRESSES = "node-addresses"
-    """A node that is not found at the addresses which its status names."""
+    """A node that is not found at the addresses in its status."""
     WRONG_ANSWER = "wrong-answer"
-    """An address that names resolve to, and that is none of their targets'."""
+    """An address that names resolve to although no target has it."""
     DENIAL = "denial"
-    """The cluster's DNS denies names that exist."""
+    """Cluster DNS denies names that exist."""
     UNCOMPLETED = "uncompleted-names"
-    """A tool of Windows Pods that does not complete names with a dot by their DNS suffixes."""
+    """A tool in Windows Pods that does not append DNS suffixes to names with a dot."""
     DNS_ERRORS = "dns-errors"
-    """The cluster's DNS answers SERVFAIL for names of the cluster's own."""
+    """Cluster DNS answers SERVFAIL for the cluster's own names."""
     SETTINGS = "settings"
-    """Whose configuration deviates: a node's, or the cluster's."""
+    """Owner of deviating configuration: a node, or the cluster."""
     NEW_PODS = "new-pods"
-    """A node whose new Pods have to reach something from their first moment on."""
+    """A node whose new Pods must reach something from their first moment on."""
     MANY_PODS = "many-new-pods"
-    """The same of many new Pods that are made at the same time."""
+    """The same for many new Pods created at once."""
     NOT_STARTED = "not-started"
     """A node on which Pods of the run did not become Ready."""
     NOT_CREATED = "not-created"
-    """Why the API server refused to create Pods of the run, in its words."""
+    """Why the API server refused to create Pods of the run, as in its message."""
     LIMITATION = "limitation"
     RULE = "rule"
     FLOW = "flow"
     ON_NODE = "on-node"
-    """A node on which several checks of a flow are red that have no path: Pods of their own, or readings."""
+    """A node with several red checks of one flow that have no path (own Pods, readings)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -138,11 +138,11 @@ class Trait:
 
 
 WITNESSED = "packets on the wire"
-"""The property of captured connections that they look as servers and configurations tell."""
+"""The property of captured connections that they match what servers and configurations say."""
 DISTRIBUTED = "distribution"
-"""The property of new connections that reach all backends."""
+"""The property of new connections that they reach all backends."""
 _OWN_SERVERS = {"Default"}
-"""Values of ``dnsPolicy`` with which a Pod does not query the cluster's DNS; with ``None`` a probe is given its address."""
+"""``dnsPolicy`` values that bypass cluster DNS; with ``None``, probes get its address."""
 
 
 def traits_of(check: Check) -> frozenset[Trait]:
@@ -189,21 +189,21 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
 
 
 def looks_names_up(check: Check) -> bool:
-    """Whether a Pod of a check's own has to be found by its name: that of a StatefulSet has to keep it."""
+    """Whether a check's own Pod must be found by name, as a StatefulSet's Pod keeps its name."""
     then = check.action.case.then if check.action.case else None
     return then is not None and then.how == "renew"
 
 
 def speaks_of_first_packets(check: Check) -> bool:
-    """Whether a Pod of a check's own logs when it first reached something."""
+    """Whether a check's own Pod logs when it first reached something."""
     then = check.action.case.then if check.action.case else None
     return then is not None and then.how == FIRST_PACKETS
 
 
 def queries_cluster_dns(check: Check) -> bool:
-    """Whether the cluster's DNS has to answer before the check can succeed.
+    """Whether cluster DNS must answer before the check can succeed.
 
-    On the network of its node, a Pod queries the node's servers unless its ``dnsPolicy`` says otherwise
+    On its node's network, a Pod queries the node's servers unless its ``dnsPolicy`` says otherwise
     (Kubernetes documentation, "Pod's DNS Policy"); a check of cluster DNS names its server itself.
     """
     policy = check.source.dns_policy
@@ -215,16 +215,17 @@ def queries_cluster_dns(check: Check) -> bool:
 
 
 def is_named_outside(check: Check) -> bool:
-    """Whether a name is queried that belongs to nobody in the cluster, itself or behind an ExternalName."""
+    """Whether the queried name belongs to nothing in the cluster, itself or by ExternalName."""
     settings = check.target.settings
     behind = settings is not None and bool(settings.external_name)
     return check.queries_dns and (behind or check.target.descriptor.naming is Naming.OUTSIDE)
 
 
 def _is_completed(check: Check) -> bool:
-    """Whether a name is found by the search list alone that kubelet gives a Pod: its last domain is left out.
+    """Whether a name resolves only by the search list from kubelet, as its last domain is left out.
 
-    Windows takes a name with a dot as it stands (Kubernetes documentation, "DNS resolution on Windows nodes").
+    Windows takes a name with a dot as it is (Kubernetes documentation, "DNS resolution on Windows
+    nodes").
     """
     form, source = check.target.name_form or "", check.source
     if not form or "{domain}" in form or ("." in form and source.os is OS.WINDOWS):
@@ -233,9 +234,9 @@ def _is_completed(check: Check) -> bool:
 
 
 def targets_service(check: Check) -> bool:
-    """Whether a Service proxy translates the check's own packets, beside those to the cluster's DNS.
+    """Whether a Service proxy translates the check's own packets, not only those to cluster DNS.
 
-    Nobody does for a name that is only resolved, for a headless Service, or for an ExternalName.
+    None does for a name that is only resolved, a headless Service or an ExternalName.
     """
     settings = check.target.settings
     named = settings is not None and (settings.headless or settings.external_name)
@@ -244,7 +245,7 @@ def targets_service(check: Check) -> bool:
 
 
 def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
-    """Yield the nodes between which packets pass; a name that is only resolved is sent none."""
+    """Yield the nodes between which packets pass; none are sent to a name that is only resolved."""
     source, target = check.source, check.target
     if check.action.question is Question.RESOLVE:
         yield Kind.SOURCE_NODE, source.node or ""
@@ -279,7 +280,6 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
 
 
 def _host(check: Check) -> str:
-    """Return the node that exchanges packets with Pods of another one itself, if any."""
     source, target = check.source, check.target
     if source.kind is VantageKind.NODE and _dials_pods(check):
         return source.node or ""
@@ -288,7 +288,7 @@ def _host(check: Check) -> str:
 
 
 def pod_route(start: str, end: str) -> Iterator[Trait]:
-    """Yield what is shared by all that one node sends to Pods of another."""
+    """Yield the traits of everything that one node sends to Pods of another."""
     yield Trait(Kind.POD_PAIR, " ↔ ".join(sorted((start, end))))
     yield Trait(Kind.POD_ROUTE, f"{start} → {end}")
     yield Trait(Kind.POD_NETWORK, start)
@@ -296,14 +296,14 @@ def pod_route(start: str, end: str) -> Iterator[Trait]:
 
 
 def _dials_pods(check: Check) -> bool:
-    """Whether packets leave the source with a Pod's address: what is behind a proxy is its own matter."""
+    """Whether packets leave the source addressed to a Pod, as nothing behind a proxy is."""
     settings = check.target.settings
     headless = settings is not None and settings.headless
     return headless or check.target.descriptor.of_pod
 
 
 def _service(check: Check) -> Iterator[tuple[Kind, str]]:
-    """Yield whose Service proxy has a part; a cluster's DNS is a Service too, unless a Pod of it is probed."""
+    """Yield the Service proxies involved; cluster DNS is a Service unless its Pod is probed."""
     source, target = check.source, check.target
     match target.descriptor.proxy:
         case Proxy.TARGET:

@@ -1,7 +1,7 @@
-"""Checks that cannot be judged, whatever the network does: instruments that are not understood, Pods that end or never start.
+"""Checks that cannot be judged, whatever the network does: unknown instruments, failing Pods.
 
-Beside ``evidence`` and ``phrases``. The reason of the check or of its control names what is lacking, and its node. One incident
-has the instrument of one node pool, whose nodes are of a kind.
+Beside ``evidence`` and ``phrases``. The reason of the check or its control names what is missing,
+and its node. An instrument is one incident per node pool, whose nodes are alike.
 """
 
 import re
@@ -19,9 +19,9 @@ REASON_LENGTH = 120
 
 
 def distrusted(result: CheckResult) -> Instrument | None:
-    """Return the instrument without which a check cannot be judged, if that is the reason of it or of its control.
+    """Return the distrusted instrument that makes a check or its control unusable.
 
-    It missed its calibration, or printed for this check what no parser knows.
+    It failed its calibration, or printed something that no parser knows.
     """
     seen, check = result.observation, result.check
     controls = seen.controls if seen else ()
@@ -36,7 +36,7 @@ def distrusted(result: CheckResult) -> Instrument | None:
 
 
 def cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
-    """Return why nothing was seen that could be judged; empty if that is not so."""
+    """Return why nothing could be judged; empty if something could."""
     if Kind.INSTRUMENT in of:
         return _not_understood(results)
     if Kind.NOT_STARTED in of:
@@ -48,7 +48,6 @@ def cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
 
 
 def _not_understood(results: Sequence[CheckResult]) -> str:
-    """Return which instrument is not understood on which nodes, and what was read on the first of them."""
     lacking = [each for each in map(distrusted, results) if each is not None]
     first, nodes = lacking[0], sorted({each.node for each in lacking})
     how = first.how.replace(f": {first.name}: ", ": ", 1)
@@ -56,7 +55,6 @@ def _not_understood(results: Sequence[CheckResult]) -> str:
 
 
 def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
-    """Return which Pods did not start on a node, with the most frequent reason; a single one by name, if others started."""
     failures = {failure for result in results if (failure := not_started(result.distrust))}
     pods, reasons = (
         {failure.pod for failure in failures},
@@ -69,7 +67,7 @@ def _not_started_cause(node: str, results: Sequence[CheckResult]) -> str:
 
 
 def shared_reason(results: Sequence[CheckResult]) -> str:
-    """Return why most of these checks are not trusted, for the end of a sentence; empty where they differ."""
+    """Return why most of these checks are not trusted, for a sentence; empty if they differ."""
     # sample: attempt 1: PowerShell left out what is below '@{AddressPrefix=10.244.3.0/24; GatewayAd'
     reasons = Counter(
         re.sub(r"^attempt \d+: ", "", result.distrust).partition(" '")[0]
@@ -81,11 +79,11 @@ def shared_reason(results: Sequence[CheckResult]) -> str:
 
 
 _NAMED = 4
-"""So many names stand in a sentence."""
+"""Names listed in a sentence."""
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as the end of a sentence; of many the first, and how many there are beside."""
+    """Join names for a sentence; the first few, and how many more there are."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     *first, last = names

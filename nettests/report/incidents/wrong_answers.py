@@ -1,8 +1,7 @@
-"""Names that resolve to an address which is none of their targets', and names that exist and are denied.
+"""Names that resolve to an address of no target, existing names that are denied, and SERVFAIL.
 
-Beside ``evidence``: who got the same wrong address shares its cause, on whatever node, with whatever tool and for
-whatever name; so does who was told that a name does not exist, or that the server could not find out (SERVFAIL). Of a
-DNS that is silent nothing is known here.
+Beside ``evidence``: checks with the same wrong address share a cause, whatever the node, tool or
+name; so do checks that got NXDOMAIN or SERVFAIL. Silent DNS is not handled here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ ERRORS = Trait(Kind.DNS_ERRORS, "SERVFAIL")
 
 
 def wrong_answers(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield, for each red check, the wrong addresses that it was led to."""
+    """Yield, for each red check, the wrong addresses to which names resolved."""
     addresses = sorted(
         {
             address
@@ -51,15 +50,15 @@ def _resolved_to(result: CheckResult, address: str) -> bool:
     if check.target.descriptor.naming is Naming.ABSENT:
         return (
             seen.outcome is Outcome.RESOLVED
-        )  # it is not recorded to what; the name should not exist
+        )  # the name should not exist; its address is not recorded
     # sample: Get "http://198.51.100.10:82/whoami": dial tcp 198.51.100.10:82: connect: connection refused
     return check.target.descriptor.by_name and f"{address}:" in last_detail(seen)
 
 
 def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield the red checks on nodes where the cluster's DNS denied a name that exists and is queried in full.
+    """Yield the red checks on nodes where cluster DNS denied an existing, fully qualified name.
 
-    A name that needs the search list may be denied for want of it, which is another cause.
+    A name that needs the search list may be denied for lack of it, which is another cause.
     """
     denied = [
         result
@@ -78,7 +77,7 @@ def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield the red checks to which the cluster's DNS said that it could not find out a name of the cluster's own."""
+    """Yield the red checks to which cluster DNS answered SERVFAIL for a name of the cluster."""
     for result in red:
         check = result.check
         if check is None or not queries_cluster_dns(check) or is_named_outside(check):
@@ -90,9 +89,10 @@ def errors(red: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
-    """Yield what checks say of names between the short and the whole one, by a tool that goes through the DNS suffixes.
+    """Yield evidence on names with a dot but no domain, from tools that append the DNS suffixes.
 
-    Denied, they were not completed, and the cluster's DNS has answered: no packet was lost. Found, they were.
+    If denied, they were not completed, but cluster DNS answered: no packet was lost. If found, they
+    were.
     """
     for result in ran:
         check = result.check
@@ -110,7 +110,7 @@ def uncompleted(ran: Sequence[CheckResult]) -> Iterator[Evidence]:
 
 
 def was_told_no(result: CheckResult) -> bool:
-    """Whether a server of names answered every time, and at least once without an address: no packet was lost."""
+    """Whether every attempt got a DNS answer, at least one without an address: nothing was lost."""
     seen = result.observation
     if seen is None:
         return False
@@ -123,7 +123,7 @@ def _denied_alone(result: CheckResult) -> bool:
 
 
 def _is_completed_by_tool(check: Check) -> bool:
-    """Whether a tool of a Windows Pod is to complete a name that has a dot and no domain."""
+    """Whether a tool in a Windows Pod must complete a name that has a dot and no domain."""
     form, tool = check.target.name_form or "", check.action.resolver
     if tool is None or not tool.is_process or check.source.os is not OS.WINDOWS:
         return False
