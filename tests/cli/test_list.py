@@ -113,10 +113,10 @@ def test_a_dry_run_says_what_a_run_would_take(
     monkeypatch.setattr(discover_commands, "read_facts", lambda *_: FACTS)
     whole = called("run", "--dry-run", "--flow=pod-to-pod-ip", "--flow=icmp-egress")
     assert whole.exit_code == 0, whole.output
-    assert whole.output.splitlines()[0].startswith("14 checks of 2 flows with ")
+    assert whole.output.splitlines()[0].startswith("14 checks of 2 flows, run ")
     assert "API requests" in whole.output
     failed = called("run", "--dry-run", f"--rerun-failed={recorded}")
-    assert failed.output.startswith("1 check of 1 flow with ")
+    assert failed.output.startswith("1 check of 1 flow, run ")
 
 
 def test_an_estimate_counts_objects_and_grows_with_what_is_planned() -> None:

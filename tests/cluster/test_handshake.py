@@ -227,5 +227,5 @@ def test_a_process_that_takes_nothing_holds_nobody(
         with pytest.raises(ChannelError, match="was cut"):
             talk.say("x" * 50_000_000)
         talk.close()
-        assert time.monotonic() - began < LATE_SECONDS
+        assert time.monotonic() - began < 3 * LATE_SECONDS
         assert len(of_ours()) == len(before) - 1

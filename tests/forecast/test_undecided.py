@@ -145,7 +145,7 @@ def half_hidden() -> Forecast:
     """A fleet of which one node hides whether it has DSR, on its way to a build on which that matters."""
     fleet = cluster_facts("fleet")
     nodes = tuple(_without_dsr(node) if node.name == "win-5" else node for node in fleet.nodes)
-    return forecast_of(replace(fleet, nodes=nodes), "windows.build=20348.1000")
+    return forecast_of(replace(fleet, nodes=nodes), "windows.build=20348.700")
 
 
 def _without_dsr(node: NodeFacts) -> NodeFacts:
