@@ -224,7 +224,7 @@ def test_members_decided_by_something_else_are_named() -> None:
     other = with_check(after, name, as_before)
     found = fulfilment(forecast, difference(before, other), other)
     assert missed(found).id == name
-    assert missed(found).why == "something else decides win-1, win-2, win-3, win-4"
+    assert missed(found).why == "something else decides at win-1, win-2, win-3, win-4"
     less = with_check(after, name, lambda one: replace(one, members=type(one.members)()))
     assert fulfilment(forecast, difference(before, less), less).missed == ()
 
