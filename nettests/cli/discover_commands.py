@@ -28,6 +28,7 @@ from nettests.model.words import OS
 from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
+from nettests.report.text import plural
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
 from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
@@ -128,8 +129,8 @@ def _expected(expectation: Expectation) -> str:
 def _totals(plan: Plan) -> str:
     flows = Counter(check.flow for check in plan.checks)
     return (
-        f"{len(plan.checks)} checks of {len(flows)} flows, {len(plan.skips)} skipped; "
-        f"{len(plan.pods)} pods, {len(plan.services)} Services"
+        f"{plural(len(plan.checks), 'check')} of {plural(len(flows), 'flow')}, {len(plan.skips)} skipped; "
+        f"{plural(len(plan.pods), 'Pod')}, {plural(len(plan.services), 'Service')}"
     )
 
 

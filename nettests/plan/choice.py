@@ -31,7 +31,7 @@ def chosen_of(names: Iterable[str], patterns: Sequence[str], error: str) -> froz
     for pattern in patterns:
         matching = {name for name in listed if fnmatchcase(name, pattern.removeprefix(EXCLUDED))}
         if not matching:
-            raise PlanError(f"{error} {pattern!r}", hint=near(pattern, listed))
+            raise PlanError(f"{error} {pattern!r}", hint=_mended(pattern, listed))
         if pattern.startswith(EXCLUDED):
             left_out |= matching
         else:
@@ -39,6 +39,12 @@ def chosen_of(names: Iterable[str], patterns: Sequence[str], error: str) -> froz
     if listed and not kept - left_out:
         raise PlanError(f"nothing is left of {' '.join(patterns)}", hint="leave less out")
     return frozenset(kept - left_out)
+
+
+def _mended(pattern: str, names: Sequence[str]) -> str:
+    if "," in pattern:
+        return f"repeat the option for each one: {' and '.join(pattern.split(','))}"
+    return near(pattern, names)
 
 
 def near(pattern: str, names: Sequence[str]) -> str:

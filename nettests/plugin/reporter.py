@@ -196,7 +196,7 @@ def _incident_lines(incident: Incident, results: Results) -> Iterator[tuple[str,
         yield f"{worst.value.upper()} {incident.cause}", STYLE[worst]
     else:
         count = plural(len(incident.checks), "check")
-        at = f", at {len(incident.members)} nodes or pairs of nodes" if incident.members else ""
+        at = f", at {incident.places}" if incident.places else ""
         line = f"{incident.cause}: {count} {counted_verdicts(red.values())}{at}"
         yield line, f"bold {STYLE[worst]}"
     if incident.next_step:

@@ -70,7 +70,7 @@ def network_plugin(evidence: Evidence) -> Finding:
     if plugin.value is None:
         return note(topic, f"it is not known: {plugin.origin}")
     if plugin.value not in WITHOUT_AGENT:
-        return ok(topic, f"{plugin.value} is none that lacks an agent for Windows")
+        return ok(topic, f"{plugin.value} is not known to lack an agent for Windows")
     return Finding(
         topic=topic,
         level=Level.BLOCKER,

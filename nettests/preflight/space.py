@@ -49,7 +49,7 @@ def privileged(evidence: Evidence) -> Finding:
     if fact.value is None:
         return note(topic, f"whether the API server takes them is not known: {fact.origin}")
     if fact.value:
-        return ok(topic, "the API server takes privileged and HostProcess containers")
+        return ok(topic, "the API server accepts privileged and HostProcess containers")
     # sample: the API server takes no HostProcess containers: spec: Forbidden: hostProcess containers are …
     skips = tuple(skip for skip in evidence.plan.skips if "the API server takes no" in skip.reason)
     return Finding(

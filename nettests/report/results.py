@@ -247,6 +247,14 @@ class Incident:
     members: tuple[str, ...] = ()
     """Ids of the members, in checks that have them, whose failure the incident explains."""
 
+    @property
+    def places(self) -> str:
+        """At how many nodes or pairs its members are, each counted once, whichever checks have it; empty without any."""
+        count = len({member_of(member) for member in self.members})
+        return (
+            f"{count} nodes or pairs of nodes" if count > 1 else "1 node or pair of nodes" * count
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:

@@ -72,7 +72,7 @@ def test_plan_lists_checks_with_what_is_expected() -> None:
     shown = nettests("plan", "--flow=pod-to-pod-ip")
     lines = shown.output.splitlines()
     assert f"{CHECK}  connected, source = client-pod, 4 pairs of nodes" in lines
-    assert lines[-1] == "12 checks of 1 flows, 0 skipped; 8 pods, 0 Services"
+    assert lines[-1] == "12 checks of 1 flow, 0 skipped; 8 Pods, 0 Services"
 
 
 @pytest.mark.usefixtures("stated")

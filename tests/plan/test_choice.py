@@ -38,6 +38,7 @@ def test_patterns_choose_and_leave_out(patterns: list[str], chosen: set[str]) ->
         (["pod-to-pdo"], "no flow 'pod-to-pdo'\n  → did you mean 'pod-to-pod-ip' or"),
         (["pod-to-s*", "!dsn-*"], "no flow '!dsn-*'\n  → did you mean 'dns-"),
         (["*-node-*"], "did you mean 'pod-to-node'?"),
+        (["pod-to-node,dns-*"], "repeat the option for each one: pod-to-node and dns-*"),
         (["dns-*", "!dns-*"], "nothing is left of dns-* !dns-*"),
     ],
 )

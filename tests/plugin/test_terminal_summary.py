@@ -17,7 +17,7 @@ def test_each_check_of_the_fleet_is_told_with_its_members() -> None:
     results = swept(one_way)
     lines = [line for line, _ in _incident_lines(results.incidents[0], results)]
     assert lines[0] == (
-        "Packets from win-3 to linux-2 get no answer: 6 checks (6 fail), at 6 nodes or pairs of nodes"
+        "Packets from win-3 to linux-2 get no answer: 6 checks (6 fail), at 1 node or pair of nodes"
     )
     assert f"  fail {CHECK}: win-3 → linux-2" in lines
 

@@ -84,7 +84,7 @@ CASES: tuple[Case, ...] = (
         Level.WARNING,
         "older than is supported",
     ),
-    ("network plugin", lambda: with_plugin("flannel"), Level.OK, "flannel is none that lacks"),
+    ("network plugin", lambda: with_plugin("flannel"), Level.OK, "flannel is not known to lack"),
     ("network plugin", lambda: with_plugin("cilium"), Level.BLOCKER, "cilium has no agent"),
     ("network plugin", lambda: with_plugin("weave"), Level.BLOCKER, "documented as unsupported"),
     ("network plugin", lambda: with_plugin(None), Level.NOTE, "it is not known: test"),
@@ -146,7 +146,7 @@ CASES: tuple[Case, ...] = (
         "staging is at level baseline",
     ),
     ("privileged Pods", lambda: HEALTHY, Level.NOTE, "is not known: it was not run"),
-    ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "takes privileged"),
+    ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "accepts privileged"),
     ("privileged Pods", lambda: evidence(REFUSED), Level.WARNING, "left out"),
     (
         "privileged Pods",

@@ -21,3 +21,16 @@ def test_a_node_that_exchanges_nothing_with_pods_elsewhere_is_named(quiet: Resul
     assert incident.traits == {"host": WIN}
     assert incident.cause == f"Packets between {WIN} itself and Pods of other nodes get no answer"
     assert {one.partition("/")[0] for one in incident.checks} >= {"node-to-pod", "icmp-pod-to-node"}
+
+
+def sends_to_pods(check: Check) -> bool:
+    """Whether the node itself sends to a Pod of another one."""
+    return by_itself(check) and check.source.kind is VantageKind.NODE
+
+
+def test_a_node_that_answers_pods_elsewhere_is_named_as_the_source(quiet: Results) -> None:
+    """Where the network translates what Pods send to nodes, they are answered although the node gets no answer."""
+    (incident,) = broken(quiet, sends_to_pods).incidents
+    assert incident.traits == {"host-sends": WIN}
+    assert incident.cause == f"Packets from {WIN} itself to Pods of other nodes get no answer"
+    assert {one.partition("/")[0] for one in incident.checks} >= {"node-to-pod"}

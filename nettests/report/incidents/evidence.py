@@ -59,7 +59,7 @@ _OF_THE_WAY = frozenset(
         *(Kind.PLACEMENT, Kind.NODE, Kind.REMOTE_NODE, Kind.SOURCE_NODE, Kind.TARGET_NODE),
         *(
             *(Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.POD_NETWORK),
-            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.OUTSIDE),
+            *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.HOST_SENDS, Kind.OUTSIDE),
         ),
     }
 )

@@ -258,6 +258,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
         (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
         (Kind.HOST, "{carried} between {value} itself and Pods of other nodes"),
+        (Kind.HOST_SENDS, "{carried} from {value} itself to Pods of other nodes"),
         (Kind.ENTERED, "{carried} from elsewhere to {value}"),
         (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
         (Kind.NODE, "{carried} from and to {value}"),

@@ -61,6 +61,8 @@ class Kind(StrEnum):
     """A node that sends to Pods of other nodes, or whose Pods other nodes send to."""
     HOST = "host"
     """A node that itself exchanges packets with Pods of other nodes, at its own address."""
+    HOST_SENDS = "host-sends"
+    """A node that itself sends first to Pods of other nodes; what they send first may be translated on the way."""
     OUTSIDE = "outside"
     """The node at the cluster's end of external traffic."""
     LEFT = "left"
@@ -275,6 +277,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
         yield Kind.HOST, _host(check)
+        yield Kind.HOST_SENDS, _host(check) if source.kind is VantageKind.NODE else ""
         if _dials_pods(check):
             yield from ((trait.kind, trait.value) for trait in pod_route(source.node, target.node))
 
