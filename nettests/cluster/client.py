@@ -31,7 +31,7 @@ class Client(client.ApiClient):  # type: ignore[misc]  # the library has no type
         timely(self.rest_client.pool_manager, self.patience)
 
     def param_serialize(self, *arguments: Any, **named: Any) -> tuple[Any, ...]:
-        """Return the parts of a request; a header may occur more than once."""
+        """Return the parts of a request, with all headers, even repeated ones."""
         method, url, headers, *rest = super().param_serialize(*arguments, **named)
         several = HTTPHeaderDict(headers)
         for name, value in self._headers:

@@ -93,7 +93,7 @@ class Meter:
 
 
 class BoundedConnection(ClientConnection):
-    """The library's connection; ``max_size`` limits the whole stream until ``meter`` allows more."""
+    """The library's connection; until ``meter`` allows more, ``max_size`` is for the stream."""
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
