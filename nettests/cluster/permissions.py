@@ -65,7 +65,6 @@ def denied(
 
 
 def _place(wanted: Permission) -> str:
-    """Return the namespace whose rules decide about a permission."""
     return NOWHERE if wanted.namespace in {"", EVERYWHERE} else wanted.namespace
 
 

@@ -24,7 +24,6 @@ _TYPES = {"text": str, "number": int, "flag": bool, "any": object}
 
 
 def _read(stated: Any) -> Shape:
-    """Return a shape from ``shapes.yaml``."""
     if isinstance(stated, dict):
         return {EVERY if key == "*" else key: _read(below) for key, below in stated.items()}
     return [_read(stated[0])] if isinstance(stated, list) else _TYPES[stated]

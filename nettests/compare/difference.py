@@ -217,7 +217,6 @@ def _pools(nodes: JoinedNodes) -> Iterator[str]:
 
 
 def _only_in(run: RecordedRun, other: RecordedRun) -> Iterator[OnlyCheck]:
-    """Yield the checks that only ``run`` has, in its order."""
     by_flow: defaultdict[str, list[RecordedCheck]] = defaultdict(list)
     for check in other.checks:
         by_flow[check.flow].append(check)

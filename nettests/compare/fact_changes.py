@@ -98,7 +98,6 @@ def fact_changes(
 def _of_cluster(
     before: ClusterFacts | None, after: ClusterFacts | None, nodes: JoinedNodes
 ) -> Iterator[FactChange]:
-    """Yield changes of the cluster's facts, of pool sizes and of node names."""
     if before is None or after is None:
         return
     for name, read in OF_CLUSTER.items():

@@ -227,7 +227,6 @@ def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
 def _incident_trends(
     runs: Sequence[RecordedRun], checks: Iterable[CheckTrend]
 ) -> Iterator[IncidentTrend]:
-    """Yield every cause that explained checks in a run."""
     by_key: defaultdict[Hashable, dict[int, Incident]] = defaultdict(dict)
     for at, run in enumerate(runs):
         for incident in run.incidents:

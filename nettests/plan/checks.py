@@ -100,7 +100,6 @@ def _to_hold_a_flow(os: OS) -> tuple[str, ...]:
 
 
 def _of_family(proofs: Iterable[Control], candidate: Candidate) -> tuple[Control, ...]:
-    """Return the controls with Services in the check's family."""
     if candidate.family is None:
         return tuple(proofs)
     return tuple(

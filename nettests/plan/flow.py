@@ -267,7 +267,6 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
 
 
 def _answers(protocol: Protocol) -> Outcome:
-    """Return the outcome of an answered request."""
     match protocol:
         case Protocol.TCP:
             return Outcome.CONNECTED

@@ -142,7 +142,6 @@ class Controller:
         return prepare(self.options, registry.flows)
 
     def _destinations(self) -> Notifications:
-        """Return where the results of this run are sent."""
         option = self.config.option
         file = Path(option.metrics) if option.metrics else None
         return notifications_of(file, option.webhook)

@@ -221,7 +221,6 @@ def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifica
 
 
 def _result_line(name: str, done: str, act: Callable[[], str]) -> str:
-    """Call ``act``, and return a line about its result."""
     try:
         problem = act()
     except KeyboardInterrupt:

@@ -287,7 +287,6 @@ def _remarks(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _counted(results: Results, verdict: Verdict) -> str:
-    """Return one verdict's line, with the names of limitations."""
     line = f"{results.counts[verdict]:6} {verdict.value:9}"
     if verdict not in {Verdict.LIMITED, Verdict.KNOWN_BUG}:
         return f"{line} {meanings(results)[verdict]}"

@@ -145,7 +145,6 @@ def diagnose_run(
 
 
 def _diagnose_failures(diagnosis: Diagnosis, journal: Journal, failing: Failing) -> None:
-    """Collect diagnostics of failing checks, and record in the journal what was collected."""
     limit = diagnosis.profile.diagnostics.subjects
     red = failing if limit else ()
     if not red:

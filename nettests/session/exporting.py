@@ -140,7 +140,6 @@ def vocabulary(keep: Iterable[str] = ()) -> Vocabulary:
 
 
 def _sources() -> Iterator[str]:
-    """Yield the texts of this package's own files, and their names."""
     for top in (_PACKAGE, suites_path(), manifests_path()):
         for path in sorted(top.rglob("*")):
             inside = path.relative_to(top)

@@ -201,7 +201,6 @@ class Run:
         self._observation.observe(plan, standing, self.observing, self._diagnose)
 
     def _diagnose(self, plan: Plan, failing: Failing) -> None:
-        """Collect diagnostics of failing checks while the run's objects exist."""
         if self.course.broken_off.is_set():
             return
         diagnose_run(
