@@ -57,8 +57,8 @@ class Bounds:
     """Concurrent reads of API and nodes for diagnostics."""
     questions_open: int = 192
     """Requests on all HTTP channels of a run, waiting ones included: with 200 nodes each is polled
-    for 5 s while silent, and others must pass. Eight share a forwarding with four file
-    descriptors."""
+    for 5 s while silent, and others must pass. Eight share a forwarding's four files (``ulimit
+    -n``)."""
     connections_per_check: int = 8
     """Connections of one distribution or affinity check that are waited for at once."""
     polls_per_service: int = 2

@@ -1,7 +1,8 @@
 """What probes need of a cluster, in one object: create, wait, open channels.
 
 Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` uses it through a
-protocol.
+protocol. ``standing_pods`` is for Pods that were Ready before: a reboot, a drain or a person may
+have removed them since.
 """
 
 import threading

@@ -212,7 +212,7 @@ class Pseudonyms:
         return _as_loud(other, name)
 
     def mac(self, text: str) -> str:
-        """Return another MAC of the same vendor; an IPv4 address in it is replaced as elsewhere."""
+        """Return another MAC of the same vendor; an IPv4 address contained in it is replaced."""
         digits = re.sub(r"[^0-9a-fA-F]", "", text)
         octets = bytes.fromhex(digits)
         if not any(octets) or octets == b"\xff" * 6:

@@ -1,7 +1,7 @@
 """A forecast compared with the runs before and after: what was forecast, and observed. Pure.
 
 A change is ``predicted`` if the forecast named the check, and the later run expects and shows what
-was forecast. ``compare`` classifies other changes and gives the exit code: a forecast excuses
+was forecast. Others are classified by ``compare``, which gives the exit code: a forecast excuses
 nothing.
 """
 

@@ -39,7 +39,7 @@ LAST_PATCH = 999
 """Stands for the newest patch release of a minor version."""
 _ANY_PATCH = ".x"
 _VERSION = re.compile(r"v?\d+\.\d+(?:\.(?P<patch>\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
-"""A version as people write it; discovery is less strict, because a cluster may report more."""
+"""A version as people write it; discovery reads less strictly, as a cluster may report more."""
 _CONTAINER_RUNTIME = re.compile(r"[a-z][a-z0-9-]*://\d+\.\d+\S*")
 _MTU = range(576, 65536)
 """As in the cluster profile's schema."""

@@ -154,7 +154,7 @@ def worst(strips: Iterable[Sequence[Verdict | None]]) -> list[Verdict | None]:
 
 
 def is_steady(verdicts: Iterable[Verdict | None]) -> bool:
-    """Whether a check was good in every run, or skipped in every run: its strip shows nothing."""
+    """Whether a check was always good, or always skipped: its strip would show nothing."""
     seen = {_NAMES[verdict] for verdict in verdicts if verdict is not None}
     return len(seen) < 2 and seen <= {GOOD, Verdict.SKIPPED.value}
 

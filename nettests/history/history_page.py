@@ -118,7 +118,7 @@ class Part:
                 yield name, strip(verdicts, self.columns, label=label), changed, steady
 
     def steady_flows(self) -> dict[str, list[CheckTrend]]:
-        """Return the flows whose checks were all good, or all skipped, in all runs."""
+        """Return the flows whose checks were each always good, or always skipped."""
         return {
             name: checks
             for name, checks in self._by_flow().items()

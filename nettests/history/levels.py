@@ -153,7 +153,7 @@ def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> I
 
 
 def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
-    """Return each run's level, with the least cost of contradictions and changes (Viterbi)."""
+    """Return each run's level for the least cost of all contradictions and changes (Viterbi)."""
     levels = (Colour.GOOD, Colour.RED)
     best: dict[Colour, tuple[int, _Path]] = dict.fromkeys(levels, (0, None))
     for colour in seen:

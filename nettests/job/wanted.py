@@ -1,7 +1,7 @@
 """Validate the options of a Job before its objects are created.
 
 The rules are Kubernetes' rules for names, with room for the suffixes of controllers. What only the
-API server knows (StorageClasses, quotas, ranges of a schedule's fields) is not checked.
+API server knows (a StorageClass, a quota, the range of a schedule's field) is not checked.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Check classes: flows of class ``default`` always run, the others if their class is enabled. Pure.
+"""Check classes: flows of class ``default`` are run by default, others if enabled. Pure.
 
 The rule is the same on every cluster. Used by ``applies``; the option is parsed here for command
 line and pytest alike.

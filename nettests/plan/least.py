@@ -17,8 +17,8 @@ Json = dict[str, Any]
 PING = "ping"
 ALL = ("ALL",)
 ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
-"""The capabilities that container runtimes grant by default, except NET_RAW. Level ``baseline``
-forbids adding NET_RAW, and doing so would grant it where a runtime does not."""
+"""The capabilities that container runtimes grant by default, except NET_RAW. Dropping all and
+adding NET_RAW is forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
 def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:

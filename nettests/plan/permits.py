@@ -91,7 +91,7 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_change(action: Action) -> Needs:
-    """Return the permissions to change the check's own Services, in place or by recreating them."""
+    """Return the permissions for changing the check's Services, or deleting and recreating them."""
     settings = action.target.settings
     change = settings.change if settings is not None else Change.RECREATED
     match change:

@@ -1,7 +1,7 @@
 """Load the flows of the given suites: read from their modules, unique by name.
 
-Called once per process, before planning. Loading executes modules, the only file access in
-``plan``: named files, and in folders the test modules that mention ``nettests``.
+Called once per process, before planning. Loading is the only file access in ``plan``: a named file
+is executed, and in a folder each test module that mentions ``nettests``.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Start an emulated cluster for one run, and always stop it.
 
-The lab is a separate product: it is used only through its command line, which returns a kubeconfig
-and a cluster profile like a user's.
+The lab is a separate product, used only through its command line, which returns a kubeconfig and a
+cluster profile, as any user would provide them.
 """
 
 import json

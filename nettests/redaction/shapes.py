@@ -1,6 +1,6 @@
 """What secrets look like: after a name, in a URL, in a header, or alone (``shapes.txt``). Pure.
 
-Every pattern begins with something rare and has only bounded repetitions: the work is linear in the
+Every pattern begins with something rare and has no unbounded repetition: the work is linear in the
 length of the text (``spans`` bounds it again). The groups ``s…`` of a pattern are hidden, or all of
 it without such groups.
 """
