@@ -50,22 +50,21 @@ class Bounds:
     service_requests: int = 8
     """Services that one check creates or removes at once, within the connection's limit."""
     service_dials: int = 4
-    """Services of a check with many that one probe dials at once."""
+    """Of a check's many Services, those that one probe dials at once."""
     dials_beside: int = 2
     """A probe's connections while a Service changes: to the Service, and to its backend."""
     diagnostic_readings: int = 12
     """Concurrent reads of API and nodes for diagnostics."""
     questions_open: int = 192
     """Requests on all HTTP channels of a run, waiting ones included: with 200 nodes each is polled
-    for 5 s while silent, and others must pass. Eight share a forwarding's four files (``ulimit
-    -n``)."""
+    for 5 s while silent, and others must pass. Eight share four file descriptors (``ulimit``)."""
     connections_per_check: int = 8
     """Connections of one distribution or affinity check that are waited for at once."""
     polls_per_service: int = 2
     """Polls of a Service from one probe: with packet loss, the second may be answered first."""
     processes_per_answer: int = 7
-    """Processes for one answer, if others hang, which Windows leaks. If one in three hangs, all
-    seven do once in 2,187 times."""
+    """Processes started for one answer, as some hang on Windows, which leaks them: if one in three
+    hangs, all seven do once in 2,187 times."""
     checks: int = 32
     """Checks that start at once on all probes: there are as many as nodes and pairs, while Services
     converge. A check without an answer after ``question_patience`` no longer counts."""

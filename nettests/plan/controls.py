@@ -110,7 +110,7 @@ def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control
 
 
 def _of_own_servers(topology: Topology, action: Action) -> Action | None:
-    """Return the control for a query of the node's own name servers for a cluster name: any answer.
+    """Return the control for a cluster name queried at the node's name servers: they answer at all.
 
     Without an external name, a nonexistent name is queried: NXDOMAIN is an answer (``parse.read``).
     """

@@ -40,7 +40,7 @@ class Writes(Protocol):
         """Record a request and its answer; return it without secrets."""
 
     def finish(self, done: Done) -> None:
-        """Record that all raw answers of a check are recorded."""
+        """Record that a check has no further raw answers."""
 
     def without_secrets(self, done: Done) -> Done:
         """Return a ``done`` record as it would be written."""
