@@ -93,7 +93,7 @@ class Meter:
 
 
 class BoundedConnection(ClientConnection):
-    """The library's connection; until ``meter`` allows more, ``max_size`` is for the stream."""
+    """A connection whose ``max_size`` also limits the whole stream until ``meter`` allows more."""
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
@@ -188,7 +188,7 @@ class TlsSocket:
         sock.settimeout(0)
 
     def recv(self, size: int) -> bytes:
-        """Receive what has arrived, at least a whole TLS record; ``TimeoutError`` if it is late."""
+        """Receive what has arrived, after the rest of its TLS record; ``TimeoutError`` if late."""
         return self._patiently(lambda: self._sock.recv(size))
 
     def sendall(self, data: bytes) -> None:

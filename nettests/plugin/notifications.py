@@ -240,7 +240,7 @@ def _write(results: Results, file: Path) -> str:
 
     Its mode follows the umask: collectors run as another user.
     """
-    from nettests.report.open_metrics import render_open_metrics  # noqa: PLC0415 - an optional library
+    from nettests.report.open_metrics import render_open_metrics  # noqa: PLC0415 - for metrics only
 
     # Collectors read files that end with .prom: this one does not.
     beside = file.with_name(f".{file.name}.{os.getpid()}")
