@@ -2,8 +2,9 @@
 
 At the end of a run only what it created is removed; ``collect`` removes what dead runs left. An
 object is deleted if it carries the run's labels and a UID that this process created. The run's own
-namespace is deleted as a whole, unless another run holds it. Pods that no kubelet has acted on are
-deleted at once: a silent kubelet would never confirm it. ``wait`` waits for Pods.
+namespace is deleted as a whole, unless another run holds it. Pods that no kubelet has acted on have
+started nothing, and a silent kubelet would never confirm their deletion: they are deleted at once.
+``wait`` waits for Pods.
 """
 
 import time
@@ -265,7 +266,7 @@ def _delete_objects(
         left = partial(_objects, connection, marks, created, kind, namespace)
         delete = partial(_deleted, connection, left)
         delete()
-        # A Lease that was renewed between read and deletion is deleted again.
+        # A Lease that was renewed between read and deletion still exists: try again.
         wait_gone(delete if kind == "Lease" else left, kind.lower(), wait)
 
 
@@ -291,7 +292,7 @@ def _objects(
 def delete_unacknowledged(
     connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str
 ) -> None:
-    """Delete Pods that no kubelet has acted on, in the version read, without grace period."""
+    """Delete Pods that no kubelet has acted on at once, unless one has accepted them meanwhile."""
     with suppress(ClusterError):  # the later removal reports what is left
         for pod in owned_objects(connection, "Pod", marks.run, namespace):
             if Ownership.of(pod) == marks and created.holds(pod) and is_unacknowledged(pod):

@@ -34,7 +34,7 @@ def watchers(pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
 
 
 def turn_of(*words: str) -> int:
-    """Return a flow's shift between sources and targets: each flow pairs other nodes."""
+    """Return a flow's shift between sources and targets: differs by flow, not by run."""
     return zlib.crc32("/".join(words).encode())
 
 
