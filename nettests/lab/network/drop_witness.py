@@ -3,7 +3,7 @@
 ``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel reports table, chain and
 verdict, with the packet's current headers: a drop is attributed to the rule that made it. Drops elsewhere in the
 kernel (no route, a full queue) are not reported, because tracepoints and the drop monitor (NET_DM) are not bound to a
-namespace. This module maps chains to causes; ``programs.windows.pktmon_log`` words them.
+namespace. This module maps chains to causes; ``programs.windows.pktmon`` words them.
 
 Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``;
 ``net/netfilter/nf_tables_trace.c``.
