@@ -3,7 +3,7 @@
 Follows "Kubernetes DNS-Based Service Discovery" (specification 1.1.0) as CoreDNS's ``kubernetes`` plugin serves it, with the
 default Corefile of kubeadm: ``kubernetes cluster.local in-addr.arpa ip6.arpa { pods insecure; fallthrough in-addr.arpa ip6.arpa;
 ttl 30 }``. A ``DnsView`` is built from objects as the API returns them; queries are answered from it, or forwarded. Names are
-absolute, lower case, with the final dot. ``LIMITS.md`` lists known differences.
+absolute, lower case, with the final dot. ``programs/LIMITS.txt`` lists known differences.
 """
 
 from collections import defaultdict
