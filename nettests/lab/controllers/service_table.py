@@ -145,7 +145,6 @@ def _ports(
 
 
 def _addresses(texts: Iterable[str] | None, version: int) -> tuple[Address, ...]:
-    """Return the addresses of one family."""
     addresses = map(ip_address, texts or ())
     return tuple(address for address in addresses if address.version == version)
 

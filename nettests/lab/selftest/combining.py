@@ -63,7 +63,6 @@ def _together(profile: str, parts: list[NamedFault]) -> NamedFault:
 
 
 def _hide(fault: NamedFault, other: NamedFault) -> bool:
-    """Whether one of two faults may hide the other."""
     places, others = _places(fault), _places(other)
     if places and others:
         return places <= others or others <= places

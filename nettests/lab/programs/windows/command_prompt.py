@@ -184,7 +184,7 @@ def _version(process: Process) -> str:
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
-    """Run ``copy /y A B``: without ``/y`` cmd asks before it overwrites a file, and gets no answer."""
+    """Run ``copy /y A B``: without ``/y`` cmd waits for a confirmation to overwrite a file, and gets none."""
     troubles = process.machine.troubles
     options = {word.lower() for word in words(rest) if word.startswith("/")}
     names = [word for word in words(rest) if not word.startswith("/")]
