@@ -1,9 +1,9 @@
-"""Runs → entries that accept their deviations and recorded outcomes, with the facts under which they hold. Pure.
+"""Runs → entries that accept deviations and recorded outcomes, with the facts they depend on. Pure.
 
-What is limited is accepted on request alone: its limitation judges it already, and an entry holds it to the one outcome that
-was seen of those that the documents allow. Of several runs, the fewest facts are found that tell those with a deviation
-from those without. Facts that the check's expectation depends on are tried first. A fact that is unknown in any of the
-runs cannot separate them.
+Limited checks are accepted on request only: their limitation judges them already, and an entry
+fixes which of the documented outcomes was observed. With several runs, the fewest facts are found
+that separate those with a deviation from those without, first among the facts that the check's
+expectation depends on. A fact that is unknown in a run cannot separate runs.
 """
 
 import re
@@ -34,30 +34,30 @@ from nettests.report.summary import UNKNOWN
 CheckInRun = tuple[RecordedRun, RecordedCheck]
 """A check in its run."""
 Condition = Mapping[Dependency, tuple[str, ...]]
-"""Values by fact: it holds where each fact has one of its values."""
+"""Values by fact: it holds if each fact has one of its values."""
 ALWAYS = (
     Dependency(KUBERNETES),
     Dependency(PLUGIN),
     *(Dependency("build", side) for side in ENDS),
 )
-"""The facts that an entry depends on, beside those that the check's expectation depends on."""
+"""The facts that every entry depends on, besides those of the check's expectation."""
 NOTHING = frozenset({"none", "no node"})
 _MOST = 3
-"""Every combination of up to so many facts is tried; beyond that, the best next fact is taken each time."""
+"""Combinations of up to this many facts are all tried; beyond, the best next fact is added."""
 _PLACES = frozenset({"node pool", "zone", "takes part", "what the identity may not do"})
-"""Facts that say nothing about the network."""
+"""Facts that do not concern the network."""
 _HELD = frozenset({*DEVIATING, Verdict.RECORDED})
 # samples: win-3 → linux-2, win-1
 _WORDS = re.compile(r"[\w.-]+")
 _WHOLE_NODE = frozenset({"node", "remote-node", "pod-network", "unready-node", "not-started"})
-"""Traits of incidents (``report.incidents``) that mean a node with everything on it."""
+"""Traits of incidents (``report.incidents``) about a node as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """An entry, and the ids of the runs behind it: those that show the deviation, and those that do not.
+    """An entry, and the ids of the runs with its deviation and ``without`` it.
 
-    ``alike`` are those of the latter that no recorded fact tells apart.
+    ``alike`` are those of the latter that no recorded fact separates.
     """
 
     entry: Entry
@@ -74,12 +74,11 @@ def accepted(
     expires: date,
     limited: bool = False,
 ) -> tuple[Accepted, ...]:
-    """Return an entry for each check that deviates or was recorded in a run, and whose id a pattern matches, if there are any.
+    """Return an entry for each check that deviates or was recorded and matches a pattern, if any.
 
-    With ``limited`` also for each that a documented limitation decides, and that was observed as documented.
-
-    What is accepted is what the newest run with a deviation shows. Where others do not show it, the entry holds on the
-    smallest condition that separates the two; a run that did not judge the check says nothing.
+    With ``limited`` also for each check with a limitation that was observed as documented. The
+    newest run with a deviation decides what is accepted. If other runs lack it, the entry holds on
+    the smallest condition that separates them; runs that did not judge the check are ignored.
     """
     wanted = tuple(patterns)
     in_order = sorted(runs, key=lambda run: run.run.started)
@@ -128,7 +127,7 @@ def _accepted(
 
 
 def covers(entry: Entry, check: RecordedCheck) -> bool:
-    """Whether the entry of a node, or of a flow, is about everything that deviates in a check."""
+    """Whether the entry of a node or flow covers everything that deviates in a check."""
     if entry.flow:
         return fnmatchcase(check.flow, entry.flow)
     deviating = tuple(check.deviating_members) or (f"{check.source.node} {check.target.node}",)
@@ -136,12 +135,12 @@ def covers(entry: Entry, check: RecordedCheck) -> bool:
 
 
 def deviating_checks(run: RecordedRun) -> list[RecordedCheck]:
-    """Return what a run fails for."""
+    """Return the checks that fail a run."""
     return [check for check in run.checks if check.standing in DEVIATING]
 
 
 def of_incident(run: RecordedRun, number: int) -> tuple[tuple[str, ...], str]:
-    """Return the checks of an incident, counted from 1, and the node that as a whole is its cause, if one is."""
+    """Return the checks of an incident, counted from 1, and the node that is its cause, if any."""
     incident = run.incidents[number - 1]
     nodes = run.facts.nodes if run.facts else ()
     named = {*incident.traits.values()} & {node.name for node in nodes}
@@ -150,14 +149,14 @@ def of_incident(run: RecordedRun, number: int) -> tuple[tuple[str, ...], str]:
 
 
 def merged(old: Baseline, new: Iterable[Entry], runs: Iterable[RecordedRun] = ()) -> Baseline:
-    """Return a baseline with new entries in the place of those of the same subjects, and the clusters of their runs."""
+    """Return a baseline with new entries, replacing those with the same subjects, and clusters."""
     entries = {entry.subject: entry for entry in (*old.entries, *new)}
     clusters = dict.fromkeys((*old.clusters, *map(accepted_on, runs)))
     return Baseline(file=old.file, entries=tuple(entries.values()), clusters=tuple(clusters))
 
 
 def accepted_on(run: RecordedRun) -> AcceptedOn:
-    """Return what a baseline calls the cluster of a run."""
+    """Return a run's cluster as a baseline records it."""
     digest = facts_digest(run.facts) if run.facts else ""
     return AcceptedOn(name=cluster_of(run), facts_digest=digest)
 
@@ -169,16 +168,16 @@ def held(check: RecordedCheck) -> Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separated:
-    """The condition; ``alike`` are the ids of runs that no recorded fact tells from those that show the deviation."""
+    """The condition; ``alike`` are the ids of runs that no recorded fact separates."""
 
     facts: Condition
     alike: tuple[str, ...] = ()
 
 
 def separated(showing: Sequence[CheckInRun], without: Sequence[CheckInRun]) -> Separated:
-    """Return the smallest condition that holds for all runs that show something and for none that does not.
+    """Return the smallest condition that holds for all runs in ``showing`` and none in ``without``.
 
-    Where no condition does, or nothing has to be told apart, it is the facts of the runs that show it.
+    If there is none, or nothing to separate, it is the facts of the runs in ``showing``.
     """
     if not without:
         return Separated(facts=exact(showing))
@@ -192,7 +191,7 @@ def separated(showing: Sequence[CheckInRun], without: Sequence[CheckInRun]) -> S
 
 
 def exact(showing: Sequence[CheckInRun]) -> Condition:
-    """Return the facts that an expectation depends on, and those of every entry, with their values in these runs."""
+    """Return the facts that the expectation and every entry depend on, with these runs' values."""
     named = (*ALWAYS, *(dependency for _, check in showing for dependency in dependencies(check)))
     condition = {fact: _values(fact, showing) for fact in dict.fromkeys(named)}
     return {
@@ -201,12 +200,12 @@ def exact(showing: Sequence[CheckInRun]) -> Condition:
 
 
 def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | None:
-    """Return the value of a fact for a check in its run; ``None`` where the run has no facts."""
+    """Return the value of a fact for a check in its run; ``None`` if the run has no facts."""
     return value_of(fact, (check.source, check.target), run.facts) if run.facts else None
 
 
 def _values(fact: Dependency, of: Sequence[CheckInRun]) -> tuple[str, ...]:
-    """Return the values of a fact in runs, each once; none where a run has no facts."""
+    """Return the different values of a fact in runs; none if a run has no facts."""
     values = [fact_of(fact, *pair) for pair in of]
     distinct = tuple(dict.fromkeys(value for value in values if value is not None))
     return distinct if None not in values else ()
@@ -215,7 +214,7 @@ def _values(fact: Dependency, of: Sequence[CheckInRun]) -> tuple[str, ...]:
 def _telling(
     showing: Sequence[CheckInRun], without: Sequence[CheckInRun]
 ) -> Iterator[tuple[Dependency, frozenset[int]]]:
-    """Yield each fact with the places of the runs without the deviation that it separates, the likeliest first."""
+    """Yield each fact with the indexes of runs in ``without`` that it separates, best first."""
     for candidate in _candidates(showing):
         values = {*_values(candidate, showing)}
         if not values or values & {UNKNOWN, *NOTHING}:
@@ -231,7 +230,7 @@ def _telling(
 
 
 def _candidates(showing: Iterable[CheckInRun]) -> Iterator[Dependency]:
-    """Yield every fact of the cluster and of both ends once, those that conditions name before others."""
+    """Yield every fact of cluster and ends once, those in conditions first."""
     named = (dependency for _, check in showing for dependency in dependencies(check))
     of_nodes = (Dependency(name, side) for name in CONDITIONED for side in ENDS)
     rest = (Dependency(name, side) for name in OF_NODE for side in ENDS)
@@ -241,7 +240,7 @@ def _candidates(showing: Iterable[CheckInRun]) -> Iterator[Dependency]:
 
 
 def _smallest(telling: Mapping[Dependency, frozenset[int]], number: int) -> tuple[Dependency, ...]:
-    """Return the fewest facts that together separate all runs; of equally many, those that come first."""
+    """Return the fewest facts that separate all runs, the first ones of equally many."""
     for size in range(1, _MOST + 1):
         for chosen in combinations(telling, size):
             if len(frozenset[int]().union(*(telling[fact] for fact in chosen))) == number:

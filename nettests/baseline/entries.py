@@ -1,7 +1,7 @@
-"""The baseline file: YAML, validated, every error with file, line and key; always written as a whole.
+"""The baseline file: YAML, validated, every error with file, line and key; written as a whole.
 
-An entry names a check by its id, the accepted result, and the facts under which it was accepted. It is not a
-limitation: no document supports it, so it has a reason and an expiry date instead of a source.
+An entry names a check, the accepted result, and the facts under which it was accepted. No document
+supports it, unlike a limitation, so it has a reason and an expiry date.
 """
 
 import json
@@ -24,17 +24,18 @@ API_VERSION = document_version("v1alpha1")
 KIND = "Baseline"
 ENDS = ("source", "target")
 SUBJECTS = ("check", "node", "flow")
-"""Keys of what an entry is about."""
+"""The keys for an entry's subject."""
 SEEN = ("outcome", "source_seen", "distribution")
-"""Keys of what was seen, as ``results.json`` spells them."""
+"""The keys of observations, as in ``results.json``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What was accepted of one check. ``seen`` is empty where attempts disagreed, or members decide.
+    """What was accepted of one check. ``seen`` is empty if attempts disagreed or members decide.
 
-    ``members`` are those that deviated, with their verdicts; ``facts`` are the values under which it holds, by fact. In the
-    place of a check a ``node`` accepts whatever deviates at it alone, a ``flow`` (a pattern) whatever deviates in it.
+    ``members`` are those that deviated, with verdicts; ``facts`` are values under which it holds.
+    Instead of a check, a ``node`` accepts all that deviates only there, a ``flow`` (pattern) all in
+    it.
     """
 
     check: str = ""
@@ -50,7 +51,7 @@ class Entry:
 
     @property
     def subject(self) -> str:
-        """What it is about, unique in a file."""
+        """The subject, unique in a file."""
         return self.check or (f"node {self.node}" if self.node else f"flow {self.flow}")
 
     def expired(self, today: date) -> bool:
@@ -60,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedOn:
-    """A cluster whose runs entries were accepted from: what runs call it, and the digest of its facts (decision 0005)."""
+    """A cluster whose runs were accepted: its name, and the digest of its facts (decision 0005)."""
 
     name: str
     facts_digest: str = ""
@@ -70,13 +71,13 @@ class AcceptedOn:
 
 
 def short(digest: str) -> str:
-    """Return as much of a digest as tells two of them apart."""
+    """Return a short form of a digest."""
     return digest.rpartition(":")[2][:12]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """One file of entries, a check at most once, and the clusters that they were accepted for."""
+    """One file of entries, at most one per subject, and the clusters that they were accepted on."""
 
     file: str
     entries: tuple[Entry, ...] = ()
@@ -92,7 +93,7 @@ def schema() -> Mapping[str, Any]:
 
 
 def read_baseline(text: str, file: str) -> Baseline:
-    """Return the baseline in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    """Return the baseline in ``text``; ``ManifestError`` names file, line, key and nearest key."""
     document = read_document(text, file, schema())
     entries = [_entry(document, index, data) for index, data in enumerate(document.data["entries"])]
     seen: dict[str, int] = {}
@@ -111,7 +112,7 @@ def read_baseline(text: str, file: str) -> Baseline:
 
 
 def render_baseline(baseline: Baseline) -> str:
-    """Return the text of the file, entries in the order of their checks."""
+    """Return the text of the file, with entries sorted by subject."""
     digests = {"name": "name", "factsDigest": "facts_digest"}
     clusters = [
         {key: value for key, name in digests.items() if (value := getattr(cluster, name))}

@@ -1,4 +1,4 @@
-"""A run and a baseline → which results are new, which entries hold, and which no longer describe the run. Pure."""
+"""A run and a baseline → new results, entries that hold, and entries that are stale. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -15,24 +15,24 @@ from nettests.model.words import Verdict
 from nettests.report.text import plural
 
 _ALLOWED = frozenset({Verdict.RECORDED, Verdict.LIMITED})
-"""What is no deviation by itself; where a newer manifest judges such a check otherwise, nothing of the cluster changed."""
+"""Not deviations: if a newer manifest judges such a check differently, the cluster is the same."""
 SHOWN = 20
-"""Checks that are named; the documents have all."""
+"""How many checks are named; the documents have all."""
 NAMED = 3
-"""Clusters that are named."""
+"""How many clusters are named."""
 
 
 class Fit(StrEnum):
-    """What an entry says of a run."""
+    """How an entry fits a run."""
 
     HOLDS = "holds"
     EXPIRED = "expired"
     GONE = "gone"
     """The run did not plan the check."""
     NOT_JUDGED = "not-judged"
-    """The check was skipped or is unknown: nothing is known of it."""
+    """The check was skipped or is unknown."""
     OTHER_FACTS = "other-facts"
-    """It was accepted on facts that are no longer so."""
+    """It was accepted on facts that have changed."""
     OTHERWISE = "otherwise"
     """The check has another verdict, outcome or deviating member."""
 
@@ -43,7 +43,7 @@ STALE = frozenset({Fit.EXPIRED, Fit.GONE, Fit.OTHER_FACTS, Fit.OTHERWISE})
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """One entry, what it says of the run, and why in words."""
+    """One entry, how it fits the run, and why."""
 
     entry: Entry
     fit: Fit
@@ -52,9 +52,9 @@ class Fitting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineComparison:
-    """A run beside a baseline: entries of deviations that are known, checks that are new or are no longer as accepted.
+    """A run compared with a baseline: entries that hold, checks that are new or changed.
 
-    ``elsewhere`` says that the entries were accepted for another cluster.
+    ``elsewhere`` says if the entries were accepted for another cluster.
     """
 
     file: str
@@ -75,7 +75,7 @@ class BaselineComparison:
         return bool(self.new or self.otherwise or self.expired)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the summary, the counts first."""
+        """Yield the lines of the summary, with the counts first."""
         yield (
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
             f" {len(self.otherwise)} otherwise than accepted, {len(self.expired)} expired"
@@ -91,7 +91,7 @@ class BaselineComparison:
 
 
 def fittings(run: RecordedRun, baseline: Baseline, today: date) -> tuple[Fitting, ...]:
-    """Return what each entry says of a run."""
+    """Return how each entry fits a run."""
     checks = run.by_id
     return tuple(
         Fitting(entry, *_fit(entry, checks.get(entry.check), run, today))
@@ -127,7 +127,7 @@ def compared(run: RecordedRun, baseline: Baseline, today: date) -> BaselineCompa
 
 
 def _current(entries: Iterable[Entry], checks: Mapping[str, RecordedCheck]) -> Iterator[Entry]:
-    """Yield the entries, and for one of a former id each check in its place that deviates, or else the first one."""
+    """Yield the entries; for a former id each deviating check that replaces it, or the first."""
     for entry in entries:
         replacing = list(successors(entry.check, checks)) if is_former(entry.check) else []
         deviating = [check for check in replacing if checks[check].standing in DEVIATING]
@@ -138,9 +138,9 @@ def _current(entries: Iterable[Entry], checks: Mapping[str, RecordedCheck]) -> I
 
 
 def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
-    """Return a sentence if the baseline was accepted for other clusters than the run's; else an empty text.
+    """Return a sentence if the baseline was accepted for other clusters than the run's, or "".
 
-    Facts of one cluster change with each update, so the name decides; the digest only shows whether the facts are the same.
+    Updates change a cluster's facts, so the name decides; the digest shows if facts are equal.
     """
     here = accepted_on(run)
     if not baseline.clusters or here.name in {cluster.name for cluster in baseline.clusters}:
@@ -158,7 +158,7 @@ def elsewhere(run: RecordedRun, baseline: Baseline) -> str:
 def counted(
     comparison: BaselineComparison, verdicts: Mapping[str, Verdict], members: Collection[Verdict]
 ) -> tuple[dict[str, Verdict], set[Verdict]]:
-    """Return the verdicts by which ``--fail-on new`` ends a run: what is known counts as accepted, what is red as failed."""
+    """Return the verdicts for ``--fail-on new``: known failures as accepted, others as failed."""
     accepted = set(comparison.known)
     kept = {
         check: Verdict.PASS if check in accepted and verdict in DEVIATING else verdict
@@ -194,7 +194,7 @@ def _fit(
 
 
 def _difference(entry: Entry, check: RecordedCheck) -> str | None:
-    """Return how a check differs from what was accepted; fewer deviating members are no difference."""
+    """Return how a check differs from what was accepted, if it does; fewer members do not count."""
     if check.standing is not entry.verdict:
         return f"{entry.verdict} → {check.standing}"
     for key in SEEN:

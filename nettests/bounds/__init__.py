@@ -1,7 +1,7 @@
 """Concurrency limits: every number in one place, and the slots that enforce them.
 
-``Bounds`` holds each limit with its unit and its reason; ``Slots`` admits that many at once. Every module that works
-concurrently reads its limit here. This package does not know what the work is.
+``Bounds`` has each limit with its unit and reason; ``Slots`` admits that many at once. Modules that
+work concurrently take their limits from here; this package does not know the work.
 """
 
 from nettests.bounds.amounts import Bounds

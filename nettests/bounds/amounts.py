@@ -1,7 +1,7 @@
 """Every concurrency limit, with its unit and its reason.
 
-A cluster profile can set three of them (``timing.perProbe``, ``execLinux``, ``execWindows``); the others are the same
-for all clusters. Durations are not here: see ``Timing``.
+A cluster profile can set three of them (``timing.perProbe``, ``execLinux``, ``execWindows``).
+Durations are in ``Timing``.
 """
 
 from dataclasses import dataclass
@@ -10,87 +10,87 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.words import OS
 
 SET = Timing()
-"""What a cluster profile says that says nothing."""
+"""The timing of an empty cluster profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much may happen at once; each field says of what."""
+    """How much may happen at once, by field."""
 
     requests: int = 8
-    """API requests that begin at the same time, over one connection: as many as kube-controller-manager's workers of one
-    kind. One that has had no answer for ``request_patience`` only waits, and makes room for the next."""
+    """API requests that start at once on one connection, like the workers of one kind in
+    kube-controller-manager. After ``request_patience`` an unanswered one no longer counts."""
     request_patience: float = 0.25
-    """Seconds: an API server that has nothing else to do answers in milliseconds."""
+    """Seconds: an idle API server answers in milliseconds."""
     requests_open: int = 48
-    """API requests of one connection that are under way, those included that only wait: a slow API server has these
-    to work on and no more."""
+    """API requests under way on one connection, waiting ones included: the most that a slow API
+    server gets."""
     pulls: int = 16
-    """Images that are pulled at the same time, over all nodes; a node pulls them one by one by itself."""
+    """Images pulled at once on all nodes; each node pulls them one by one."""
     starts_per_node: int = 4
-    """Pods of checks' own on one node: Windows nodes make sandboxes slowly."""
+    """Pods of checks' own on one node: Windows nodes create sandboxes slowly."""
     openings: int = 8
-    """Probes whose channels are opened at the same time: each costs handshakes with the API server and a kubelet."""
+    """Probes whose channels are opened at once: each costs API server and kubelet handshakes."""
     host_readings: int = 8
-    """Nodes whose own settings are read at the same time, by a process each."""
+    """Nodes whose settings are read at once, by one process each."""
     calibrations: int = 32
-    """Vantages that answer known questions at the same time, by one process each: most of its time each waits for an answer
+    """Vantages that answer known questions at once, by one process each, mostly waiting for answers
     that must not come."""
     waiting_checks: int = 512
-    """Checks that are waited for at the same time, each by a thread: the other bounds say how many of them run."""
+    """Checks that are waited for at once, by one thread each; other limits say how many run."""
     waiting_services: int = 512
-    """Services and names that are waited for at the same time, each by a thread."""
+    """Services and names that are waited for at once, by one thread each."""
     disruptive: int = 8
-    """Services that come and go at the same time: each change makes the proxy of every node work."""
+    """Services that change at once: every node's proxy processes each change."""
     watchers: int = 16
-    """Nodes of a node pool that watch one Service that changes, each by a thread: each dials some 20 times after every
-    change. Of more nodes, others watch in every run."""
+    """Nodes of a pool that watch one changing Service, by one thread each, with some 20 connections
+    after each change. In larger pools the run's seed chooses them."""
     pods_at_once: int = 30
-    """Pods that one check makes on a node at the same time, each followed by a thread."""
+    """Pods that one check starts on a node at once, each followed by a thread."""
     service_requests: int = 8
-    """Services of many that one check makes or removes at the same time; the connection bounds all requests besides."""
+    """Services that one check creates or removes at once, within the connection's limit."""
     service_dials: int = 4
-    """Of many Services so many are dialled by one probe at the same time, beside others of its node."""
+    """Of a check's many Services, those that one probe dials at once."""
     dials_beside: int = 2
-    """Connections of one probe while a Service changes: one to it, and one to its backend, which shows what is the Service's."""
+    """A probe's connections while a Service changes: to the Service, and to its backend."""
     diagnostic_readings: int = 12
-    """Readings for diagnostics, of the API and of nodes, at the same time."""
+    """Concurrent reads of API and nodes for diagnostics."""
     questions_open: int = 192
-    """Questions over all HTTP channels of a run, those included that only wait: in a fleet of 200 nodes each is polled for
-    5 s at a time while nothing answers, and others have to pass. Eight share a forwarding, whose four file descriptors count against `ulimit -n`."""
+    """Requests on all HTTP channels of a run, waiting ones included: with 200 nodes each is polled
+    for 5 s while silent, and others must pass. Eight share four file descriptors (``ulimit``)."""
     connections_per_check: int = 8
-    """Connections of one check of distribution or affinity that are waited for at the same time."""
+    """Connections of one distribution or affinity check that are waited for at once."""
     polls_per_service: int = 2
-    """Polls of one Service from one probe: where packets are lost, the second may be answered before the first gives up."""
+    """Polls of a Service from one probe: with packet loss, the second may be answered first."""
     processes_per_answer: int = 7
-    """Processes for one answer, beside those that hang: Windows leaks these. If one of three hangs, all of seven do once in
-    2,187 times."""
+    """Processes started for one answer, as some hang on Windows, which leaks them: if one in three
+    hangs, all seven do once in 2,187 times."""
     checks: int = 32
-    """Checks that begin at the same time, over all probes: there are as many as nodes and pairs of nodes, and Services
-    converge meanwhile. One that has had no answer for ``question_patience`` only waits."""
+    """Checks that start at once on all probes: there are as many as nodes and pairs, while Services
+    converge. A check without an answer after ``question_patience`` no longer counts."""
     question_patience: float = 0.5
-    """Seconds after which a question that has no answer yet only waits: two nodes need milliseconds."""
+    """Seconds after which an unanswered request no longer counts: most take milliseconds."""
     question_forbearance: float = 3.0
-    """Seconds to which that grows where a probe answers late: on an overloaded one, more questions make all of them later."""
+    """Its maximum if a probe answers late: more requests would delay an overloaded one."""
     per_probe: int = SET.per_probe
-    """Questions that begin at the same time over one probe's HTTP channel (``timing.perProbe``)."""
+    """Requests that start at once on one probe's HTTP channel (``timing.perProbe``)."""
     exec_linux: int = SET.exec_linux
     """Processes on one Linux node (``timing.execLinux``)."""
     exec_windows: int = SET.exec_windows
     """Processes on one Windows node, where they leak and deadlock (k/k #98102, #124700; ``timing.execWindows``)."""
     process_patience: float = 2.0
-    """Seconds after which a process that has not ended only waits: Windows takes a second or two to start one."""
+    """Seconds after which a process no longer counts: Windows takes one or two to start it."""
     silent_processes: int = 7
-    """Of a node's processes, so many times as many as may be started at once may be waiting for a time-out."""
+    """How many times the limit of starting processes may be waiting for a time-out on a node."""
     handshake_patience: float = 0.25
-    """Seconds after which an exec that is not open yet waits for the API server: a kubelet runs no process before."""
+    """Seconds after which an unopened exec is the API server's delay: nothing runs yet."""
     handshakes: float = 1.5
-    """A node's processes and those whose exec is not open yet are together so many times as many as may be started at
-    once, and no more, however slow the API server is."""
+    """How many times the limit of starting processes a node's processes and unopened execs may
+    reach together, however slow the API server is."""
 
     @classmethod
     def of(cls, timing: Timing) -> "Bounds":
-        """Return the bounds of one cluster: what its profile sets, and the others as they are."""
+        """Return the bounds of one cluster, with those that its profile sets."""
         return cls(
             per_probe=timing.per_probe,
             exec_linux=timing.exec_linux,
@@ -98,9 +98,9 @@ class Bounds:
         )
 
     def processes(self, os: OS) -> int:
-        """Return how many processes may be started at once on a node of this system."""
+        """Return how many processes may start at once on a node of this OS."""
         return self.exec_windows if os is OS.WINDOWS else self.exec_linux
 
     def questions(self, probes: int) -> int:
-        """Return how many questions may begin at once at each of so many probes that are reached over HTTP."""
+        """Return how many requests may start at once at each of ``probes`` probes over HTTP."""
         return max(1, min(self.per_probe, self.questions_open // max(1, probes)))

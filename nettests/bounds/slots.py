@@ -1,9 +1,9 @@
 """Slots: who may start next on a channel, on a node, or at the API server.
 
-``probes.sending`` takes a slot for each request, ``cluster`` for each process and each API request. Starting a
-request costs the cluster something; waiting for its time-out does not. So only requests that started a moment ago
-count against the limit, up to a ceiling set by file descriptors, or by the number of processes on a node. Silence
-therefore blocks nobody.
+``probes.sending`` takes a slot for each request, ``cluster`` for each process and API request.
+Starting a request costs the cluster something; waiting for its time-out does not. So only recently
+started requests count against the limit, up to a ceiling set by file descriptors or by the
+processes on a node: unanswered requests do not block others.
 """
 
 import threading
@@ -18,14 +18,14 @@ from types import TracebackType
 from nettests.bounds.amounts import Bounds
 
 REMEMBERED = 9
-"""The number of recent answers that show how long answers take at present."""
+"""How many recent answers show how long answers take at present."""
 TIMES = 3.0
-"""A request that has waited this many times as long as answers take will hardly get one."""
+"""A request that has waited this many times the usual time will hardly be answered."""
 
 
 @dataclass(slots=True)
 class _Stay:
-    """Since when one thread is inside, and whether its stream is open."""
+    """When a thread entered, and whether its stream is open."""
 
     since: float
     opened: bool
@@ -33,14 +33,14 @@ class _Stay:
 
 @dataclass(slots=True)
 class Slots:
-    """Lets ``at_once`` threads in, in the order of their arrival; safe for threads.
+    """Lets ``at_once`` threads in, in the order of their arrival. Thread-safe.
 
-    A context manager, not re-entrant: a thread holds at most one slot. A thread that entered longer ago than
-    ``patience`` seconds no longer counts, as long as at most ``ceiling`` are inside, and there is room in ``room``, which
-    several may share. With ``handshakes`` something has to be opened first: a thread that entered longer ago than
-    ``opening`` seconds does not count until it calls ``opened``, as long as it and the counting ones are no more than
-    ``handshakes``. With ``forbearance`` late answers (``took``) make patience longer, up to this many seconds: an
-    overloaded end is not silent, and the more is begun, the later everything is answered.
+    A context manager, not re-entrant: a thread holds at most one slot. A thread that entered longer
+    than ``patience`` seconds ago no longer counts, while at most ``ceiling`` are inside and
+    ``room``, which several may share, has room. With ``handshakes`` a stream must be opened first:
+    a thread that entered longer than ``opening`` seconds ago does not count until it calls
+    ``opened``, while it and the counting ones are at most ``handshakes``. With ``forbearance``,
+    late answers (``took``) extend patience up to so many seconds: an overloaded end is not silent.
     """
 
     at_once: int
@@ -53,12 +53,12 @@ class Slots:
     clock: Callable[[], float] = time.monotonic
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: dict[int, threading.Condition] = field(default_factory=dict)
-    """By thread: each is woken separately, as only the first of hundreds of waiting threads may enter."""
+    """By thread: each is woken separately, as only the first of hundreds of threads may enter."""
     _inside: dict[int, _Stay] = field(default_factory=dict)
     """By thread."""
     _queue: deque[int] = field(default_factory=deque)
     first: deque[int] = field(default_factory=deque)
-    """Threads that are let in before the queue."""
+    """Threads that enter before the queue."""
     _took: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def __enter__(self) -> None:
@@ -66,14 +66,14 @@ class Slots:
         self.enter_by(self._queue)
 
     def enter_by(self, queue: deque[int]) -> None:
-        """Wait in one of the queues for the turn of this thread, then for room."""
+        """Wait in a queue for the turn of this thread, then for room."""
         me = threading.get_ident()
         with self._lock:
             queue.append(me)
             turn = self._waiting[me] = threading.Condition(self._lock)
             try:
                 while self._next() != me or (seconds := self._full_for()) is not None:
-                    # Others are woken when they become the first: once the first has entered, or given up.
+                    # Others are woken once they are first: the first has entered or given up.
                     turn.wait(seconds if self._next() == me else None)
                 self._inside[me] = self._new_stay()
             finally:
@@ -91,14 +91,14 @@ class Slots:
             self._waiting[self._next()].notify()
 
     def opened(self) -> None:
-        """Note that the stream of this thread is open: what the slots limit begins now."""
+        """Note that this thread's stream is open: what the slots limit begins now."""
         with self._lock:
             if self.handshakes and (stay := self._inside.get(threading.get_ident())):
                 stay.since, stay.opened = self.clock(), True
                 self._wake_next()
 
     def took(self, seconds: float) -> None:
-        """Note how long an answered request took: a time-out does not show how busy the other end is."""
+        """Note how long an answered request took; a time-out does not show the load."""
         with self._lock:
             self._took.append(seconds)
 
@@ -122,7 +122,7 @@ class Slots:
         return _Stay(since=self.clock(), opened=not self.handshakes)
 
     def _full_for(self) -> float | None:
-        """Return for how many seconds no thread may enter if none leaves; ``None`` if one may enter now."""
+        """Return the seconds until a thread may enter if none leaves; ``None`` if one may now."""
         if len(self._inside) >= self.ceiling:
             return threading.TIMEOUT_MAX
         now, stays, patience = self.clock(), self._inside.values(), self._patience()
@@ -136,14 +136,14 @@ class Slots:
         return None
 
     def _patience(self) -> float:
-        """Return after how many seconds a thread inside only waits: several times as long as answers take."""
+        """Return after how many seconds a thread no longer counts: a few times the usual one."""
         usual = median(self._took) if len(self._took) == REMEMBERED else 0.0
         return max(self.patience, min(self.forbearance, TIMES * usual))
 
 
 @dataclass(frozen=True, slots=True)
 class _Ahead(AbstractContextManager[None]):
-    """The same slots for callers that do not wait in the ordinary queue."""
+    """The same slots, entered through another queue."""
 
     slots: Slots
     queue: deque[int]
@@ -163,19 +163,19 @@ class _Ahead(AbstractContextManager[None]):
 def ahead(slots: AbstractContextManager[object]) -> AbstractContextManager[object]:
     """Return the same limit, entered before all threads in its ordinary queue, if it has one.
 
-    For what takes longest without an answer: begun last, it would delay the end of a run.
+    For requests that take longest without an answer: started last, they would delay the end.
     """
     return _Ahead(slots, slots.first) if isinstance(slots, Slots) else slots
 
 
 def took(slots: AbstractContextManager[object], seconds: float) -> None:
-    """Note how long an answered request took that ``slots`` limit."""
+    """Note how long an answered request took, if ``slots`` use that."""
     if isinstance(slots, Slots):
         slots.took(seconds)
 
 
 def opened(slots: AbstractContextManager[object]) -> None:
-    """Note that the stream of this thread inside ``slots`` is open, if they limit what begins then."""
+    """Note that the stream of this thread inside ``slots`` is open."""
     if isinstance(slots, Slots):
         slots.opened()
 
@@ -183,8 +183,8 @@ def opened(slots: AbstractContextManager[object]) -> None:
 def for_processes(at_once: int, bounds: Bounds) -> Slots:
     """Return the slots of one node's processes.
 
-    A process begins when its exec is open: a kubelet answers the handshake and then runs it. Until then an exec
-    costs the API server something and the node nothing.
+    A process begins when its exec is open: a kubelet answers the handshake and then runs it. Until
+    then an exec costs only the API server something.
     """
     return Slots(
         at_once=at_once,
@@ -196,7 +196,7 @@ def for_processes(at_once: int, bounds: Bounds) -> Slots:
 
 
 def for_batches(bounds: Bounds) -> Slots:
-    """Return the turns of one Pod's processes of several commands: what comes meanwhile is in the next one."""
+    """Return the slots of one Pod's batches of commands: the next batch forms meanwhile."""
     return Slots(at_once=1, patience=bounds.process_patience, ceiling=bounds.silent_processes)
 
 
@@ -206,7 +206,7 @@ def room_for_questions(bounds: Bounds) -> threading.Semaphore:
 
 
 def for_questions(at_once: int, room: threading.Semaphore, bounds: Bounds) -> Slots:
-    """Return the slots of one probe's HTTP channels, which share ``room`` with those of the others."""
+    """Return the slots of one probe's HTTP channels, which share ``room`` with the others."""
     return Slots(
         at_once=at_once,
         patience=bounds.question_patience,
@@ -226,7 +226,7 @@ def for_requests(bounds: Bounds) -> Slots:
 
 
 def for_checks(bounds: Bounds) -> Slots:
-    """Return the slots of all checks that may run beside each other."""
+    """Return the slots of all checks that may run concurrently."""
     return Slots(
         at_once=bounds.checks,
         patience=bounds.question_patience,
@@ -235,6 +235,6 @@ def for_checks(bounds: Bounds) -> Slots:
 
 
 def for_starts(bounds: Bounds) -> Slots:
-    """Return the slots of one node for Pods that checks create; a Pod holds its slot until it is deleted."""
+    """Return a node's slots for Pods that checks create, each held until the Pod is deleted."""
     room = bounds.starts_per_node
     return Slots(at_once=room, patience=threading.TIMEOUT_MAX, ceiling=room)

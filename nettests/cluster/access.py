@@ -1,8 +1,8 @@
 """What probes need of a cluster, in one object: create, wait, open channels.
 
-Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` meets it as a protocol.
-What is listed once of a run's Pods by its label is for Pods that were Ready before: a reboot, a drain or a person may have
-removed them since.
+Joins ``apply``, ``wait`` and ``channels`` over one connection; ``probes`` uses it through a
+protocol. ``standing_pods`` is for Pods that were Ready before: a reboot, a drain or a person may
+have removed them since.
 """
 
 import threading
@@ -45,7 +45,7 @@ Object = dict[str, Any]
 
 @contextmanager
 def _as_channel() -> Iterator[None]:
-    """Turn a failure of the API server into one of the channel that uses it."""
+    """Turn a ``ClusterError`` into the ``ChannelError`` of the channel that uses the API server."""
     try:
         yield
     except ClusterError as error:
@@ -55,7 +55,7 @@ def _as_channel() -> Iterator[None]:
 def standing_pods(
     connection: Connection, namespace: str, names: Collection[str], *, selector: str
 ) -> tuple[dict[str, Object], dict[str, str]]:
-    """Return the Pods of ``names`` that are Ready now, and why the others are not; ``ClusterError`` without an answer."""
+    """Return the Pods of ``names`` that are Ready, and why others are not; or ``ClusterError``."""
     listed = connection.items(f"/api/v1/namespaces/{namespace}/pods", labelSelector=selector)
     pods = {pod["metadata"]["name"]: pod for pod in listed}
     why = {name: _why_not(pods.get(name)) for name in names}
@@ -94,7 +94,7 @@ def _sent(
 
 @dataclass(slots=True)
 class Access:
-    """The cluster of one run; safe for threads."""
+    """The cluster of one run. Thread-safe."""
 
     connection: Connection
     ownership: Ownership | None = None
@@ -102,7 +102,7 @@ class Access:
     created: CreatedObjects = field(default_factory=CreatedObjects)
     """The created objects, to remove at the end of the run."""
     ended: threading.Event = field(default_factory=threading.Event)
-    """Its clean-up has begun: what checks still want to create would be left, in a namespace of others."""
+    """Set when clean-up begins: objects created later would be left in an existing namespace."""
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -118,13 +118,13 @@ class Access:
         return stored
 
     def dry_run(self, item: Object) -> tuple[int, str]:
-        """Request an object to be created without being stored; return status and body unchanged."""
+        """Send a dry-run creation; return status and body unchanged."""
         with _as_channel():
             answer = dry_run(self.connection, item)
         return answer.status, answer.text
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
-        """Read an object, a list or a log; return status and body, also of a refusal."""
+        """Read an object, list or log; return status and body, or the message of a refusal."""
         try:
             return 200, self.connection.request("GET", path, query=query).text
         except ApiError as error:
@@ -133,11 +133,11 @@ class Access:
             raise ChannelError(error.message) from error
 
     def delete(self, path: str) -> None:
-        """Delete an object, and what belongs to it; one that is gone already is no error."""
+        """Delete an object and its dependents; no error if it is gone."""
         self.connection.delete(path, propagation=BACKGROUND)
 
     def update(self, path: str, item: Object) -> None:
-        """Replace an object by this state of it."""
+        """Replace an object."""
         self.connection.request("PUT", path, body=item)
 
     wait_for_pods = _sent(wait_for_pods)
@@ -155,7 +155,7 @@ class Access:
     wait_gone = _sent(wait_gone, _as_channel)
 
     def read_port(self, namespace: str, pod: str, port: int, *, timeout: float) -> str:
-        """Return what a pod's server sends by itself over a port-forward."""
+        """Return what a Pod's server sends unprompted over a port-forward."""
         return PortForward(self.connection, namespace, pod, port).read(timeout=timeout)
 
     def pod_proxy(self, namespace: str, pod: str, port: int) -> HttpChannel:
@@ -167,7 +167,7 @@ class Access:
         return PortForward(self.connection, namespace, pod, port)
 
     def open_exec(self, namespace: str, pod: str, container: str, *, node: str, os: OS) -> Exec:
-        """Return a channel that runs processes; those on the same ``node`` share its limit."""
+        """Return a channel that runs processes; channels to the same ``node`` share its limit."""
         with self._lock:
             bounds = self.connection.bounds
             slots = self._slots.setdefault(node, for_processes(bounds.processes(os), bounds))
@@ -176,9 +176,9 @@ class Access:
     def open_http(
         self, namespace: str, pod: str, port: int, execute: ExecChannel, *, timeout: float
     ) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
-        """Return the probe's channels, the first that passed its self-check in front."""
+        """Return the probe's channels, the first that passed its self-check in front, and notes."""
         candidates: list[HttpChannel] = [
-            # A forwarding that stays open carries any number of requests for one API request.
+            # A port-forward that stays open carries any number of requests for one API request.
             PortForward(self.connection, namespace, pod, port),
             PodProxy(self.connection, namespace, pod, port),
             ExecCurl(execute, port, pod),

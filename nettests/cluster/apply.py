@@ -1,9 +1,10 @@
 """Create the objects of a run, find them by their labels, and delete single objects.
 
-At the end of a run what it created is removed, and nothing else; ``collect`` removes what dead runs left. The run remembers what it created: an object is deleted if
-it carries the run's labels and its UID is one that this process created. A namespace of its own is deleted as a
-whole, unless another run holds it. Of Pods that no kubelet has acted on nothing was started, and a silent kubelet would never
-confirm their deletion: they are removed at once. ``wait`` waits for Pods.
+At the end of a run only what it created is removed; ``collect`` removes what dead runs left. An
+object is deleted if it carries the run's labels and a UID that this process created. The run's own
+namespace is deleted as a whole, unless another run holds it. Pods that no kubelet has acted on have
+started nothing, and a silent kubelet would never confirm their deletion: they are deleted at once.
+``wait`` waits for Pods.
 """
 
 import time
@@ -25,7 +26,7 @@ Object = dict[str, Any]
 
 POLL_SECONDS = 0.2
 LONGEST_POLL_SECONDS = 1.0
-"""A namespace takes some ten seconds to go on a real cluster."""
+"""On a real cluster a namespace takes some ten seconds to be removed."""
 ACCOUNT_SECONDS = 15.0
 
 COLLECTIONS: dict[str, tuple[str, str]] = {
@@ -35,15 +36,15 @@ COLLECTIONS: dict[str, tuple[str, str]] = {
     "NetworkPolicy": ("/apis/networking.k8s.io/v1", "networkpolicies"),
     "Lease": ("/apis/coordination.k8s.io/v1", "leases"),
 }
-"""The kinds that a run creates in its namespace; in an existing namespace they are removed one by one, in
-this order: workloads before their Pods, which they would recreate, the NetworkPolicy once its Pods are
-gone, and the Lease last, because it says that the run is alive."""
+"""The kinds that a run creates in its namespace. In an existing namespace they are removed in this
+order: workloads before their Pods, which they would recreate, the NetworkPolicy after its Pods, and
+the Lease last, as it says that the run is alive."""
 
 
 OPTIONAL = frozenset({*Workload, "NetworkPolicy"})
-"""Kinds that a run creates only if it may also list and delete them: without that permission there are none."""
+"""Kinds that a run creates only if it may also list and delete them."""
 _NONE_THERE = frozenset({403, 404})
-"""Statuses for a list of such a kind: it is not allowed, or the cluster is older than the kind."""
+"""Statuses of a list of such a kind: not allowed, or the cluster is older than the kind."""
 _OWNED = {"EndpointSlice": ("/apis/discovery.k8s.io/v1", "endpointslices")}
 """The kinds that are removed with their owner, a Service of the run."""
 
@@ -52,7 +53,7 @@ def path_of(item: Object) -> str:
     """Return the collection that an object is created in."""
     if item["kind"] == "Namespace":
         return "/api/v1/namespaces"
-    if item["kind"] == "Secret":  # only in the run's own namespace, with which it is removed
+    if item["kind"] == "Secret":  # only in the run's own namespace, and removed with it
         return f"/api/v1/namespaces/{item['metadata']['namespace']}/secrets"
     return collection(item["kind"], item["metadata"]["namespace"])
 
@@ -77,7 +78,7 @@ def create(connection: Connection, item: Object) -> Object:
 
 
 def _create(connection: Connection, item: Object) -> Object:
-    """Create an object; a pod waits for the default ServiceAccount of a new namespace."""
+    """Create an object; a Pod waits for the default ServiceAccount of a new namespace."""
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
         try:
@@ -91,9 +92,9 @@ def _create(connection: Connection, item: Object) -> Object:
 
 
 def dry_run(connection: Connection, item: Object) -> Answer:
-    """Request an object to be created without being stored, and return the answer whatever it is.
+    """Send a dry-run creation, and return the answer, whatever it is.
 
-    Like ``create`` it waits for the default ServiceAccount of a new namespace.
+    Like ``create``, wait for the default ServiceAccount of a new namespace.
     """
     deadline = time.monotonic() + ACCOUNT_SECONDS
     while True:
@@ -134,10 +135,10 @@ def _owned(connection: Connection, path: str, run: str | None) -> list[Object]:
 
 
 def delete_object(connection: Connection, item: Object) -> None:
-    """Delete exactly this object, by its uid; it is no error if it is already gone.
+    """Delete exactly this object, by its UID; no error if it is gone.
 
-    A Lease is deleted only in the version that was read: another run may have taken it over, which keeps its uid.
-    A workload stays until its Pods are gone: waiting for its end is waiting for theirs.
+    A Lease is deleted only in the version that was read: another run may have taken it over, which
+    keeps its UID. A workload remains until its Pods are gone, so waiting for it waits for them.
     """
     meta = item["metadata"]
     version = meta["resourceVersion"] if item["kind"] == "Lease" else None
@@ -147,12 +148,12 @@ def delete_object(connection: Connection, item: Object) -> None:
             f"{path_of(item)}/{meta['name']}", uid=meta["uid"], version=version, propagation=first
         )
     except ApiError as error:
-        if error.status != 409:  # another object of that name
+        if error.status != 409:  # 409: another object has that name
             raise
 
 
 def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> None:
-    """Wait until nothing is ``left``; ``ClusterError`` names what is still there after ``seconds``."""
+    """Wait until nothing is ``left``; ``ClusterError`` if something is after ``seconds``."""
     deadline, pause = time.monotonic() + seconds, POLL_SECONDS
     while items := left():
         if time.monotonic() > deadline:
@@ -170,9 +171,9 @@ Key = tuple[str, str, str]
 
 @dataclass(slots=True)
 class CreatedObjects:
-    """What a run created: the UID by kind, namespace and name, as soon as it is known.
+    """What a run created: UIDs by kind, namespace and name, as soon as they are known.
 
-    The object may exist although the answer was lost: then the name and the marks have to identify it.
+    After a lost answer the object may exist without a known UID: name and marks identify it.
     """
 
     _uids: dict[Key, set[str | None]] = field(default_factory=dict)
@@ -188,7 +189,7 @@ class CreatedObjects:
         uids.add(stored["metadata"].get("uid"))
 
     def any_of(self, kind: str) -> bool:
-        """Whether the run had an object of that kind created, or tried to."""
+        """Whether the run created an object of that kind, or tried to."""
         return any(created_kind == kind for created_kind, _, _ in self._uids)
 
     def holds(self, item: Object) -> bool:
@@ -214,16 +215,16 @@ def delete_run(
     wait: float,
     namespace: str | None = None,
 ) -> None:
-    """Delete the run's namespaces, or its objects in an existing ``namespace``, and wait until they are gone.
+    """Delete the run's namespaces, or its objects in an existing ``namespace``, and wait.
 
-    ``ClusterError`` for what still exists after ``wait`` seconds, or belongs to another run now.
+    ``ClusterError`` for what still exists after ``wait`` seconds, or now belongs to another run.
     """
     if namespace is not None:
         _delete_objects(connection, marks, created, namespace, wait)
         return
 
     def delete(item: Object) -> str:
-        """Delete a namespace, or the run's objects in it; return the run that holds it now, if it is another one."""
+        """Delete a namespace, or only the run's objects if another run holds it; return that."""
         name = item["metadata"]["name"]
         lease = read_lease(connection, name)
         if lease is None or holder_of(lease) == marks.run:
@@ -265,7 +266,7 @@ def _delete_objects(
         left = partial(_objects, connection, marks, created, kind, namespace)
         delete = partial(_deleted, connection, left)
         delete()
-        # A Lease that was renewed between read and deletion still exists, and is tried again.
+        # A Lease that was renewed between read and deletion still exists: try again.
         wait_gone(delete if kind == "Lease" else left, kind.lower(), wait)
 
 
@@ -291,8 +292,8 @@ def _objects(
 def delete_unacknowledged(
     connection: Connection, marks: Ownership, created: CreatedObjects, namespace: str
 ) -> None:
-    """Delete these Pods without a grace period, each only in the version read: one that a kubelet has accepted meanwhile stays."""
-    with suppress(ClusterError):  # the removal of the rest finds and names what stays
+    """Delete Pods that no kubelet has acted on at once, unless one has accepted them meanwhile."""
+    with suppress(ClusterError):  # the later removal reports what is left
         for pod in owned_objects(connection, "Pod", marks.run, namespace):
             if Ownership.of(pod) == marks and created.holds(pod) and is_unacknowledged(pod):
                 seen = {key: pod["metadata"][key] for key in ("uid", "resourceVersion")}

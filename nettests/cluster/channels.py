@@ -1,8 +1,8 @@
-"""Control channels to a resident probe's HTTP server: pod proxy, exec, and the choice between them.
+"""Control channels to a probe's HTTP server: pod proxy, exec, and the choice between them.
 
-No channel is independent of every flow (the pod proxy is API server → pod, port-forward on Windows is host → local
-pod), so each probe uses the first channel that passes a self-check, with the next one as its fallback.
-``port_forward`` is tried first. A channel carries requests; it does not know what is tested.
+No channel is independent of every flow (the pod proxy is API server → Pod, port-forward on Windows
+is host → local Pod), so each probe uses the first channel that passes a self-check, with the next
+one as its fallback. ``port_forward`` is tried first. Channels do not know what is tested.
 """
 
 import re
@@ -23,9 +23,9 @@ PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
 """How often the better channels of a probe are checked again."""
 COMMAND_LINE = 32_000
-"""Characters of an argument: Windows' command lines end at 32,767 (CreateProcessW)."""
+"""The most characters of an argument: Windows limits a command line to 32,767 (CreateProcessW)."""
 OWN_TROUBLE = frozenset({429, 500})
-"""Statuses about the API server itself; 502 to 504 are about the pod behind it."""
+"""Statuses about the API server itself; 502 to 504 are about the Pod behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PodProxy:
     name: str = "pod-proxy"
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Request ``path``; one kept-alive connection per thread, reopened once if it was stale."""
+        """Request ``path`` over one keep-alive connection per thread."""
         url = f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy{path}"
         try:
             silences = (self.connection.timing.api_connect, timeout)
@@ -55,12 +55,12 @@ class PodProxy:
         return HttpAnswer(status=answer.status, body=answer.text)
 
     def close(self) -> None:
-        """Do nothing: only the connection itself holds something open."""
+        """Do nothing: only the connection to the API server is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecCurl:
-    """The fallback: ``curl`` inside the pod reaches the probe at its loopback address."""
+    """The fallback: ``curl`` inside the Pod reaches the probe on loopback."""
 
     execute: ExecChannel
     port: int
@@ -82,7 +82,7 @@ class ExecCurl:
         return curl_answer(answer.stdout)
 
     def close(self) -> None:
-        """Do nothing: nothing is held open."""
+        """Do nothing: nothing is open."""
 
 
 def curl_answer(text: str) -> HttpAnswer:
@@ -96,17 +96,18 @@ def curl_answer(text: str) -> HttpAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """The channels of one probe in the order of use, and the result of the self-check."""
+    """The channels of one probe in order of use, and the failures of its self-checks."""
 
     channels: tuple[HttpChannel, ...]
     notes: tuple[str, ...] = ()
 
 
 def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
-    """Return the candidates, working ones first; ``ChannelError`` when none works by ``deadline``.
+    """Return the candidates, working ones first; ``ChannelError`` if none works by ``deadline``.
 
-    The self-check requests ``/hostname``, so that it also proves which pod answers. A server that does not listen
-    yet fails all: if one candidate works, those before it are checked again. Those behind it are fallbacks.
+    The self-check of ``/hostname`` also proves which Pod answers. A server that does not listen yet
+    fails all: once one candidate works, those before it are checked again. Those behind it are
+    fallbacks.
     """
     while True:
         index, notes = _first_working(candidates, hostname)
@@ -137,7 +138,7 @@ def _first_working(
 
 @dataclass(slots=True)
 class Climbing:
-    """A channel that was not the first choice; better ones are checked again now and then, and used once they work."""
+    """A channel that was not the first choice; it is replaced once a better one works."""
 
     channel: HttpChannel
     better: Sequence[HttpChannel]
@@ -155,7 +156,7 @@ class Climbing:
         return self.channel.name
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Request ``path`` over the best working channel; one thread at a time looks for a better one."""
+        """Request ``path`` over the best working channel; one thread at a time checks others."""
         if self.better and time.monotonic() > self._due and self._lock.acquire(blocking=False):
             try:
                 self._climb()

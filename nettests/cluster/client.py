@@ -1,7 +1,7 @@
-"""The HTTP client of the Kubernetes library, with our user agent, a deadline for each response, and a limit of its size.
+"""The Kubernetes library's HTTP client, with our user agent, a deadline and a size limit.
 
-``connection`` lends one to each thread. A peer that never stops sending must not fill the memory: a larger response raises
-``TooBigError``, which is not retried, and the caller closes the connection. Nothing here knows what is tested.
+``connection`` lends one to each thread. A peer that never stops sending must not fill the memory: a
+larger response raises ``TooBigError``, which is not retried, and the caller closes the connection.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ USER_AGENT = "nettests"
 
 
 class Client(client.ApiClient):  # type: ignore[misc]  # the library has no types
-    """One client; ``patience`` is the deadline of the answer that is being read, ``headers`` go with every request."""
+    """A client; ``patience`` is the deadline of its answer, ``headers`` go with every request."""
 
     def __init__(
         self, configuration: client.Configuration, headers: Sequence[tuple[str, str]] = ()
@@ -31,7 +31,7 @@ class Client(client.ApiClient):  # type: ignore[misc]  # the library has no type
         timely(self.rest_client.pool_manager, self.patience)
 
     def param_serialize(self, *arguments: Any, **named: Any) -> tuple[Any, ...]:
-        """Return the parts of a request; unlike the library's own, its headers may have a name more than once."""
+        """Return the parts of a request, with all headers, even repeated ones."""
         method, url, headers, *rest = super().param_serialize(*arguments, **named)
         several = HTTPHeaderDict(headers)
         for name, value in self._headers:
@@ -43,7 +43,7 @@ PIECE = 65536
 
 
 def whole(read: Callable[[int], bytes], most: int, what: str) -> bytes:
-    """Return all that ``read`` returns until it returns nothing; ``TooBigError`` above ``most`` bytes."""
+    """Read to the end and return all bytes; ``TooBigError`` above ``most`` bytes."""
     pieces, size = [], 0
     while piece := read(PIECE):
         size += len(piece)
@@ -71,7 +71,7 @@ def lines(response: urllib3.BaseHTTPResponse, most: int, what: str) -> Iterator[
 
 
 def too_big(what: str, most: int) -> TooBigError:
-    """Return the error for people."""
+    """Return the error for too large a response."""
     return TooBigError(
         f"{what} is larger than {spelled(most)}, and was not read to its end",
         hint="is it what it should be? nothing that this tool reads is as large",

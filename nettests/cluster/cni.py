@@ -1,8 +1,8 @@
 """Read the network plugin: its backend and overlay settings, and each node's driver.
 
-Pure. ``plugins`` recognises the plugin; the backend is in its ConfigMap or its DaemonSet's variables; the driver follows
-from the backend, a node annotation, the managed service, or the plugin itself if it makes only one type of network.
-Anything else is unknown unless the cluster profile states it.
+Pure. ``plugins`` recognises the plugin; the backend is in its ConfigMap or its DaemonSet's
+variables; the driver follows from the backend, a node annotation, the managed service, or a plugin
+with only one type of network. Everything else is unknown unless the cluster profile states it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ T = TypeVar("T")
 Object = dict[str, Any]
 
 AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
-"""The label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""
+"""A label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""
 FLANNEL_DATA = "flannel.alpha.coreos.com/backend-data"
 FLANNEL_KEY = "net-conf.json"
 HYBRID_OVERLAY = "k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac"
-"""OVN-Kubernetes writes it on Windows nodes, which run an overlay network (hybrid overlay)."""
+"""An annotation of Windows nodes by OVN-Kubernetes, whose network is an overlay there."""
 CALICO_TUNNEL = "projectcalico.org/IPv4VXLANTunnelAddr"
-"""Calico writes it on nodes that have a VXLAN device."""
+"""An annotation by Calico on nodes that have a VXLAN device."""
 
 
 def flannel_network(config_map: Object | None) -> Object:
-    """Return Flannel's ``net-conf.json``; empty if there is none or it is no JSON object."""
+    """Return Flannel's ``net-conf.json``, empty if it is missing or no JSON object."""
     try:
         loaded = read_json(data_of(config_map).get(FLANNEL_KEY, ""))
     except ValueError:
@@ -40,7 +40,7 @@ def flannel_network(config_map: Object | None) -> Object:
 
 
 def flannel_config_map(config_maps: Mapping[str, Object]) -> tuple[str, Object]:
-    """Return the name and the object of Flannel's ConfigMap: the first that has its file."""
+    """Return the name and object of the first ConfigMap with Flannel's file."""
     having = ((name, item) for name, item in config_maps.items() if FLANNEL_KEY in data_of(item))
     return next(having, ("kube-flannel/kube-flannel-cfg", {}))
 
@@ -81,7 +81,7 @@ def _backend(plugin: Fact[str], objects: PluginObjects) -> Fact[str]:
 
 
 def _flannel_backend(objects: PluginObjects) -> Fact[str]:
-    """Return Flannel's backend: of its ConfigMap, or of its annotations on all nodes that have one."""
+    """Return Flannel's backend from its ConfigMap, or from annotations if all nodes agree."""
     name, config_map = flannel_config_map(objects.config_maps)
     kind = _backend_of(config_map).get("Type")
     if isinstance(kind, str) and kind:
@@ -103,7 +103,7 @@ def _backend_of(config_map: Object) -> Object:
 
 
 def _azure_backend(nodes: Sequence[Object]) -> Fact[str]:
-    """Return the kind of Pod network that AKS writes on its nodes; nodes of other installations have no such label."""
+    """Return the kind of Pod network in AKS's node label; other installations have none."""
     for node in nodes:
         kind = (node["metadata"].get("labels") or {}).get(AZURE_NETWORK)
         if kind:
@@ -124,7 +124,7 @@ def _vxlan(plugin: str | None, objects: PluginObjects) -> tuple[Fact[int], Fact[
 
 
 def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
-    """Return the network id that flanneld writes on its nodes, from release 0.14 on."""
+    """Return the network id that flanneld writes on its nodes since release 0.14."""
     # sample: flannel.alpha.coreos.com/backend-data: {"VNI":4096,"VtepMAC":"00:15:5d:a1:d1:75"}
     for node in objects.nodes:
         try:
@@ -138,7 +138,7 @@ def _annotated_id(objects: PluginObjects, before: Fact[int]) -> Fact[int]:
 
 
 def _nat_outgoing(plugin: str | None, pools: Sequence[Object]) -> Fact[bool]:
-    """Return whether Calico's pools in use want the node's address outside; unknown where they differ in it."""
+    """Return whether Calico's enabled pools use the node's address outside, if they agree."""
     wanted = {
         bool(spec.get("natOutgoing"))
         for pool in pools
@@ -150,7 +150,7 @@ def _nat_outgoing(plugin: str | None, pools: Sequence[Object]) -> Fact[bool]:
 
 
 def _stated(value: T | None, key: str) -> Fact[T]:
-    """Return the settings in files of the nodes, which the API does not show."""
+    """Return a setting in files of the nodes, which the API does not show."""
     if value is None:
         return unknown(f"the API does not tell it; state {key} in the cluster profile")
     return known(value, STATED)
@@ -163,7 +163,7 @@ def driver_of(
     stated: StatedFacts,
     platform: Fact[str] = NOT_READ,
 ) -> Fact[str]:
-    """Return the driver (type of HNS network) of a node."""
+    """Return the driver (the type of HNS network) of a node."""
     if os is not OS.WINDOWS:
         return unknown("a driver is a matter of Windows nodes")
     if stated.cni_driver:

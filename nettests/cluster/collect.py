@@ -1,8 +1,8 @@
-"""Remove the objects of a dead run, but only those that were listed, and only if nothing has changed since.
+"""Remove the objects of a dead run, only those that were listed, and only if nothing has changed.
 
-``leftovers`` finds dead runs; time passes before the removal. So each run is checked again, its Lease is updated
-only if it was not updated since, and every deletion names the UID that was listed. A run that renews its Lease meanwhile
-keeps its objects, or sees the mark on its Lease and ends.
+``leftovers`` finds dead runs; time passes before the removal. So each run is checked again, its
+Lease is only marked if it was not updated, and every deletion names the listed UID. A run that
+renews its Lease meanwhile keeps its objects, or sees the mark on its Lease and ends.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,9 +21,10 @@ Object = dict[str, Any]
 def remove(
     connection: Connection, places: Sequence[Leftover], *, wait: float, ignore: Collection[str] = ()
 ) -> dict[str, str]:
-    """Remove everything that one run left, and wait until it is gone; return by namespace why something stays.
+    """Remove all that one run left, and wait; return by namespace why something remains.
 
-    ``places`` are all that ``find`` returned for the run. If its first one has to stay, or has changed, all stay.
+    ``places`` are all that ``find`` returned for the run. If the first must stay or has changed,
+    all stay.
     """
     try:
         versions, problems = _unchanged(connection, places, ignore)
@@ -55,7 +56,7 @@ def remove(
 def _unchanged(
     connection: Connection, places: Sequence[Leftover], ignore: Collection[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the versions of the run's own namespaces, and what has changed; ``ClusterError`` if all have to stay."""
+    """Return the versions of the run's namespaces, and what has changed; or ``ClusterError``."""
     if kept := [place for place in places if not place.removable]:
         raise ClusterError(kept[0].reason)
     run = places[0].ownership.run
@@ -65,7 +66,7 @@ def _unchanged(
     for place in look_at(connection, namespaces, ignore=ignore, counts=True):
         item, name = current.get(place.namespace), place.namespace
         if item is None:
-            continue  # it is gone
+            continue  # already removed
         versions[name] = item["metadata"]["resourceVersion"]
         if item["metadata"]["uid"] != place.uid or Ownership.of(item) != place.ownership:
             problems[name] = f"namespace {name} is not the one that was looked at"
@@ -93,7 +94,7 @@ def _mark_collected(connection: Connection, leftover: Leftover) -> Object | None
                 f"the Lease in namespace {leftover.namespace} was renewed or taken: its run lives"
             ) from error
         if error.status == 404 and leaving:
-            return None  # it was removed with its namespace; its run ends when it finds none
+            return None  # removed with its namespace; without a Lease its run ends
         if error.status == 404:
             raise ClusterError(
                 f"the Lease in namespace {leftover.namespace} is gone: somebody else removes this run"

@@ -1,4 +1,4 @@
-"""Choose a cluster and open a connection to it; report what is wrong with either before anything else.
+"""Choose a cluster and open a connection to it; report first if either does not work.
 
 Every command that reads a cluster starts here. ``connection`` sends the later requests.
 """
@@ -17,14 +17,14 @@ def connect(
     context: str | None,
     timing: Timing | None = None,
 ) -> Connection:
-    """Choose a context, connect and request the version, so that errors show before anything else."""
+    """Choose a context, connect and request the version, so that errors show at once."""
     connection = Connection(choose(kubeconfig, context), timing)
     server_version(connection)
     return connection
 
 
 def server_version(connection: Connection) -> tuple[KubernetesVersion, str]:
-    """Return the API server's version, comparable and as it spells it (``gitVersion``); run once a connection."""
+    """Return the API server's version, parsed and as ``gitVersion``; requested only once."""
     if connection.version is None:
         connection.version = str(connection.get("/version").get("gitVersion", ""))
     text = connection.version

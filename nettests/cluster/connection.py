@@ -1,7 +1,7 @@
-"""Talk to the API server: one client per thread, bounded time-outs and retries, errors in plain words.
+"""Talk to the API server: one client per thread, bounded time-outs and retries, readable errors.
 
-Objects are dictionaries, the form in which they are recorded and reported. The caller decides what a 404 or a 409
-means; every other failure is a ``ClusterError``.
+Objects are dictionaries, as they are recorded and reported. Callers decide what a 404 or 409 means;
+every other failure is a ``ClusterError``.
 """
 
 import math
@@ -57,14 +57,14 @@ JSON = "application/json"
 BACKGROUND, FOREGROUND = "Background", "Foreground"
 """How dependents of a deleted object are removed: after it, or before."""
 WATCH_END_SECONDS = 10.0
-"""Seconds that a server may take to end a watch after its time."""
+"""How long a server may take to end a watch after its time-out."""
 METADATA = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
-"""Lists of metadata alone; whole objects from an aggregated API that has no other form."""
+"""Lists of metadata only; whole objects from aggregated APIs that cannot do that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handshake:
-    """What opens a WebSocket, with the current credentials."""
+    """The request that opens a WebSocket, with the current credentials."""
 
     configuration: client.Configuration
     url: str
@@ -73,7 +73,7 @@ class Handshake:
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request; without a ``timeout`` of its caller it has the profile's."""
+    """One request; without a ``timeout`` it has the profile's time-outs."""
 
     method: str
     path: str
@@ -83,14 +83,14 @@ class ApiRequest:
     accept: str = JSON
 
     def __str__(self) -> str:
-        """Return it as errors name it."""
+        """Return the request as errors name it."""
         return f"{self.method} {self.path}"
 
 
 class Connection:
     """One cluster, for any number of threads.
 
-    Threads never share a client at the same time: a kept-alive connection is serial.
+    Threads never share a client at the same time: a keep-alive connection is serial.
     """
 
     def __init__(self, chosen: Chosen, timing: Timing | None = None) -> None:
@@ -98,12 +98,12 @@ class Connection:
         self.timing = timing or Timing()
         self.bounds = Bounds.of(self.timing)
         self.version: str | None = None
-        """The API server's ``gitVersion``, once it was read."""
+        """The API server's ``gitVersion``, once read."""
         self.server = chosen.configuration.host
         self._configuration = chosen.configuration
         self._impersonation = chosen.impersonation
         self.sent = Sent()
-        """Requests and handshakes of streams, tries and watches included."""
+        """Counts requests and handshakes of streams, including retries and watches."""
         self.shared: dict[str, SharedWatch] = {}
         self._idle: list[Client] = []
         self.under_way = UnderWay()
@@ -114,7 +114,7 @@ class Connection:
 
     @contextmanager
     def borrowed(self) -> Iterator[Client]:
-        """Lend a client to one thread; an idle one keeps its connection alive. ``ClosedError`` once all are closed."""
+        """Lend a client to one thread, an idle one if possible; ``ClosedError`` after ``close``."""
         if self.under_way.over.is_set():
             raise ClosedError(f"the connection to {self.server} was closed: the run is over")
         with self._lock:
@@ -132,7 +132,7 @@ class Connection:
                 lent.close()
 
     def close(self) -> None:
-        """Close every connection, begin no other, and cut what is under way. May be called twice."""
+        """Close every connection, open no other, and cut running requests. May be called twice."""
         self.under_way.end()
         with self._lock:
             idle, self._idle = self._idle, []
@@ -148,7 +148,7 @@ class Connection:
         return self._items(path, query, JSON)
 
     def metadata(self, path: str) -> list[Object]:
-        """Read the metadata of all items of a list: contents of Secrets do not leave the server."""
+        """Read the metadata of all items of a list: contents of Secrets stay on the server."""
         return self._items(path, {}, METADATA)
 
     def metadata_of(self, path: str) -> Object:
@@ -175,7 +175,7 @@ class Connection:
         return self.request("GET", path, query=query).text
 
     def create(self, path: str, body: Object) -> Object:
-        """Create an object; a retry after a lost answer may raise 409 (the caller recognises its own object)."""
+        """Create an object; a retry after a lost answer may raise 409 for the own object."""
         return self._object(self.request("POST", path, body=body))
 
     def delete(
@@ -186,10 +186,10 @@ class Connection:
         version: str | None = None,
         propagation: str | None = None,
     ) -> None:
-        """Delete an object; one that is gone is no error.
+        """Delete an object; no error if it is gone.
 
-        With ``uid`` or ``version`` only exactly that object, or that version of it: 409 for any other.
-        ``propagation`` says how its dependents are removed: each kind has its own default.
+        With ``uid`` or ``version`` only exactly that object or version is deleted: 409 for any
+        other. ``propagation`` says how dependents are removed; each kind has its own default.
         """
         conditions = {"uid": uid, "resourceVersion": version}
         stated = {key: value for key, value in conditions.items() if value}
@@ -223,10 +223,10 @@ class Connection:
         retried: Collection[int] = RETRIED,
         most: int | None = None,
     ) -> Answer:
-        """Send a request until its answer is one that a retry cannot improve; return the last one.
+        """Send a request until a retry cannot improve the answer; return the last one.
 
-        With the caller's own ``timeout`` a time-out is an answer, and nothing is retried. At most ``most``
-        bytes are read.
+        With the caller's own ``timeout``, a time-out raises and nothing is retried. At most
+        ``most`` bytes are read.
         """
         tries = self.tries()
         while True:
@@ -247,15 +247,15 @@ class Connection:
                 return answer
 
     def tries(self, until: float = math.inf) -> Tries:
-        """Return the tries of a request, or of a handshake; none begins after ``until``."""
+        """Return the tries of a request or handshake; none begins after ``until``."""
         return Tries(self.timing, self._credentials, self._random, self.under_way, until)
 
     def send(self, request: ApiRequest, most: int | None = None) -> Answer:
         """Send a request once and return the answer, whatever its status.
 
-        The sum of the caller's time-outs, like the profile's ``api_answer``, limits the answer as a whole.
-        ``Bounds.requests`` limits how many requests are under way; those with the caller's time-outs, which may
-        involve more than the API server, have the caller's limits.
+        The caller's time-outs together, or the profile's ``api_answer``, limit the whole answer.
+        ``Bounds.requests`` limits concurrent requests, except those with the caller's time-outs,
+        which may involve more than the API server.
         """
         timeout = request.timeout
         silences = timeout or (self.timing.api_connect, self.timing.api_read)
@@ -288,8 +288,8 @@ class Connection:
     ) -> Generator[Object, None, None]:
         """Yield watch events (``type``, ``object``) until the server ends the watch.
 
-        A watch that cannot be opened, or breaks off, is a ``ClusterError``: the caller lists again. So is one that
-        the server did not end within ``WATCH_END_SECONDS`` after its time.
+        ``ClusterError`` if a watch cannot be opened, breaks off, or is not ended within
+        ``WATCH_END_SECONDS`` after its time: the caller lists again.
         """
         query = {**query, "watch": True, "timeoutSeconds": max(1, int(seconds))}
         longest = max(1, seconds) + WATCH_END_SECONDS
@@ -346,10 +346,10 @@ class Connection:
         return opened
 
     def handshake(self, path: str, query: Sequence[tuple[str, str]]) -> Handshake:
-        """Return what opens a WebSocket at ``path``, with the current credentials.
+        """Return the request that opens a WebSocket at ``path``, with the current credentials.
 
-        It is built from the client's own parts: its generated API classes, which would do the same, import all
-        models of Kubernetes, and that costs each of our commands two seconds.
+        The library's generated API classes would do the same, but import all models of Kubernetes,
+        which takes two seconds.
         """
         self.sent.count(kind_of("GET", path))
         with self.borrowed() as lent:

@@ -1,7 +1,7 @@
-"""Read a Corefile: the zones of CoreDNS's kubernetes plugin, and whether it serves records of Pods. Pure.
+"""Read a Corefile: domains and Pod records of CoreDNS's kubernetes plugin. Pure.
 
-Source: CoreDNS manual, "Configuration" and plugin kubernetes: zones stand behind the plugin's name, those of the server
-block count where there is none, and networks and reverse zones among them are no names. Comments begin with ``#``.
+Source: CoreDNS manual, "Configuration" and plugin kubernetes: zones follow the plugin's name, or
+the server block's; networks and reverse zones are no domains. Comments begin with ``#``.
 """
 
 import re
@@ -16,12 +16,12 @@ PLUGIN = "kubernetes"
 _REVERSE = (".in-addr.arpa", ".ip6.arpa")
 _PODS = "pods"
 DISABLED = "disabled"
-"""``pods`` where the plugin does not name it."""
+"""The default of ``pods``."""
 
 
 @dataclass(frozen=True, slots=True)
 class KubernetesPlugin:
-    """One configuration of the plugin: its domains, and its mode of records of Pods."""
+    """One configuration of the plugin: its domains, and its mode for Pod records."""
 
     domains: tuple[str, ...]
     pods: str
@@ -29,19 +29,19 @@ class KubernetesPlugin:
 
 @dataclass(frozen=True, slots=True)
 class Corefile:
-    """What a Corefile configures of the plugin, and where it was read or why there is none."""
+    """The plugin's configurations in a Corefile, and its origin or why there is none."""
 
     plugins: tuple[KubernetesPlugin, ...]
     origin: str
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains of all its configurations, each once."""
+        """The domains of all configurations, each once."""
         return tuple(dict.fromkeys(domain for item in self.plugins for domain in item.domains))
 
 
 def corefile_of(config_maps: Mapping[str, dict[str, Any]]) -> Corefile:
-    """Return the first Corefile of a ConfigMap that configures the plugin."""
+    """Return the first Corefile in a ConfigMap that configures the plugin."""
     for name, item in config_maps.items():
         plugins = plugins_of(data_of(item).get(KEY, ""))
         if plugins:
@@ -50,7 +50,7 @@ def corefile_of(config_maps: Mapping[str, dict[str, Any]]) -> Corefile:
 
 
 def plugins_of(text: str) -> tuple[KubernetesPlugin, ...]:
-    """Return each configuration of the plugin in a Corefile, in its order."""
+    """Return each configuration of the plugin in a Corefile, in order."""
     # samples: .:53 {                        cluster.local:53 {
     #              kubernetes cluster.local in-addr.arpa ip6.arpa {      kubernetes
     #                  pods insecure         }

@@ -1,9 +1,10 @@
-"""Count objects that may not be listed: the status of a ResourceQuota says how many a namespace has, and nothing of them.
+"""Count objects that may not be listed, by the status of a ResourceQuota.
 
-RBAC knows no right to metadata alone: whoever may list Secrets may read them. The quota controller counts every kind
-that can be created, listed, watched and deleted, those of CRDs too, as ``count/<resource>`` (Kubernetes documentation,
-"Resource Quotas", object count quota; ``GetQuotableResources`` of its controller). The limit is out of reach, so that
-the quota refuses nothing. It carries the run's marks: what a killed ``gc`` left of it is the run's.
+RBAC has no permission for metadata only: whoever may list Secrets may read them. The quota
+controller counts every kind that can be created, listed, watched and deleted, CRDs included, as
+``count/<resource>`` (Kubernetes documentation, "Resource Quotas"; ``GetQuotableResources``). The
+limit is too high to refuse anything. The quota carries the run's marks, like all that ``gc`` may
+leave.
 """
 
 import time
@@ -22,7 +23,7 @@ _LIMIT = "1000000000"
 def count(
     connection: Connection, namespace: str, marks: Ownership, resources: Iterable[str]
 ) -> dict[str, str]:
-    """Return how many objects of each resource (``secrets``, ``widgets.example.com``) a namespace has.
+    """Return a namespace's number of objects by resource (``secrets``, ``widgets.example.com``).
 
     A resource that was not counted in time is missing. ``ApiError`` if no quota may be created.
     """
@@ -40,7 +41,7 @@ def count(
     try:
         connection.create(folder, marks.marked(quota))
     except ApiError as error:
-        if error.status != 409:  # an answer was lost, and the request repeated
+        if error.status != 409:  # 409: an answer was lost, and the request repeated
             raise
     try:
         used = _used(connection, f"{folder}/{name}", keys)
@@ -50,7 +51,7 @@ def count(
 
 
 def _used(connection: Connection, path: str, keys: Iterable[str]) -> dict[str, Any]:
-    """Return what the quota controller counted: it writes all of it at once."""
+    """Return what the quota controller counted, which it writes all at once."""
     deadline = time.monotonic() + COUNT_SECONDS
     while True:
         status = connection.get(path).get("status") or {}

@@ -1,10 +1,10 @@
-"""The credentials of a kubeconfig's user: read, trimmed, validated and registered as secrets in one place.
+"""The credentials of a kubeconfig's user: read, trimmed, validated and registered as secrets.
 
-``kubeconfig`` calls this before the client library sees the user. What client-go honours is honoured or refused:
-``tokenFile`` before ``token``, both trimmed (client-go, ``transport/token_source.go``), impersonation
-(``transport/round_trippers.go``), exec plugins (``client.authentication.k8s.io``). A plugin that is missing or fails, the
-most frequent first mistake on AKS, EKS and GKE, ends the command with its name, exit code and message. No error holds a
-credential, and no token is cached.
+``kubeconfig`` calls this before the client library sees the user. What client-go supports is
+supported or refused: ``tokenFile`` before ``token``, both trimmed (``transport/token_source.go``),
+impersonation (``transport/round_trippers.go``), exec plugins (``client.authentication.k8s.io``). A
+plugin that is missing or fails, the most frequent first mistake on AKS, EKS and GKE, is reported
+with name, exit code and message. Errors contain no credentials, and no token is cached.
 """
 
 import base64
@@ -27,7 +27,7 @@ from nettests.outside_files import read_text
 from nettests.redaction import Redactor, register
 
 MESSAGE_CHARACTERS = 600
-"""How much of a plugin's own message an error repeats; more is cut in its middle."""
+"""How much of a plugin's message an error repeats; the middle of a longer one is cut."""
 ANSWER_BYTES = 1 << 20
 INSTALLED_BY = {
     "kubelogin": "az aks install-cli (https://azure.github.io/kubelogin)",
@@ -36,12 +36,12 @@ INSTALLED_BY = {
     "gke-gcloud-auth-plugin": "gcloud components install gke-gcloud-auth-plugin",
     "oc": "the OpenShift CLI (oc)",
 }
-"""What installs the plugins of managed clusters, by their documentation; a kubeconfig's ``installHint`` comes first."""
+"""What installs managed clusters' plugins (their documentation); ``installHint`` comes first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
-    """The ``exec`` entry of a kubeconfig's user; ``folder`` is where relative commands are looked for."""
+    """The ``exec`` entry of a kubeconfig's user; ``folder`` is the base of relative commands."""
 
     command: str
     arguments: tuple[str, ...]
@@ -49,12 +49,12 @@ class Plugin:
     api_version: str
     install_hint: str
     cluster: Mapping[str, Any] | None
-    """The cluster entry, where ``provideClusterInfo`` wants it to be passed."""
+    """The cluster entry, if ``provideClusterInfo`` is set."""
     folder: Path
 
     @classmethod
     def of(cls, entry: Mapping[str, Any], cluster: Mapping[str, Any], folder: Path) -> "Plugin":
-        """Read an entry; ``KeyError``, ``TypeError`` where it has not the form of one."""
+        """Read an entry; ``KeyError`` or ``TypeError`` if it is malformed."""
         return cls(
             command=str(entry["command"]),
             arguments=tuple(map(str, entry.get("args") or ())),
@@ -71,7 +71,7 @@ class Plugin:
         return Path(self.command).name
 
     def credentials(self) -> Mapping[str, Any]:
-        """Run it and return ``status`` of its answer: a token, or a client certificate with its key."""
+        """Run it and return its ``status``: a token, or a client certificate with its key."""
         code, answer, message = self._run()
         if code:
             reason = _shortened(message) or "it printed no message"
@@ -100,7 +100,7 @@ class Plugin:
         return status
 
     def _run(self) -> tuple[int, str, str]:
-        """Return exit code, answer and message; a person who has to act on the message sees it at once."""
+        """Return exit code, answer and message; an interactive user sees the message at once."""
         interactive = sys.stdin is not None and sys.stdin.isatty()
         relative = os.sep in self.command and not Path(self.command).is_absolute()
         command = str(self.folder / self.command) if relative else self.command
@@ -146,7 +146,7 @@ class Plugin:
 
 
 def _relayed(lines: Iterable[str], *, show: bool) -> deque[str]:
-    """Return the last lines of a plugin's message, and show all, such as the address of a page to log in."""
+    """Return the last lines of a plugin's message; ``show`` them all, such as a log-in address."""
     last: deque[str] = deque(maxlen=100)
     for text in lines:
         last.append(text)
@@ -167,23 +167,23 @@ _EMBEDDED = ("client-certificate", "client-key", "certificate-authority")
 _REMOVED = {"gcp": "gke-gcloud-auth-plugin", "azure": "kubelogin"}
 """Auth providers that client-go removed in 1.26, and the exec plugins that replaced them."""
 _IN_MEMORY: dict[bytes, str] = {}
-"""The path of each certificate and key that a kubeconfig embeds; a file in memory ends with the process, also by kill -9."""
+"""The path of each embedded certificate and key; a file in memory ends with the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """What the client library gets: the user and cluster entries without what it reads otherwise than kubectl."""
+    """The user and cluster entries, without what the client library reads unlike kubectl."""
 
     user: dict[str, Any]
     cluster: dict[str, Any]
     impersonation: tuple[Header, ...]
-    """Headers that act as somebody else; a name may occur more than once."""
+    """Impersonation headers; a name may occur more than once."""
 
 
 def prepared(user: Mapping[str, Any], cluster: Mapping[str, Any], folder: Path) -> User:
     """Read the credentials of a user; relative paths begin at ``folder``, the kubeconfig's.
 
-    ``ClusterError`` names what cannot be used.
+    ``ClusterError`` for what cannot be used.
     """
     _register_address(cluster.get("server"), cluster.get("proxy-url"))
     pair = f"{user.get('username')}:{user.get('password')}" if user.get("password") else ""
@@ -234,7 +234,7 @@ def _token_of(file: Path) -> str:
 
 
 def _header_value(text: str, what: str) -> str:
-    """Return a text that fits an HTTP header, without the blanks and line feeds around it."""
+    """Return a text that fits into an HTTP header, trimmed."""
     trimmed = text.strip()
     if not trimmed:
         raise ClusterError(f"{what} in the kubeconfig is empty", hint="log in again")
@@ -252,11 +252,11 @@ def _register_address(*addresses: object) -> None:
         try:
             register(urlsplit(str(address or "")).password)
         except ValueError:
-            continue  # an address that cannot be parsed is refused by the client
+            continue  # the client refuses an address that cannot be parsed
 
 
 def _impersonation(user: dict[str, Any]) -> Iterator[Header]:
-    """Yield the headers of ``as`` and its companions, and take them out of the user."""
+    """Yield the headers of ``as`` and its companions, and remove these from the user."""
     name, uid = user.pop("as", None), user.pop("as-uid", None)
     groups, extra = user.pop("as-groups", None) or (), user.pop("as-user-extra", None) or {}
     if (uid or groups or extra) and not name:
@@ -287,9 +287,9 @@ def _plain(value: object) -> str:
 
 
 def _in_files(entry: dict[str, Any]) -> dict[str, Any]:
-    """Replace embedded certificates and keys by paths of files in memory, which nothing else can open.
+    """Replace embedded certificates and keys by paths of in-memory files of this process.
 
-    Where the system has no such files (Windows, macOS) the client library writes temporary ones.
+    Without such files (Windows, macOS), the client library writes temporary files.
     """
     if not hasattr(os, "memfd_create"):
         return entry

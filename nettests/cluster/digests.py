@@ -1,7 +1,7 @@
-"""Image digests that the nodes of a cluster know: from the nodes' own lists, never from a registry. Pure.
+"""Image digests that nodes report, never from a registry. Pure.
 
-A container runtime names an image by its tag and by the digest that the registry served for it; for a manifest list
-that is the digest of the list, the same for every platform. The kubelet reports at most fifty images.
+A container runtime names an image by its tag and by the digest that the registry served: for a
+manifest list the list's, the same on every platform. The kubelet reports at most fifty images.
 """
 
 import re
@@ -16,9 +16,9 @@ _BY_DIGEST = re.compile(r"(?P<name>[^@\s]+)@(?P<digest>sha256:[0-9a-f]{64})")
 
 
 def digests_of(nodes: Iterable[Object], images: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return by image its references by digest on the nodes: none, one, or several different ones.
+    """Return, by image, its references by digest on the nodes: none, one, or several.
 
-    An image that is already named by digest is its own reference.
+    An image that is named by digest is its own reference.
     """
     references = _references(nodes)
     return {

@@ -1,7 +1,7 @@
 """Discovery: read facts from what the cluster reports.
 
-``snapshot`` does the I/O. ``facts_of`` is pure: recorded objects and the cluster profile → ``ClusterFacts``. Nothing is
-guessed: a fact that no object shows is unknown, with the reason.
+``snapshot`` does the I/O. ``facts_of`` is pure: objects and the cluster profile → ``ClusterFacts``.
+Nothing is guessed: a fact that no object shows is unknown, with the reason.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from nettests.model.words import OS
 
 
 def discover(connection: Connection, profile: ClusterProfile, namespace: str = "") -> ClusterFacts:
-    """Return all facts that plans and conditions depend on; ``ClusterError`` without readable nodes.
+    """Return all facts of plans and conditions; ``ClusterError`` if nodes are unreadable.
 
     ``namespace`` is the existing one that a run will use, empty if it creates its own.
     """
@@ -170,7 +170,7 @@ def _proxy_sources(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cluster:
-    """What facts of a node follow from besides its object."""
+    """What a node's facts depend on besides its object."""
 
     snapshot: Snapshot
     profile: ClusterProfile
@@ -218,7 +218,7 @@ def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
 
 
 def _with_reason(node: NodeFacts, odd: str) -> NodeFacts:
-    """Return the facts; unknown ones say which parts of Node objects have another type than the API documents."""
+    """Add to unknown facts which fields of Node objects have undocumented types."""
     if not odd:
         return node
     reasons: dict[str, Any] = {
@@ -230,7 +230,7 @@ def _with_reason(node: NodeFacts, odd: str) -> NodeFacts:
 
 
 def _empty(name: str, snapshot: Snapshot) -> Fact[bool]:
-    """Return whether a cordoned Windows node has no Pod but those on its own network; the names of others' are not kept."""
+    """Return whether a cordoned Windows node has no Pods in the pod network; keep no Pod names."""
     pods = snapshot.cordoned.get(name)
     if pods is None:
         why = snapshot.reasons.get(f"{PODS}/{name}")
@@ -250,7 +250,7 @@ def _firewall(os: OS, profile: ClusterProfile) -> Fact[bool]:
 
 
 def _unlisted(snapshot: Snapshot) -> str:
-    """Return why Pods of system components could not be listed, or nothing."""
+    """Return why Pods in kube-system could not be listed, or nothing."""
     return snapshot.reasons.get("/api/v1/namespaces/kube-system/pods", "")
 
 

@@ -1,8 +1,8 @@
-"""Run a process in a container, attach to one, or talk to one: stdout, stderr and exit code kept apart, everything bounded.
+"""Run a process in a container, attach to one, or talk to one: streams apart, everything bounded.
 
-The only control channel that starts processes, and that does not depend on the pod network. An exec without an exit code,
-and a stream that breaks while somebody talks to a process, are channel errors: nothing is known of what was run. What an
-attached container wrote before is in its log and does not come.
+The only control channel that starts processes, and that does not use the pod network. An exec
+without an exit code, and a stream that breaks during a conversation, are channel errors: the result
+is unknown. Attaching does not repeat what the container wrote before.
 """
 
 import time
@@ -33,7 +33,7 @@ class LostStreamError(ChannelError):
 
 @dataclass(frozen=True, slots=True)
 class Exec:
-    """Runs processes in one container; callers enter ``slots``, which all containers of a node share."""
+    """Runs processes in one container; callers enter ``slots``, shared by a node's containers."""
 
     connection: Connection
     namespace: str
@@ -43,12 +43,12 @@ class Exec:
     name: str = "exec"
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run ``argv`` and return its result; ``ChannelError`` if that is unknown, or if it did not run at all."""
+        """Run ``argv`` and return its result; ``ChannelError`` if it is unknown or did not run."""
         until = time.monotonic() + timeout + HANDSHAKE_SECONDS
         for left in reversed(range(self.connection.timing.channel_tries)):
             try:
                 answer = self._exchange(argv, timeout, until)
-            except LostStreamError:  # run it again: it does no harm twice
+            except LostStreamError:  # repeat: commands are harmless if run twice
                 if not left:
                     raise
             else:
@@ -97,7 +97,7 @@ def open_exec(
     until: float,
     stdin: bool = False,
 ) -> Stream:
-    """Start ``argv`` and return its stream; ``ChannelError`` if that fails until ``until``."""
+    """Start ``argv`` and return its stream; ``ChannelError`` if that fails by ``until``."""
     shown = ("stdin", "stdout", "stderr") if stdin else ("stdout", "stderr")
     try:
         return open_stream(
@@ -151,15 +151,15 @@ def _exit_code(pod: str, program: str, status: dict[str, Any]) -> int:
 
 
 def signed(code: int) -> int:
-    """Return an exit code as 32 bits with a sign: exec shows -1 of Windows as 4294967295, a Pod's status as -1."""
+    """Return a 32-bit exit code as signed: Windows' -1 is 4294967295 in exec, -1 in Pod status."""
     return code - 2**32 if code >= 2**31 else code
 
 
 def attach(connection: Connection, namespace: str, pod: str, container: str, *, until: str) -> str:
-    """Return what the container writes from now on, until it contains ``until``, ends, or its time is over.
+    """Return what the container writes from now on, up to ``until``, its end or a time-out.
 
-    Its time is that of a process, and begins when the stream is open: what opening took is not silence. ``ChannelError``
-    where the stream cannot be opened, is lost again and again, or ends with a failure that the kubelet tells.
+    The time-out is that of a process, and starts when the stream is open. ``ChannelError`` if the
+    stream cannot be opened, is lost repeatedly, or ends with a failure from the kubelet.
     """
     deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/attach"
@@ -169,7 +169,7 @@ def attach(connection: Connection, namespace: str, pod: str, container: str, *, 
             return _heard(stream, pod, until, time.monotonic() + connection.timing.execute)
         except RefusedError as error:
             raise ChannelError(f"attach to {pod} was given up: {error}") from error
-        except LostError as error:  # attaching twice does no harm
+        except LostError as error:  # attaching twice is harmless
             if not left:
                 raise ChannelError(f"attach to {pod} was cut: {error}") from error
     raise AssertionError("unreachable: the last try returns or raises")
@@ -186,7 +186,7 @@ def _opened(connection: Connection, path: str, container: str, deadline: float) 
 
 
 def _heard(stream: Stream, pod: str, until: str, deadline: float) -> str:
-    """Return what was said; ``ChannelError`` where it is not all that was to come, because the kubelet says that it failed."""
+    """Return the output; ``ChannelError`` if the kubelet reports a failure before ``until``."""
     output = status = b""
     with closing(stream), suppress(TimeoutError):
         while until.encode() not in output:
@@ -220,14 +220,14 @@ def _require_success(pod: str, status: bytes) -> None:
 
 
 DRAIN_SECONDS = 0.01
-"""Only data that has already arrived is read; nothing waits for more."""
+"""Reads only data that has already arrived."""
 PINGS_UNANSWERED = 3
-"""Pings without any frame after which a stream counts as dead."""
+"""A stream without a frame after this many pings is dead."""
 
 
 @dataclass(slots=True)
 class Talk:
-    """One interactive process; one thread at a time."""
+    """One interactive process; for one thread at a time."""
 
     pod: str
     program: str
@@ -247,11 +247,11 @@ class Talk:
         return self._pings if self.stream.frames == self._frames else 0
 
     def say(self, text: str) -> None:
-        """Write to its input; nothing is written to a process that has ended."""
+        """Write to its input, unless the process has ended."""
         self._send(lambda: self.stream.send(STDIN, text.encode()))
 
     def hear(self, enough: Callable[[str], bool], *, seconds: float) -> bool:
-        """Read until its output is ``enough``, or it has ended; return whether it was enough."""
+        """Read until the output is ``enough`` or the process ends; return whether it was enough."""
         deadline = time.monotonic() + seconds
         while not enough(self.stdout) and self.exit_code is None:
             left = deadline - time.monotonic()
@@ -263,7 +263,7 @@ class Talk:
     def stay(self) -> None:
         """Ping the other end of the stream, and read what arrived.
 
-        A stream without a frame after several pings in a row is broken, whatever its sockets say.
+        A stream without a frame after several pings is broken, whatever its sockets report.
         """
         self._send(self._ping)
 
@@ -293,7 +293,7 @@ class Talk:
                 raise self._cut(error) from error
 
     def _take(self, seconds: float) -> None:
-        """Wait for a message, and keep its data and that of the messages behind it."""
+        """Wait for a message, and keep its data and that of all further messages."""
         if self.exit_code is not None:
             return
         closed = False
@@ -329,7 +329,7 @@ class Talk:
 def converse(
     connection: Connection, namespace: str, pod: str, container: str, argv: Sequence[str]
 ) -> Talk:
-    """Start ``argv`` with its input open; ``ChannelError`` when the stream cannot be opened."""
+    """Start ``argv`` with open input; ``ChannelError`` if the stream cannot be opened."""
     until = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
     stream = open_exec(connection, namespace, pod, container, argv, until=until, stdin=True)
     return Talk(pod, argv[0], stream)

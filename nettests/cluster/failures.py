@@ -1,6 +1,6 @@
-"""What the API server answered, and what it means when that is a failure.
+"""Answers of the API server, and what a failure means.
 
-Read by ``connection``; words and values only, nothing is sent here. A refusal by admission is ``judge.refusals``'.
+Used by ``connection``; nothing is sent here. ``judge.refusals`` reads refusals by admission.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class SlowError(ClusterError):
 
 
 class ClosedError(ClusterError):
-    """The connection was closed meanwhile: the run is over, and nothing more is sent."""
+    """The connection was closed meanwhile: the run is over."""
 
 
 class TlsError(ClusterError):
@@ -54,7 +54,7 @@ class TlsError(ClusterError):
 
 
 def distrust(reason: str) -> str:
-    """Return what to do about a certificate that is not trusted; a wrong clock makes valid ones invalid."""
+    """Return a hint for an untrusted certificate; a wrong clock makes valid ones invalid."""
     # sample: certificate verify failed: certificate is not yet valid (_ssl.c:1028), … certificate has expired
     if "not yet valid" in reason or "has expired" in reason:
         return (
@@ -65,7 +65,7 @@ def distrust(reason: str) -> str:
 
 
 class HandshakeError(Exception):
-    """A WebSocket was not opened: it was refused with ``status``, or, without one, the answer was invalid."""
+    """A WebSocket was not opened: it was refused with ``status``, or the answer was invalid."""
 
     def __init__(
         self,
@@ -79,11 +79,11 @@ class HandshakeError(Exception):
         self.status = status
         self.retry_after = retry_after
         self.of_the_node = of_the_node
-        """Whether the API server could not reach the node: another try says the same, only later."""
+        """Whether the API server could not reach the node: another try would fail as well."""
 
 
 def refusal(answer: Answer, phrase: str) -> HandshakeError:
-    """Return the error for people of a WebSocket that was refused: status line and message, no headers."""
+    """Return the error for a refused WebSocket: status line and message, no headers."""
     try:
         message = f": {read_json(answer.body)['message']}"
     except (ValueError, KeyError, TypeError):
@@ -98,7 +98,7 @@ def refusal(answer: Answer, phrase: str) -> HandshakeError:
 
 
 def failure(method: str, path: str, answer: Answer, server: str, context: str) -> ApiError:
-    """Return the error for people for an answer that is a failure."""
+    """Return the error for an answer that is a failure."""
     try:
         status = read_json(answer.body)
         message, reason = str(status["message"]), str(status.get("reason", ""))

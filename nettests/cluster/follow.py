@@ -1,7 +1,7 @@
-"""Follow one pod from its creation until it has settled or the wait is over; read its events.
+"""Follow one Pod from its creation until it has settled or the wait is over; read its events.
 
-``wait`` waits for many pods to be Ready. Here the caller says when to stop, and a pod that never starts is a result
-like any other.
+``wait`` waits for many Pods to be Ready. Here the caller decides when to stop, and a Pod that never
+starts is a normal result.
 """
 
 import threading
@@ -20,7 +20,7 @@ from nettests.model.pod_problem import reason_of
 Object = dict[str, Any]
 
 LOOK_OF_MANY_SECONDS = 2.0
-"""How often a controller's Pods are read while nothing changes, to notice that none appears."""
+"""How often a controller's Pods are read without any change, to notice that none appears."""
 
 
 def follow_pod(
@@ -33,12 +33,12 @@ def follow_pod(
     stuck: float,
     new: bool = False,
 ) -> Object:
-    """Return the pod once it is ``settled``, or after ``seconds``, or after ``stuck`` seconds in a stuck state.
+    """Return the Pod once it is ``settled``, after ``seconds``, or once stuck for ``stuck``.
 
-    A pod whose events say several times that it gets no sandbox or no image is returned at once. A ``new`` one, whose name no
-    other pod of the namespace had, is followed by the watch that all of these share.
-    ``ClusterError`` if the pod does not appear within ``stuck``, as one whose controller is refused it, or is deleted: an
-    interrupted run removes it.
+    A Pod that repeatedly gets no sandbox or no image, by its events, is returned at once. A ``new``
+    one, with a name not used before, is followed by a watch that all new ones share.
+    ``ClusterError`` if the Pod does not appear within ``stuck`` (its controller may be refused it),
+    or is deleted (by an interrupted run).
     """
     began, hopeless = time.monotonic(), Hopeless(connection, namespace)
     stuck_since: float | None = None
@@ -88,10 +88,10 @@ def follow_pods(
     seconds: float,
     stuck: float,
 ) -> list[Object]:
-    """Return the pods of a label selector once they are ``settled``; there may be none.
+    """Return the Pods of a label selector once they are ``settled``; there may be none.
 
-    The wait for a first pod ends after ``appear``; the whole wait ends after ``seconds``, and once all pods have been
-    for ``stuck`` in a state that seldom heals by itself, or get no sandbox or no image by their events.
+    The wait for a first Pod ends after ``appear``; the whole wait ends after ``seconds``, and once
+    all Pods have been stuck for ``stuck``, or get no sandbox or no image by their events.
     """
     began, stuck_since, hopeless = time.monotonic(), 0.0, Hopeless(connection, namespace)
     latest: list[Object] = []
@@ -116,16 +116,16 @@ def follow_pods(
 
 
 def _stalls(pod: Object) -> bool:
-    """Whether the pod is in a state that seldom heals by itself; a running one still has to pass its probes."""
+    """Whether the Pod is in a state that seldom heals, or Running but not yet Ready."""
     return reason_of(pod) in STUCK or pod.get("status", {}).get("phase") == "Running"
 
 
 def wait_gone(
     connection: Connection, namespace: str, name: str, *, seconds: float, uid: str = ""
 ) -> bool:
-    """Wait until the pod is gone, or the one with ``uid`` is; return whether it is after ``seconds``.
+    """Wait until the Pod, or the one with ``uid``, is gone; return whether it is in time.
 
-    A controller may replace it by another one of the same name before the next look.
+    A controller may replace it by another Pod of the same name.
     """
     pod_states = _states_of(connection, namespace, name, seconds=seconds)
     return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
@@ -134,9 +134,9 @@ def wait_gone(
 def follow_end(
     connection: Connection, namespace: str, name: str, *, seconds: float
 ) -> tuple[Object | None, bool]:
-    """Return a pod as it was last seen, which may be never, and whether it is gone after ``seconds``.
+    """Return a Pod's last state, if it was ever seen, and whether it is gone within ``seconds``.
 
-    A kubelet writes how the containers ended before it removes their pod, so that the last state tells it.
+    A kubelet writes how containers ended before it removes the Pod, so the last state has it.
     """
     last: Object | None = None
     for pod in _states_of(connection, namespace, name, seconds=seconds):
@@ -170,12 +170,12 @@ def _states_of(
 def log_of(
     connection: Connection, namespace: str, pod: str, container: str, *, timed: bool = False
 ) -> str:
-    """Return a container's log, so far; ``timed`` begins each line with its node's time."""
+    """Return a container's log so far; ``timed`` puts the node's time before each line."""
     query = {"container": container, **({"timestamps": "true"} if timed else {})}
     return connection.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", **query)
 
 
 def delete_pod(connection: Connection, namespace: str, name: str) -> None:
-    """Delete a pod; if that fails, the run's clean-up removes it."""
+    """Delete a Pod; if that fails, the run's clean-up removes it."""
     with suppress(ClusterError):
         connection.delete(f"/api/v1/namespaces/{namespace}/pods/{name}")

@@ -1,8 +1,9 @@
-"""A WebSocket with limits: on bytes received, on the time for each frame, and no waiting at close.
+"""A WebSocket with limits: on bytes received, on the time for each frame, and no wait at close.
 
-Under every exec and port-forward: ``streams`` opens and uses it. The library limits one message and the handshake; this
-module adds what a hostile peer requires. ``TlsSocket`` lets one thread read while another writes: OpenSSL allows one thread
-at a time per connection, Python 3.11 does not enforce it, and about one stream in a thousand got no answer.
+Used by exec and port-forward through ``streams``. The library limits a message and the handshake;
+this module protects against a hostile peer. ``TlsSocket`` lets one thread read while another
+writes: OpenSSL allows one thread at a time, Python 3.11 does not enforce it, and about one stream
+in a thousand got no answer.
 """
 
 import logging
@@ -29,9 +30,9 @@ from nettests.model import limits
 from nettests.model.limits import spelled
 
 FRAME_SECONDS = 10.0
-"""For one frame, from its first byte to its last. Between frames a stream may idle without limit."""
+"""For one frame, from first byte to last. Between frames a stream may be idle without limit."""
 HEADER_BYTES = 2
-"""The least bytes of a frame besides its payload, so that empty ones count too."""
+"""The minimum size of a frame without payload, so that empty ones count too."""
 SILENT_LOGGER = logging.getLogger("nettests.cluster.frames")
 """At level debug the library logs whole requests, tokens included."""
 SILENT_LOGGER.setLevel(logging.CRITICAL)
@@ -42,13 +43,13 @@ class RefusedError(OSError):
 
 
 class Meter:
-    """Counts the bytes of a handshake, then of frames, and the seconds of each; refuses too many."""
+    """Counts bytes of a handshake and of frames, and seconds per frame; refuses too many."""
 
     def __init__(self) -> None:
         self.frames = 0
-        """So many frames have come."""
+        """The number of frames received."""
         self.refused: RefusedError | None = None
-        """Why nothing more is read, if so."""
+        """Why nothing more is read, if that is so."""
         self._lock = threading.Lock()
         self._opened = False
         self._begun: float | None = None
@@ -62,7 +63,7 @@ class Meter:
             self._most = self._left = most
 
     def take(self, size: int) -> None:
-        """Count received bytes, and refuse them if they are too many, or too slow."""
+        """Count received bytes; raise if they are too many or too slow."""
         now = time.monotonic()
         with self._lock:
             if not self._opened:
@@ -79,12 +80,12 @@ class Meter:
         self.refuse(f"its stream began a frame and did not end it within {FRAME_SECONDS:g} s")
 
     def refuse(self, why: str) -> NoReturn:
-        """Give up the stream because of what it sent: the library closes it on any error of its socket."""
+        """Give up the stream because of what it sent: the library closes it on any socket error."""
         self.refused = RefusedError(why)
         raise self.refused
 
     def end_frame(self, size: int) -> None:
-        """Note that a frame is complete; several may arrive at once, even behind the answer to the handshake."""
+        """Note that a frame is complete; several may arrive at once, even with the handshake."""
         with self._lock:
             self.frames += 1
             self._left -= HEADER_BYTES + size
@@ -92,19 +93,19 @@ class Meter:
 
 
 class BoundedConnection(ClientConnection):
-    """The library's connection; ``max_size`` also limits the whole stream, until ``meter`` allows more."""
+    """A connection whose ``max_size`` also limits the whole stream until ``meter`` allows more."""
 
     def __init__(self, sock: socket.socket, protocol: ClientProtocol, **options: Any) -> None:
         self.meter = Meter()
         self.below = sock
-        """What it is read from."""
+        """The underlying socket."""
         sock.settimeout(FRAME_SECONDS)
         below = TlsSocket(sock, FRAME_SECONDS) if isinstance(sock, ssl.SSLSocket) else sock
         metered = cast("socket.socket", _MeteredSocket(below, protocol, self.meter))
         super().__init__(metered, protocol, **options)
 
     def handshake(self, *arguments: Any, **options: Any) -> None:
-        """Request the WebSocket; a refusal is our own error, as the library's would follow redirects."""
+        """Request the WebSocket; refusals are our errors, as the library would follow redirects."""
         try:
             super().handshake(*arguments, **options)
         except InvalidStatus as error:
@@ -116,7 +117,7 @@ class BoundedConnection(ClientConnection):
             raise HandshakeError(f"{error}: {why}" if why else str(error)) from error
 
     def process_event(self, event: Event) -> None:
-        """Process an answer or a frame, as soon as it is complete."""
+        """Process a complete answer or frame."""
         if isinstance(event, Response):
             self.meter.allow(self.protocol.max_message_size or 0)
         elif isinstance(event, Frame):
@@ -127,8 +128,8 @@ class BoundedConnection(ClientConnection):
 class _MeteredSocket:
     """A socket whose bytes are counted, and that is shut down after our own closing frame.
 
-    The library waits for the other side to close, which a hostile one does not. It reads from a socket only
-    when there is data, so the time-out is for the rest of a TLS record, and for sending.
+    The library waits for the other side to close, which a hostile one does not. It reads only when
+    there is data: the time-out is for the rest of a TLS record, and for sending.
     """
 
     def __init__(
@@ -178,7 +179,7 @@ T = TypeVar("T")
 
 
 class TlsSocket:
-    """An ``ssl.SSLSocket`` with serialised calls; none holds the lock while it waits for the network."""
+    """An ``ssl.SSLSocket`` with serialised calls, which do not hold the lock while waiting."""
 
     def __init__(self, sock: ssl.SSLSocket, seconds: float) -> None:
         self._sock = sock
@@ -187,11 +188,11 @@ class TlsSocket:
         sock.settimeout(0)
 
     def recv(self, size: int) -> bytes:
-        """Receive what has arrived, waiting for the rest of a record; ``TimeoutError`` after the time-out."""
+        """Receive what has arrived, after the rest of its TLS record; ``TimeoutError`` if late."""
         return self._patiently(lambda: self._sock.recv(size))
 
     def sendall(self, data: bytes) -> None:
-        """Send all of it; ``TimeoutError`` if the other side reads nothing for the time-out."""
+        """Send everything; ``TimeoutError`` if the other side reads nothing for the time-out."""
         left = memoryview(data)
         while left:
             sent = self._patiently(partial(self._sock.send, left))

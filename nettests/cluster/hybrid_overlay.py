@@ -1,8 +1,9 @@
-"""Read OVN-Kubernetes: whether it has a hybrid overlay, which Windows nodes need, its network id and UDP port, Services.
+"""Read OVN-Kubernetes: its hybrid overlay, which Windows nodes need, and its Services.
 
-Pure. OpenShift keeps the daemon's configuration in a ConfigMap (openshift/cluster-network-operator), the project's own
-manifests in variables of its DaemonSets and the ConfigMap ovn-config (dist/images/ovnkube.sh); the network id is a
-constant of the project (go-controller/hybrid-overlay/pkg/types). A node's subnet is an annotation.
+Pure. OpenShift configures the daemon in a ConfigMap (openshift/cluster-network-operator), the
+project's own manifests by variables of its DaemonSets and the ConfigMap ovn-config
+(dist/images/ovnkube.sh); the network id is a constant (go-controller/hybrid-overlay/pkg/types). A
+node's subnet is an annotation.
 """
 
 import configparser
@@ -28,7 +29,7 @@ SECTION, PORT = "hybridoverlay", "hybrid-overlay-vxlan-port"
 WITHOUT = "geneve"
 VNI = 4097
 SUBNET = "k8s.ovn.org/hybrid-overlay-node-subnet"
-"""The annotation with the Pod range of a node that OVN does not run on."""
+"""The annotation with the Pod range of a node without OVN."""
 LINUX_SUBNETS = "k8s.ovn.org/node-subnets"
 
 
@@ -54,7 +55,7 @@ def network_id_of(objects: PluginObjects) -> Fact[int]:
 
 
 def port_of(objects: PluginObjects) -> Fact[int]:
-    """Return the UDP port of the hybrid overlay; VXLAN's default if the configuration names none."""
+    """Return the UDP port of the hybrid overlay, by default that of VXLAN."""
     backend, section = backend_of(objects), _section(objects.config_maps, SECTION)
     if backend.value != HYBRID:
         return unknown(f"{backend.origin}: no hybrid overlay")
@@ -68,7 +69,7 @@ def port_of(objects: PluginObjects) -> Fact[int]:
 
 
 def service_networks(config_maps: Mapping[str, Object]) -> tuple[str, str]:
-    """Return the networks of Services that OVN-Kubernetes is given, joined by commas, and where; empty without any."""
+    """Return the configured Service networks, comma-separated, and their origin, or nothing."""
     # samples: service-cidrs="172.30.0.0/16" below [kubernetes], svc_cidr: 10.96.0.0/16
     section = _section(config_maps, "kubernetes")
     named = (section.value or {}).get("service-cidrs", "").strip('"')
@@ -81,7 +82,7 @@ def service_networks(config_maps: Mapping[str, Object]) -> tuple[str, str]:
 
 
 def dns_service(config_maps: Mapping[str, Object]) -> str:
-    """Return the Service of the cluster's DNS that the configuration names, as ``namespace/name``, or nothing."""
+    """Return the configured Service of the cluster's DNS, as ``namespace/name``, or nothing."""
     # samples: dns-service-namespace="openshift-dns", dns-service-name="dns-default"
     section = _section(config_maps, "kubernetes").value or {}
     names = [section.get(f"dns-service-{part}", "").strip('"') for part in ("namespace", "name")]
@@ -89,7 +90,7 @@ def dns_service(config_maps: Mapping[str, Object]) -> str:
 
 
 def subnets_of(node: Object) -> list[str]:
-    """Return the Pod ranges that OVN-Kubernetes writes on a node; empty if there are none, or no valid list."""
+    """Return the Pod ranges in a node's annotations; empty if missing or invalid."""
     # samples: hybrid-overlay-node-subnet: 10.132.1.0/24, node-subnets: {"default":["10.244.1.0/24"]}
     annotations = node["metadata"].get("annotations") or {}
     if SUBNET in annotations:

@@ -1,9 +1,9 @@
 """List the objects in a namespace: the run's, those that Kubernetes adds, and those of others.
 
-Every kind that the API serves is listed, CRDs and aggregated APIs included, by metadata only: no object is overlooked
-because its kind is unknown here. A kind that may not be listed is counted before anything is removed; one that did not
-answer is reported. ``leftovers`` decides what that means for the namespace. Kinds that cannot be deleted, such as
-metrics, are left out: a namespace is removed without them (``deleteAllContent`` of Kubernetes' namespace controller).
+Every kind that the API serves is listed, CRDs and aggregated APIs included, by metadata only, so
+that no object is overlooked. A kind that may not be listed is counted before anything is removed; a
+kind without an answer is reported. ``leftovers`` decides what that means. Kinds that cannot be
+deleted, such as metrics, do not keep a namespace (``deleteAllContent`` of its controller).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A namespaced kind whose objects can be listed, at one of the versions that it is served in."""
+    """A namespaced kind whose objects can be listed, in one of its served versions."""
 
     prefix: str
     """``/api/v1`` or ``/apis/<group>/<version>``."""
@@ -42,7 +42,7 @@ class Served:
         return f"{self.prefix}/namespaces/{namespace}/{self.plural}"
 
     def spell(self, name: str) -> str:
-        """Return ``kind/name``; the kind of a CRD or aggregated API with its group."""
+        """Return ``kind/name``; for a CRD or aggregated API the kind includes its group."""
         built_in = "." not in self.group or self.group.endswith(".k8s.io")
         kind = self.kind.lower()
         return f"{kind}/{name}" if built_in else f"{kind}.{self.group}/{name}"
@@ -59,8 +59,8 @@ class Catalogue:
 def namespaced_kinds(connection: Connection) -> Catalogue:
     """Return every namespaced kind that can be listed, each once.
 
-    A group whose discovery fails, such as that of an aggregated API that is down, is named: it may have
-    objects. Until that is fixed, Kubernetes itself completes no deletion of a namespace.
+    A group whose discovery fails (an aggregated API that is down) is named: it may have objects,
+    and until that is fixed Kubernetes completes no deletion of a namespace.
     """
     groups, why = _groups(connection)
     prefixes = ["/api/v1", *(f"/apis/{name}" for group in groups for name in _versions(group))]
@@ -87,14 +87,14 @@ def _groups(connection: Connection) -> tuple[list[Object], str]:
 
 
 def _versions(group: Object) -> Iterator[str]:
-    """Yield the versions of a group, the preferred one first: a kind may be served only in another one."""
+    """Yield the versions of a group, the preferred one first: it may lack kinds of others."""
     preferred = (group.get("preferredVersion") or {}).get("groupVersion")
     versions = [version["groupVersion"] for version in group.get("versions") or ()]
     yield from dict.fromkeys(([preferred] if preferred else []) + versions)
 
 
 def _resources(connection: Connection, prefix: str) -> list[Object] | str:
-    """Return the resources of one group and version, or why they are not known."""
+    """Return the resources of one group and version, or why they are unknown."""
     try:
         resources: list[Object] = connection.get(prefix).get("resources") or []
     except ApiError as error:
@@ -127,9 +127,9 @@ MADE = frozenset(
         "networkpolicies.networking.k8s.io",
     }
 )
-"""The kinds that a run creates in its namespace. Marks on any other kind are not the run's."""
+"""The kinds that a run creates in its namespace. Marks on other kinds are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
-"""What Kubernetes writes about objects and removes by itself within the hour: it has no owner."""
+"""What Kubernetes writes about objects, without an owner, and removes within the hour."""
 _ACCOUNTS = ("default", "builder", "deployer")
 """The ServiceAccounts of each namespace; the last two are OpenShift's."""
 _BINDINGS = ("system:deployers", "system:image-builders", "system:image-pullers")
@@ -143,16 +143,16 @@ FURNITURE = frozenset(
         *(("rolebindings.authorization.openshift.io", name) for name in _BINDINGS),
     }
 )
-"""What controllers put into each namespace: kube-controller-manager (serviceaccount, root-ca-cert-publisher), OpenShift
-(its documentation, "Default service accounts and roles"; service-ca-operator), Istio's istiod (its root certificate)."""
+"""What kube-controller-manager, OpenShift ("Default service accounts and roles";
+service-ca-operator) and Istio's istiod (its root certificate) create in each namespace."""
 _ACCOUNT = ("kubernetes.io/service-account.", "openshift.io/internal-registry-auth-token.service-")
 _SECRETS_OF_ACCOUNTS = ("-token-", "-dockercfg-")
-"""Names of Secrets for a ServiceAccount: its token (before Kubernetes 1.24, KEP-2799), OpenShift's login for its registry."""
+"""Secrets of a ServiceAccount: its token (before 1.24, KEP-2799), OpenShift's registry login."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inside:
-    """Names of the objects in a namespace, as ``kind/name``, and the resources that could not be listed."""
+    """The objects in a namespace, as ``kind/name``, and the resources that could not be listed."""
 
     objects: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ def look_inside(
 ) -> Inside:
     """List every kind in a namespace, and separate the run's objects, by its marks, from others.
 
-    Kinds that may not be listed are counted where ``counts`` says so, for which a ResourceQuota is created.
+    With ``counts``, a ResourceQuota is created to count the kinds that may not be listed.
     """
     kinds = [kind for kind in catalogue.kinds if kind.resource not in RECORDS]
     with threads(connection, "inside") as pool:
@@ -200,7 +200,7 @@ def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] 
 def _beyond_count(
     connection: Connection, kinds: Sequence[Served], namespace: str, marks: Ownership
 ) -> Iterator[str]:
-    """Yield of which of these kinds there is more than what has a known name, and may be read by it."""
+    """Yield the kinds with more objects than those that have well-known names and may be read."""
     try:
         counts = count(connection, namespace, marks, [kind.resource for kind in kinds])
     except ApiError as error:
@@ -219,7 +219,7 @@ def _beyond_count(
 
 
 def _known_by_name(connection: Connection, kind: Served, namespace: str, marks: Ownership) -> int:
-    """Return how many objects of a kind have a known name, may be read by it, and are nobody else's."""
+    """Return how many objects of a kind have a well-known name and belong to no one else."""
     expected = 0
     for resource, name in (*FURNITURE, ("secrets", PULL_SECRET)):
         if resource == kind.resource:
@@ -232,9 +232,9 @@ def _known_by_name(connection: Connection, kind: Served, namespace: str, marks: 
 def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the run's objects, and of all others.
 
-    The run's objects are those of a kind that runs create, with all marks of this run and no owner, and their
-    dependents: objects whose owners all are the run's. Kubernetes itself would remove these with them.
-    Objects without a UID, such as an aggregated API's metrics, are computed on request and not stored.
+    The run's objects are those of kinds that runs create, with this run's marks and without an
+    owner, and their dependents: objects whose owners are all the run's, which Kubernetes would
+    remove with them. Objects without a UID, such as an aggregated API's metrics, are not stored.
     """
     stored = {
         item["metadata"]["uid"]: (kind, item) for kind, item in reversed(listed) if _uid(item)

@@ -1,7 +1,7 @@
 """Create or update the objects of a Job, and report which of them existed.
 
-Objects of others are never changed: an object without our labels is kept if it already says the same, and refused
-otherwise. ``nettests.job`` decides what the objects are.
+Others' objects are never changed: an object without our labels is kept if it has the same content,
+and refused otherwise. ``nettests.job`` decides what the objects are.
 """
 
 import time
@@ -34,21 +34,21 @@ _CONTENT = {
     "ConfigMap": "data",
     "CronJob": "spec",
 }
-"""The fields of an object that are compared and replaced, by kind; other existing objects are left unchanged."""
+"""The fields that are compared and replaced, by kind; other existing objects are not changed."""
 _ANYBODYS = frozenset({"Namespace", "PersistentVolumeClaim"})
-"""Kinds that somebody else may have created for us."""
+"""Kinds that anyone may have created for us."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The result for one object: created, updated, unchanged."""
+    """The result for one object: created, updated, replaced or unchanged."""
 
     what: str
     done: str
 
 
 def path_of(kind: str, namespace: str = "", name: str = "") -> str:
-    """Return the path of an object, or without a name of its collection."""
+    """Return the path of an object, or, without a name, of its collection."""
     prefix, plural = _COLLECTIONS[kind]
     place = f"/namespaces/{namespace}" if namespace else ""
     return f"{prefix}{place}/{plural}{f'/{name}' if name else ''}"
@@ -61,7 +61,7 @@ def apply(
     replace: bool,
     say: Callable[[Applied], None],
 ) -> None:
-    """Create missing objects and update ours, in this order; ``ClusterError`` names the first refused one.
+    """Create missing objects and update ours, in order; ``ClusterError`` for the first refused.
 
     With ``replace`` the new Job replaces one that has ended.
     """
@@ -81,7 +81,7 @@ def apply(
 
 
 def require_namespace(connection: Connection, namespace: str) -> None:
-    """Raise ``ClusterError`` if there is no such namespace; pass if it may not be read."""
+    """Raise ``ClusterError`` if the namespace does not exist; pass if it may not be read."""
     try:
         connection.get(path_of("Namespace", name=namespace))
     except ApiError as error:
@@ -100,9 +100,9 @@ def no_namespace(namespace: str) -> ClusterError:
 
 
 def require_admitted(connection: Connection, namespace: str, template: Object) -> None:
-    """Test admission of a Job's Pod by a dry run: a Job may be admitted while its Pod is refused unnoticed.
+    """Test a Job's Pod by a dry run: a Job is admitted even if its Pod will be refused.
 
-    Without permission to create Pods this passes: Kubernetes creates a Job's Pod itself.
+    Pass without permission to create Pods: Kubernetes creates a Job's Pod itself.
     """
     pod = {
         "apiVersion": "v1",
@@ -123,7 +123,7 @@ def require_admitted(connection: Connection, namespace: str, template: Object) -
 
 
 def keeping_taints(connection: Connection, template: Object) -> tuple[str, ...]:
-    """Return the taints that keep a Job's Pod from every node; none where a node takes it, or none may be listed."""
+    """Return the taints that keep a Job's Pod off every node; empty if it fits or unknown."""
     try:
         nodes = connection.get("/api/v1/nodes")["items"]
     except ApiError:
@@ -145,7 +145,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
     try:
         connection.create(collection, item)
     except ApiError as error:
-        # If it may not be created, an administrator may have created it.
+        # If it may not be created, an administrator may already have created it.
         there = _there(connection, path) if error.status in {403, 409} else None
         if there is None:
             raise

@@ -1,7 +1,7 @@
-"""Find one of our Jobs and its Pods, follow its log, and read files from its PersistentVolumeClaim with a Pod.
+"""Find one of our Jobs and its Pods, follow its log, and read its PersistentVolumeClaim with a Pod.
 
-``nettests.job.state`` decides what the objects mean. Everything here is bounded in time except following a running
-Job, which Kubernetes bounds by the Job's deadline.
+``nettests.job.state`` decides what the objects mean. Everything is bounded in time except following
+a running Job, which the Job's deadline bounds.
 """
 
 import copy
@@ -24,20 +24,20 @@ from nettests.model.nearest import nearest
 Object = dict[str, Any]
 
 POLL_SECONDS = 2.0
-"""Between two looks at a followed Job."""
+"""Between two reads of a followed Job."""
 FETCH_SECONDS = 300.0
-"""How long a Pod that reads a claim may take: its image is pulled, and its volume attached."""
+"""How long a Pod that reads a claim may take, including image pull and volume attachment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundJob:
-    """A Job of ours, by its own name or as the newest one of a CronJob."""
+    """A Job of ours, by its name or as the newest one of a CronJob."""
 
     job: Object
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """The Job's own name."""
         return str(self.job["metadata"]["name"])
 
     @property
@@ -47,7 +47,7 @@ class FoundJob:
 
 
 def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
-    """Return a Job, or the newest one of the CronJob of that name; ``ClusterError`` if there is neither."""
+    """Return a Job, or the newest one of the CronJob of that name; otherwise ``ClusterError``."""
     job = _read(connection, path_of("Job", namespace, name))
     if job is not None:
         return FoundJob(job=job)
@@ -97,7 +97,7 @@ def follow(
     say: Callable[[str], None],
     tell: Callable[[str], None],
 ) -> JobState:
-    """Call ``say`` with each new log line until the Job ends, and return its state; ``tell`` gets the reason of a delay."""
+    """Call ``say`` with each log line and ``tell`` with reasons of delays; return the end state."""
     printed, last_reason = 0, ""
     while True:
         state = look(connection, namespace, target)
@@ -115,7 +115,7 @@ def follow(
 
 
 def _whole_lines(log: str, phase: Phase) -> list[str]:
-    """Return the lines before the archive; in a running container's log the last one may be incomplete."""
+    """Return the lines before the archive, without an incomplete last line of a running log."""
     lines = log.splitlines(keepends=True)
     if phase is Phase.RUNNING and lines and not lines[-1].endswith("\n"):
         lines.pop()
@@ -137,7 +137,7 @@ def log_of(connection: Connection, namespace: str, pod: str) -> str:
 
 
 def log_from_claim(connection: Connection, namespace: str, target: FoundJob, run: str) -> str:
-    """Return the output of a Pod that mounts a Job's claim and prints the report of ``run``; the Pod is removed."""
+    """Return the report of ``run`` as printed by a temporary Pod that mounts a Job's claim."""
     with _reader(connection, namespace, target, run) as name:
         deadline = time.monotonic() + FETCH_SECONDS
         while True:
@@ -161,7 +161,7 @@ def log_from_claim(connection: Connection, namespace: str, target: FoundJob, run
 
 @contextmanager
 def _reader(connection: Connection, namespace: str, target: FoundJob, run: str) -> Iterator[str]:
-    """Create a Pod like the Job's own that prints a report, for the time of the block."""
+    """Create a Pod like the Job's that prints a report; delete it after the block."""
     name = f"{target.name[:50]}-fetch-{secrets.token_hex(3)}"
     spec = copy.deepcopy(target.job["spec"]["template"]["spec"])
     spec["automountServiceAccountToken"] = False

@@ -1,7 +1,7 @@
-"""Choose a kubeconfig and a context (in a Pod: its ServiceAccount), and say what is wrong with them.
+"""Choose a kubeconfig and context (in a Pod: its ServiceAccount), and report mistakes in them.
 
-The first step of ``connect``; it only reads files. In a Pod the address comes from the environment, token and authority
-from the folder that the kubelet mounts.
+The first step of ``connect``; only reads files. In a Pod the address comes from the environment,
+token and authority from the folder that the kubelet mounts.
 """
 
 import os
@@ -28,31 +28,31 @@ from nettests.redaction import register
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The kubeconfig file, the context in it, and the client configuration they give.
+    """The kubeconfig file, the context in it, and the client configuration from them.
 
-    Without a file it is the ServiceAccount of the Pod that this runs in.
+    Without a file it is the ServiceAccount of this process's Pod.
     """
 
     file: str
     context: str
     configuration: client.Configuration
     impersonation: tuple[Header, ...] = ()
-    """Headers by which the API server takes the requests as somebody else's."""
+    """Impersonation headers."""
 
     def anew(self) -> client.Configuration:
-        """Read it once more: its token may have changed."""
+        """Read the configuration again: its token may have changed."""
         return choose(Path(self.file) if self.file else None, self.context).configuration
 
 
 IN_CLUSTER = "in-cluster"
-"""The context's name if a Pod's ServiceAccount replaces a kubeconfig."""
+"""The context's name for a Pod's ServiceAccount."""
 
 
 def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
-    """Return the configuration of ``context`` (or the current one); ``ClusterError`` says what is wrong.
+    """Return the configuration of ``context`` (or the current one), or ``ClusterError``.
 
-    Without ``kubeconfig``, ``$KUBECONFIG`` and then ``~/.kube/config`` are read, as ``kubectl`` does, and where
-    none of them is there, the ServiceAccount that the kubelet mounts into a Pod.
+    Without ``kubeconfig``, read ``$KUBECONFIG``, then ``~/.kube/config``, like ``kubectl``; without
+    these files use the ServiceAccount that the kubelet mounts into a Pod.
     """
     named = kubeconfig or os.environ.get("KUBECONFIG")
     file = str(named or Path.home() / ".kube" / "config")
@@ -74,7 +74,7 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
         configuration, impersonation = _loaded(merged, name)
     except ClusterError:
         raise
-    except Exception as error:  # the client passes on whatever its YAML and file readers raise
+    except Exception as error:  # the library passes on whatever its YAML and file readers raise
         raise ClusterError(
             f"the kubeconfig {file} cannot be used: {_why(error)}",
             hint="compare with `kubectl config view`",
@@ -83,7 +83,7 @@ def choose(kubeconfig: Path | None, context: str | None) -> Chosen:
 
 
 def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[Header, ...]]:
-    """Return what the client library makes of a context whose credentials we have read."""
+    """Return the client library's configuration of a context, with the credentials that we read."""
     context = merged["contexts"].get_with_name(name)["context"]
     cluster = merged["clusters"].get_with_name(context["cluster"])
     user = merged["users"].get_with_name(context.safe_get("user") or "", safe=True)
@@ -97,12 +97,12 @@ def _loaded(merged: ConfigNode, name: str) -> tuple[client.Configuration, tuple[
     _tune(configuration)
     loopback = urlsplit(configuration.host).hostname in {"127.0.0.1", "localhost", "::1"}
     if loopback and not login.cluster.get("proxy-url"):
-        configuration.proxy = None  # as Go's clients: a proxy from the environment has no loopback
+        configuration.proxy = None  # like Go's clients: no proxy for loopback
     return configuration, login.impersonation
 
 
 def _require_small(file: Path) -> None:
-    """Refuse a file that would crash the client library's own reader: it has no limits."""
+    """Refuse a file that would crash the client library's reader, which has no limits."""
     try:
         bound_yaml(read_bytes(file, limits.YAML_BYTES).decode(errors="replace"))
     except (TooMuchError, OutsideFileError) as error:
@@ -111,7 +111,7 @@ def _require_small(file: Path) -> None:
             f"the kubeconfig {file} was not read: {reason}", hint="is it a kubeconfig?"
         ) from error
     except (OSError, yaml.YAMLError):
-        return  # the client library says what is wrong
+        return  # the client library reports it
 
 
 def _pick(names: list[str], current: object, wanted: str | None, file: str) -> str:
@@ -130,14 +130,14 @@ def _pick(names: list[str], current: object, wanted: str | None, file: str) -> s
 
 
 def _why(error: Exception) -> str:
-    """Return what is wrong with the file; the client library's own error for a malformed one is vague."""
+    """Return what is wrong with the file; the library's own error for a malformed one is vague."""
     if isinstance(error, KeyError | TypeError | AttributeError):
         return "it has not the form of a kubeconfig"
     return " ".join(str(error).split())
 
 
 def _tune(configuration: client.Configuration) -> None:
-    configuration.retries = False  # retried here, with back-off, where it is safe
+    configuration.retries = False  # ``tries`` retries with back-off, where it is safe
     # The client runs an exec plugin before every request while its token has less than five minutes to
     # live, in every thread for itself. A token is used here until it is refused, then fetched anew.
     configuration.refresh_api_key_hook = None
@@ -150,13 +150,13 @@ _ADDRESS = ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT")
 
 
 def in_pod(environment: Mapping[str, str] | None = None) -> bool:
-    """Whether this process runs in a Pod: a kubelet names the API server to every container."""
+    """Whether this process runs in a Pod: a kubelet sets the API server's address."""
     variables = os.environ if environment is None else environment
     return all(variables.get(name) for name in _ADDRESS)
 
 
 def service_account(mount: Path) -> client.Configuration:
-    """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` if none is mounted, or it is incomplete."""
+    """Return the configuration of this Pod's ServiceAccount; ``ClusterError`` if incomplete."""
     configuration = client.Configuration()
     token, authority = mount / "token", mount / "ca.crt"
     if not mount.is_dir():
@@ -170,7 +170,7 @@ def service_account(mount: Path) -> client.Configuration:
             cert_filename=str(authority),
             environ=os.environ,
         ).load_and_set(configuration)
-        # The loader writes "bearer" and keeps a line feed at the end; a redactor has to know the token itself.
+        # The loader writes "bearer" and keeps a final line feed; the redactor needs the token.
         secret = token.read_text().strip()
         configuration.api_key["BearerToken"] = f"Bearer {secret}"
         register(secret)

@@ -1,9 +1,9 @@
-"""Read kube-proxy's settings of one node: mode, DSR and source VIP, as they are in effect.
+"""Read kube-proxy's effective settings on one node: mode, DSR and source VIP.
 
-Pure. What kube-proxy says of itself comes first (the ``FLAG:`` lines with which its log begins), then
-the arguments of its Pod, then the ConfigMap that the Pod refers to, whatever its name. Flags do not count where
-``--config`` is given: kube-proxy then ignores them (cmd/kube-proxy, Options.Complete). A kube-proxy that is no Pod of a
-Windows node reads no ConfigMap: what it is given stands on the node (``probes.host_facts``).
+Pure. kube-proxy's own log (its first ``FLAG:`` lines) comes first, then the arguments of its Pod,
+then the ConfigMap that the Pod refers to, whatever its name. With ``--config`` flags do not count:
+kube-proxy ignores them (cmd/kube-proxy, Options.Complete). On Windows a kube-proxy that is no Pod
+reads no ConfigMap: its settings are on the node (``probes.host_facts``).
 """
 
 import ipaddress
@@ -24,36 +24,35 @@ from nettests.model.yaml_text import plain_yaml
 Object = dict[str, Any]
 
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kube-proxy-config")
-"""ConfigMaps of kubeadm and of EKS, of kube-proxies whose Pod refers to none."""
+"""ConfigMaps of kubeadm and EKS, for kube-proxies whose Pod refers to none."""
 KIND = "KubeProxyConfiguration"
 COMMAND = "kube-proxy"
 SINGLE_MODE = VersionRange.parse(">=1.26", KubernetesVersion)
-"""From here on kernelspace is the only mode on Windows."""
+"""From this version on, kernelspace is the only mode on Windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxySources:
-    """What could be fetched about kube-proxy on one node; ``log`` is empty if it was not read."""
+    """What could be read about kube-proxy on one node; ``log`` is empty if it was not read."""
 
     pod: Object | None = None
     log: str = ""
     config: Object | None = None
     config_origin: str = f"ConfigMap {CONFIG_MAPS[0]}"
     reason: str = ""
-    """Why something of the above is missing, for people."""
+    """Why some of the above is missing."""
     absent: bool = False
-    """Whether the Pods of the node were listed and none of them is kube-proxy."""
+    """Whether the node's Pods were listed and none is kube-proxy."""
     replaced: str = ""
-    """The source that says that the network plugin serves Services itself; empty if it does not."""
+    """Where it says that the network plugin serves Services itself; empty if it does not."""
     server: KubernetesVersion | None = None
-    """The API server's version, if it is known that nothing but a kube-proxy serves Services on the node."""
+    """The API server's version, if only a kube-proxy can serve Services on the node."""
 
 
 def config_of(pod: Object | None, config_maps: Mapping[str, Object]) -> tuple[Object | None, str]:
-    """Return the KubeProxyConfiguration that a Pod of kube-proxy is given, and where; ``None`` if it cannot be read.
+    """Return the KubeProxyConfiguration of kube-proxy's Pod, if readable, and its origin.
 
-    Of the ConfigMaps that the Pod refers to; a Pod that refers to none, and a kube-proxy without a Pod, may have an
-    installer's.
+    It is in a ConfigMap that the Pod refers to; without a Pod, or a reference, in an installer's.
     """
     referred = references_of(pod)
     given = flags_in_arguments(_arguments(pod)).get("config", "")
@@ -71,7 +70,7 @@ def config_of(pod: Object | None, config_maps: Mapping[str, Object]) -> tuple[Ob
 
 
 def references_of(pod: Object | None) -> tuple[str, ...]:
-    """Return the ConfigMaps that a Pod of kube-proxy refers to."""
+    """Return the ConfigMaps that kube-proxy's Pod refers to."""
     if pod is None:
         return ()
     return config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
@@ -114,7 +113,7 @@ def _as_pod(sources: ProxySources) -> Fact[bool]:
 
 
 def _replaced(where: str) -> KubeProxyFacts:
-    """Return the facts of a Windows node on which the network plugin serves Services itself."""
+    """Return the facts of a Windows node on which the network plugin serves Services."""
     reason = f"no kube-proxy runs there ({where})"
     return KubeProxyFacts(
         version=unknown(reason),
@@ -126,7 +125,7 @@ def _replaced(where: str) -> KubeProxyFacts:
 
 
 def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return (origin, settings) in order of precedence, spelled as flags."""
+    """Return (origin, settings) in order of precedence, named like flags."""
     settings: list[tuple[str, Mapping[str, Any]]] = []
     name = sources.pod["metadata"]["name"] if sources.pod else ""
     for origin, flags in (
@@ -167,7 +166,7 @@ def _mode(
     version: KubernetesVersion | None,
 ) -> Fact[str]:
     if os is OS.WINDOWS:
-        # The ConfigMap's mode is the Linux nodes'; without a flag the default decides.
+        # The ConfigMap's mode is for Linux nodes; without a flag the default applies.
         by_flags = [item for item in settings if item[0] != sources.config_origin]
         setting = _first(by_flags, "proxy-mode")
     else:
@@ -204,7 +203,7 @@ def _dsr(
 def _localhost_node_ports(
     stated: StatedKubeProxy, settings: list[tuple[str, Mapping[str, Any]]], sources: ProxySources
 ) -> Fact[bool]:
-    """Return ``--iptables-localhost-nodeports``: on if kube-proxy's settings are known and do not name it."""
+    """Return ``--iptables-localhost-nodeports``: on if known settings do not name it."""
     if stated.localhost_node_ports is not None:
         return known(stated.localhost_node_ports, STATED)
     setting = _first(settings, "iptables-localhost-nodeports")
@@ -237,7 +236,7 @@ def _source_vip(
 
 
 def _version(pod: Object | None) -> Fact[KubernetesVersion]:
-    """Return the version in the tag of kube-proxy's image, which may hold all of Kubernetes."""
+    """Return the version in the tag of kube-proxy's image, which may contain all of Kubernetes."""
     for container in _proxies(pod):
         # samples: registry.k8s.io/kube-proxy:v1.29.4, sigwindowstools/kube-proxy:v1.29.4-flannel,
         #          index.docker.io/rancher/hardened-kubernetes:v1.29.2-rke2r1-build20240215
@@ -252,7 +251,7 @@ def _version(pod: Object | None) -> Fact[KubernetesVersion]:
 
 
 def _proxies(pod: Object | None) -> Iterator[Object]:
-    """Yield the containers of kube-proxy's Pod that run it, or all if none shows it."""
+    """Yield the containers of kube-proxy's Pod that run it, or all if none is named so."""
     containers = containers_of((pod or {}).get("spec") or {})
     of_proxy = [item for item in containers if COMMAND in item.get("name", "")]
     yield from of_proxy or containers

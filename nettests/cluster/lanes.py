@@ -1,8 +1,9 @@
-"""Several connections over one port-forward: each lane has its own channels and its own reading thread.
+"""Several connections over one port-forward: each lane has its own channels and its own reader.
 
-A port-forward WebSocket names its ports and has two channels for each. The ports need not differ, and a kubelet opens
-a connection for each of them (``kubelet/pkg/cri/streaming/portforward``). So one handshake gives as many connections
-as needed. Between ``streams``, which one thread may read at a time, and ``port_forward``.
+A port-forward WebSocket names its ports and has two channels for each. The ports may be equal, and
+a kubelet opens a connection for each (``kubelet/pkg/cri/streaming/portforward``): one handshake
+gives as many connections as needed. Between ``streams``, which one thread may read at a time, and
+``port_forward``.
 """
 
 import threading
@@ -13,15 +14,15 @@ from dataclasses import dataclass, field
 from nettests.cluster.streams import LostError, Stream
 
 CHANNELS = 2
-"""Of each port: data, and errors."""
+"""Per port: data, and errors."""
 Message = tuple[int, bytes]
 
 
 @dataclass(slots=True)
 class Lanes:
-    """The lanes of one stream; safe for threads.
+    """The lanes of one stream. Thread-safe.
 
-    One of the waiting threads reads and passes messages to the others; once it has its own, another one reads.
+    One of the waiting threads reads for all; once it has its own message, another one reads.
     """
 
     stream: Stream
@@ -32,7 +33,7 @@ class Lanes:
     """The lanes that wait for an answer."""
     _ended: bool = False
     _why: OSError | None = None
-    """Why the stream broke, if it did not simply end."""
+    """Why the stream broke, if it did."""
     hung_up: bool = False
     """Whether it was closed because of one lane's data: the others are not at fault."""
     _reading: bool = False
@@ -75,7 +76,7 @@ class Lanes:
         finally:
             with self._turn:
                 self._reading = False
-                if not self._ended:  # else it was closed meanwhile, and so nothing arrives
+                if not self._ended:  # otherwise it was closed meanwhile
                     self._ended, self._why = over, why
                 if message is not None:
                     lane, channel = divmod(message[0], CHANNELS)
@@ -84,13 +85,13 @@ class Lanes:
                 self._turn.notify_all()
 
     def allow(self, lane: int, most: int) -> None:
-        """Allow a lane this many bytes from now on, besides as many of each other busy lane."""
+        """Allow a lane this many bytes from now on, and each other busy lane as many."""
         with self._turn:
             self._busy.add(lane)
             self.stream.allow(most * len(self._busy))
 
     def rest(self, lane: int) -> None:
-        """Note that a lane has its answer: it may receive nothing until the next request."""
+        """Note that a lane has its answer: it may receive nothing before the next request."""
         with self._turn:
             self._busy.discard(lane)
 
@@ -104,7 +105,7 @@ class Lanes:
             self.stream.close()
 
     def hang_up(self) -> None:
-        """Close the stream; current and later readers get the error that it was lost."""
+        """Close the stream; current and later readers get a ``LostError``."""
         with self._turn:
             if not self._ended:
                 self._ended, self.hung_up = True, True
@@ -121,15 +122,15 @@ class Lane:
     number: int
 
     def allow(self, most: int) -> None:
-        """Allow so many bytes from now on, whatever was received before."""
+        """Allow this many bytes from now on, whatever was received before."""
         self.lanes.allow(self.number, most)
 
     def rest(self) -> None:
-        """Note that no answer is expected any more."""
+        """Note that no more answers are expected."""
         self.lanes.rest(self.number)
 
     def receive(self, seconds: float) -> Message | None:
-        """Return the next message's channel and what it says; ``None`` once the stream has ended."""
+        """Return the next message's channel and data; ``None`` once the stream has ended."""
         return self.lanes.receive(self.number, seconds)
 
     def send(self, channel: int, data: bytes) -> None:

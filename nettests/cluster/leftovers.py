@@ -1,8 +1,8 @@
-"""Find the objects of earlier runs by their labels, tell dead runs from living ones, and list what is inside.
+"""Find objects of earlier runs by their labels, tell dead runs from live ones, and list objects.
 
-No state file is read. A run is alive if its Lease is renewed; this is watched, so neither a clock nor a process list
-has to be trusted. Every namespace is listed by every kind that the API serves, and reports what prevents its removal.
-``collect`` removes.
+No state file is read. A run is alive if its Lease is renewed; this is watched, so neither clocks
+nor process lists have to be trusted. Every namespace is listed by every kind that the API serves;
+the result says what prevents its removal. ``collect`` removes.
 """
 
 from collections import defaultdict
@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 
 class State(StrEnum):
-    """The state of the run that left something."""
+    """The state of the run that left objects."""
 
     ALIVE = "alive"
     DEAD = "dead"
@@ -35,41 +35,41 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftover:
-    """What a run has in one namespace; ``own_namespace`` is true if the namespace itself is the run's."""
+    """What a run has in one namespace; ``own_namespace`` is whether the run created it."""
 
     ownership: Ownership
     namespace: str
     own_namespace: bool
     state: State
     objects: tuple[str, ...] = ()
-    """``kind/name``; in the run's own namespace as far as its kinds can be listed."""
+    """``kind/name``; in the run's own namespace as far as kinds can be listed."""
     strangers: tuple[str, ...] = ()
     """Objects of others in the run's own namespace."""
     unseen: tuple[str, ...] = ()
-    """Resources that could not be listed, with the reason: others may have such objects in the namespace."""
+    """Resources that could not be listed, with the reason: others may have such objects there."""
     uncounted: tuple[str, ...] = ()
     """Resources that may not be listed, and are counted before the removal (``counting``)."""
     spared: str = ""
-    """Why it stays although nothing in this namespace prevents its removal."""
+    """Why it is kept although nothing in this namespace prevents its removal."""
     copied: str = ""
-    """Why it is somebody's copy of the run's marks: it stays, and says nothing about the run."""
+    """Why its marks are copied: it is kept, and says nothing about the run."""
     named: bool = False
-    """Whether its run was named, so that objects kept on purpose may be removed too."""
+    """Whether the user named its run, so that objects kept on purpose may be removed, too."""
     uid: str = ""
     """The UID of the namespace, if it is the run's."""
     items: tuple[Object, ...] = field(default=(), compare=False, repr=False)
-    """In an existing namespace: the listed objects."""
+    """The listed objects in an existing namespace."""
     lease: Object | None = field(default=None, compare=False, repr=False)
-    """The run's own Lease in this namespace, as it was last read."""
+    """The run's Lease in this namespace, as last read."""
 
     @property
     def removable(self) -> bool:
-        """Whether it may be removed: the run is dead, and all of it was listed and is the run's."""
+        """Whether it may be removed: the run is dead, and all is listed and the run's own."""
         return not (self.obstacle or self.spared or self.copied)
 
     @property
     def reason(self) -> str:
-        """Why it stays; empty if it may be removed."""
+        """Why it is kept; empty if it may be removed."""
         return self.copied or self.obstacle or self.spared
 
     @property
@@ -79,7 +79,7 @@ class Leftover:
             return "its run lives"
         if self.state is State.KEPT and not self.named:
             return "its run was told to keep it"
-        if self.state is State.TERMINATING:  # it is terminating, and nothing would stop that
+        if self.state is State.TERMINATING:  # nothing can stop that
             return ""
         if self.strangers:
             return f"it holds objects of others: {_some(self.strangers)}"
@@ -97,7 +97,7 @@ def namespace_of(run: str) -> str:
 
 
 def is_named_after(namespace: str, run: str) -> bool:
-    """Whether a namespace has a name that a run gives its own namespaces: with another suffix it is somebody's copy."""
+    """Whether a run names its own namespaces like this: any other suffix is a copy."""
     name = namespace_of(run)
     return namespace == name or namespace.removeprefix(f"{name}-") in _LEVELS
 
@@ -116,12 +116,12 @@ def find(
     named: str | None = None,
     ignore: Collection[str] = (),
 ) -> tuple[Leftover, ...]:
-    """Return what runs have in the cluster, the oldest first, living runs included.
+    """Return what runs have in the cluster, the oldest first, live runs included.
 
-    Objects in existing namespaces are listed everywhere, or, if that is denied, in ``namespaces``. A missing Lease may
-    appear within ``seconds``. Without ``watch`` every run that may be alive counts as alive, without a wait.
-    What run ``named`` kept on purpose may be removed; objects whose ``kind/name`` is in ``ignore`` do not count,
-    like those that a cluster puts into each namespace.
+    Objects in existing namespaces are listed in all of them, or, if that is denied, in
+    ``namespaces``. A missing Lease may appear within ``seconds``. Without ``watch``, every run that
+    may be alive counts as alive. What run ``named`` kept on purpose may be removed; objects whose
+    ``kind/name`` is in ``ignore`` (a cluster's own in each namespace) do not count.
     """
     run_namespaces = [_own_namespace(item) for item in owned_namespaces(connection)]
     names = {leftover.namespace for leftover in run_namespaces}
@@ -135,7 +135,7 @@ def find(
                 run_namespaces + foreign,
             )
         )
-    # After the watch, to see what was created meanwhile.
+    # After watching, to see what was created meanwhile.
     seen = look_at(connection, leftovers, ignore=ignore)
     marked = [replace(leftover, named=leftover.ownership.run == named) for leftover in seen]
     return tuple(
@@ -152,9 +152,9 @@ def look_at(
     ignore: Collection[str] = (),
     counts: bool = False,
 ) -> list[Leftover]:
-    """Return the same leftovers with the current objects in the runs' own namespaces.
+    """Return the leftovers with the current objects in the runs' own namespaces.
 
-    What may not be listed there is counted only where ``counts`` says so, because that creates a ResourceQuota.
+    With ``counts``, a ResourceQuota is created to count what may not be listed.
     """
     if not any(leftover.own_namespace for leftover in leftovers):
         return list(leftovers)
@@ -186,10 +186,10 @@ def look_at(
 
 
 def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
-    """Yield the leftovers; what a run's first namespace is, those beside it are, and none of them decides over it.
+    """Yield the leftovers; a run's first namespace decides over its others, never the reverse.
 
-    Its name is taken for as long as it stands, and its Lease says whether the run lives. Others can create the
-    names of the namespaces beside it, in which nothing of a run stands.
+    Its name is taken while it exists, and its Lease shows whether the run lives. Others can create
+    namespaces with the names of the rest, in which a run stores nothing.
     """
     firsts = {
         place.ownership.run: place
@@ -217,7 +217,7 @@ def _by_run(leftovers: Sequence[Leftover]) -> Iterator[Leftover]:
 
 
 def _copied(place: Leftover, first: Leftover | None, *, leased: bool) -> str:
-    """Return why a place is no part of its run, although it carries the marks."""
+    """Return why a place is not part of its run, although it carries the marks."""
     run = place.ownership.run
     if place.own_namespace and not is_named_after(place.namespace, run):
         return f"it carries the marks of run {run}, and not its name"
@@ -281,12 +281,12 @@ _GUEST = "lease of run "
 
 
 def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Leftover:
-    """Return the leftover with the state of its run; without ``seconds`` nothing is watched."""
+    """Return the leftover with the state of its run; without ``seconds`` do not watch."""
     lease = read_lease(connection, leftover.namespace)
     if leftover.state is State.TERMINATING and (lease is None or not seconds):
         return leftover
     if lease is not None and holder_of(lease) != leftover.ownership.run:
-        if leftover.own_namespace:  # another run uses it as its existing namespace
+        if leftover.own_namespace:  # another run uses the namespace
             guest = f"{_GUEST}{holder_of(lease)}"
             return replace(leftover, state=State.DEAD, strangers=(guest,))
         return replace(leftover, state=State.DEAD)
@@ -301,7 +301,7 @@ def _judged(connection: Connection, leftover: Leftover, seconds: float) -> Lefto
     try:
         alive = is_renewed(connection, leftover.namespace, lease, seconds=seconds)
     except ClusterError:
-        alive = True  # not known to be dead
+        alive = True  # it may be alive
     return replace(leftover, state=State.ALIVE if alive else _ended(leftover, State.DEAD))
 
 

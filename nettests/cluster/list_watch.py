@@ -1,7 +1,7 @@
 """Follow the objects of one collection: list, watch, and start over when the watch ends.
 
-The only place that knows how a watch ends. What an object means, and when to stop, is up to the caller (``wait``,
-``follow``, ``endpoints``).
+The only place that knows how a watch ends. Callers decide what an object means and when to stop
+(``wait``, ``follow``).
 """
 
 import time
@@ -16,13 +16,13 @@ from nettests.errors import ClusterError
 Object = dict[str, Any]
 
 LOOK_SECONDS = 5.0
-"""Length of one watch: unchanged states are yielded again at this interval."""
+"""The length of one watch: unchanged states are yielded again at this interval."""
 PAUSE_SECONDS = 0.5
-"""Pause before the next request if the last one brought nothing: it failed, or ended at once."""
+"""The pause before the next request if the last one failed or ended at once."""
 GONE_SECONDS = 120.0
-"""An API server that answers nothing, or server errors alone, for so long is waited for no longer: one that restarts is back by then."""
+"""How long an API server may answer nothing but server errors: a restart takes less."""
 FINAL = frozenset({401, 403, 404})
-"""Statuses that waiting does not change."""
+"""Statuses that do not change with waiting."""
 EXPIRED = 410
 
 
@@ -35,15 +35,14 @@ def states(
     listed: bool = True,
     **query: str,
 ) -> Iterator[Mapping[str, Object]]:
-    """Yield the collection by name: as listed, after each change, and at least every ``look`` seconds.
+    """Yield the collection by name: as listed, after each change, and every ``look`` seconds.
 
-    Without ``listed``, a watch without a version begins with the existing objects, one after the other: that saves
-    a request for following one object that was just created.
-
-    Ends after ``seconds``, whatever the API does in between; ``ApiError`` for an answer in ``FINAL``, ``ClosedError``
-    once the connection is closed, ``ClusterError`` where the API server is gone for ``GONE_SECONDS``.
-    A watch that ended in order is resumed. After one that broke off, was refused or has expired (410), the
-    collection is listed again: behind a gateway that cuts every watch the lists still work.
+    Without ``listed``, a watch without a version begins with the existing objects, one by one,
+    which saves a request for an object that was just created. Ends after ``seconds``, whatever the
+    API does; ``ApiError`` for an answer in ``FINAL``, ``ClosedError`` once the connection is
+    closed, ``ClusterError`` if the API server is gone for ``GONE_SECONDS``. A watch that ended in
+    order is resumed. If it broke, was refused or has expired (410), the collection is listed again:
+    behind a gateway that cuts every watch, lists still work.
     """
     heard = time.monotonic()
     deadline = heard + seconds
@@ -58,7 +57,7 @@ def states(
                 heard = time.monotonic()
             if listed:
                 yield held
-            listed = True  # from now on the last state is known
+            listed = True  # from now on there is a state to yield
             options = {**query, **({"resourceVersion": version} if version else {})}
             with closing(connection.watch(path, seconds=min(look, left), **options)) as events:
                 for event in events:
@@ -83,7 +82,7 @@ def states(
 
 
 def _lost(error: ClusterError, heard: float) -> str:
-    """Return no version: the collection is to be listed again; raise where it has long been so."""
+    """Return no version, so that the collection is listed again; raise after ``GONE_SECONDS``."""
     if time.monotonic() - heard >= GONE_SECONDS:
         raise error
     return ""
@@ -92,14 +91,14 @@ def _lost(error: ClusterError, heard: float) -> str:
 def _listed(
     connection: Connection, path: str, query: Mapping[str, str]
 ) -> tuple[dict[str, Object], str]:
-    """Return the objects by name, and the version at which to begin the watch."""
+    """Return the objects by name, and the version that the watch starts from."""
     listed = connection.get(path, **query)
     held = {item["metadata"]["name"]: item for item in listed.get("items") or ()}
     return held, listed["metadata"]["resourceVersion"]
 
 
 def _taken(held: dict[str, Object], event: Object) -> str | None:
-    """Apply a change; return its version, if it has one."""
+    """Apply a change; return its version, if any."""
     item = event["object"]
     meta = item.get("metadata") or {}
     if event["type"] == "DELETED":

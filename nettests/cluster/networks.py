@@ -1,7 +1,7 @@
-"""Read cluster-wide networks: pod and service CIDRs, DNS address and domain, IP families.
+"""Read cluster-wide networks: Pod and Service CIDRs, DNS address and domain, IP families.
 
-Pure. kubeadm's ConfigMap, the network plugin's own, the Corefile of the cluster's DNS (``corefile``) and its Service
-are read; what none of them says is unknown with the reason, or stated in the cluster profile.
+Pure. Sources: kubeadm's and the plugin's ConfigMaps, the Corefile (``corefile``) and Service of
+DNS; what none of them has is unknown with the reason, or stated in the cluster profile.
 """
 
 import ipaddress
@@ -38,7 +38,7 @@ def kubeadm_networking(config_map: Object | None) -> Object:
 def pod_cidrs(
     kubeadm: Object, flannel: Object, of_nodes: Sequence[Network], stated: StatedFacts
 ) -> Fact[tuple[Network, ...]]:
-    """Return the cluster's pod networks; those of its nodes if nothing names the whole."""
+    """Return the cluster's Pod networks; those of its nodes if nothing names the whole."""
     if stated.pod_cidrs:
         return known(stated.pod_cidrs, STATED)
     of_flannel = (flannel.get("Network"), flannel.get("IPv6Network"))
@@ -61,10 +61,10 @@ def service_cidrs(
     reason: str = "",
     of_plugin: tuple[str, str] = ("", ""),
 ) -> Fact[tuple[Network, ...]]:
-    """Return the Service networks: the API's objects show the actual ones, kubeadm and OVN-Kubernetes the configured ones.
+    """Return the Service networks: actual ones from ServiceCIDRs, else the configured ones.
 
-    ``reason`` says why ServiceCIDRs were not read; the API has them from Kubernetes 1.33 on (KEP-1880).
-    ``of_plugin`` are the networks that the network plugin is given, and where.
+    ``reason`` says why ServiceCIDRs were not read; the API has them since Kubernetes 1.33
+    (KEP-1880). ``of_plugin`` are the networks in the plugin's configuration, and their origin.
     """
     if stated.service_cidrs:
         return known(stated.service_cidrs, STATED)
@@ -87,7 +87,7 @@ def service_cidrs(
 def cluster_domain(
     corefile: Corefile, kubeadm: Object, stated: StatedFacts, dns_pods: Iterable[Object] = ()
 ) -> Fact[str]:
-    """Return the cluster's DNS domain, which Pods' own search lists tell too (``parse.host_facts``)."""
+    """Return the cluster's DNS domain; Pods' search lists show it, too (``parse.host_facts``)."""
     if stated.cluster_domain:
         return known(stated.cluster_domain, STATED)
     domains, of_kubeadm = corefile.domains, kubeadm.get("dnsDomain")
@@ -107,9 +107,9 @@ def cluster_domain(
 
 
 def pod_records(corefile: Corefile) -> Fact[bool]:
-    """Return whether CoreDNS answers names made of pod addresses (``pods`` of its kubernetes plugin).
+    """Return whether CoreDNS answers names made of Pod addresses (``pods`` of its plugin).
 
-    Its default is ``disabled``; kubeadm writes ``insecure`` (CoreDNS manual, plugin kubernetes).
+    The default is ``disabled``; kubeadm writes ``insecure`` (CoreDNS manual, plugin kubernetes).
     """
     if not corefile.plugins:
         return unknown(corefile.origin)
@@ -134,10 +134,7 @@ def dns_address(services: Sequence[Object], stated: StatedFacts, reason: str = "
 
 
 def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
-    """Return the addresses of the DNS's serving Pods, of those that its Service selects.
-
-    Those are its Service's endpoints: Pods that are ready and not being deleted.
-    """
+    """Return the addresses of the DNS Service's endpoints: Pods that are ready and not deleted."""
     serving = (address_of(pod["status"]["podIP"]) for pod in pods if serves(pod))
     addresses = [address for address in serving if address is not None]
     if addresses:
@@ -146,7 +143,7 @@ def dns_pods(pods: Sequence[Object]) -> Fact[tuple[Address, ...]]:
 
 
 def address_of(text: object) -> Address | None:
-    """Return the address in a text; ``None`` for what is none."""
+    """Return the address in a text, or ``None``."""
     try:
         return ipaddress.ip_address(text) if isinstance(text, str) else None
     except ValueError:
@@ -162,7 +159,7 @@ def kubernetes_address(service: Object | None, reason: str) -> Fact[Address]:
 
 
 OTHERS = 4
-"""So many Services of others are dialled from every node."""
+"""How many other Services are dialled from every node."""
 
 
 def existing_services(
@@ -173,10 +170,11 @@ def existing_services(
     of_windows: Collection[Address],
     family: int,
 ) -> Fact[tuple[ExistingService, ...]]:
-    """Return the cluster's own Services, and a few of others that every node has to reach alike.
+    """Return the cluster's own Services, and a few others that every node must reach alike.
 
-    Left out are those of runs, those without ready endpoints, of another proxy or with a traffic policy, and those with an
-    endpoint on a Windows node's own network, which no Pod beside it reaches (kubernetes/kubernetes#126795).
+    Left out are those of runs, without ready endpoints, of another proxy, with a traffic policy, or
+    with an endpoint in a Windows node's host network, for Pods there
+    (kubernetes/kubernetes#126795).
     """
     dialled = {each.name: replace(each, own=True) for each in _with_address(of_cluster, family)}
     serving: dict[str, set[object]] = {}
@@ -209,7 +207,7 @@ def existing_services(
 
 
 def _with_address(services: Iterable[Object], family: int) -> Iterator[ExistingService]:
-    """Yield Services with their ClusterIP of a family and their first port of TCP."""
+    """Yield Services with their ClusterIP of a family and their first TCP port."""
     for service in services:
         spec, metadata = service.get("spec") or {}, service["metadata"]
         addresses = map(address_of, spec.get("clusterIPs") or [spec.get("clusterIP")])
@@ -234,9 +232,9 @@ def families(
     nodes: Sequence[Address],
     kubernetes: Address | None,
 ) -> tuple[Family, ...]:
-    """Return the IP families of pods (``podCIDRs`` of nodes too), or of nodes where both are unknown.
+    """Return the IP families of Pods (``podCIDRs`` of nodes, too), or of nodes if unknown.
 
-    The cluster's primary family comes first: that of the Service ``kubernetes``, which has one only.
+    The primary family comes first: that of the Service ``kubernetes``, which is single-stack.
     """
     versions = {network.version for network in (*(pods.value or ()), *of_nodes)} or {
         address.version for address in nodes

@@ -1,9 +1,9 @@
-"""Read Node objects: OS, build and patch level, runtime, addresses, the stable node pool of each, and which are tested.
+"""Read Node objects: OS, build, runtime, addresses, stable node pools, and which nodes are tested.
 
-Pure: recorded objects in, values out. A node pool names a group of nodes of one OS in an order that an upgrade does not
-change (``windows-1``); the cluster profile can pin it. Nodes that are about to be removed are left out; users choose
-others by their names, joined by commas, or by a selector as for ``kubectl get nodes -l``: ``pool=win``, ``pool!=win``,
-``pool``, joined by commas.
+Pure. A node pool names a group of nodes of one OS in an order that upgrades do not change
+(``windows-1``); the cluster profile can pin it. Nodes that are being removed are left out; users
+choose nodes by names, comma-separated, or by a selector as for ``kubectl get nodes -l``:
+``pool=win``, ``pool!=win``, ``pool``, comma-separated.
 """
 
 import ipaddress
@@ -41,7 +41,7 @@ POOL_LABELS = (
     *("alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool"),
     *("cluster.x-k8s.io/deployment-name", "kops.k8s.io/instancegroup"),
 )
-"""Labels with which platforms name a group of nodes; the first one of a node is its pool."""
+"""Labels by which platforms name a group of nodes; the first one that a node has is its pool."""
 
 PLATFORM_LABELS = {
     "kubernetes.azure.com/": "aks",
@@ -50,10 +50,10 @@ PLATFORM_LABELS = {
     "cloud.google.com/gke-": "gke",
     "node.openshift.io/os_id": "openshift",
 }
-"""How labels begin that only a managed service or a distribution, or a tool for it alone, gives to its nodes."""
+"""Prefixes of labels that only one managed service, distribution, or its tool uses."""
 PLATFORM_VERSIONS = {"-eks-": "eks", "-gke.": "gke", "+rke2r": "rke2"}
-"""Parts of a kubelet's version that only their own builds have: nodes that join by hand may have no label. Windows nodes of
-RKE2 may run Kubernetes' own build."""
+"""Parts of kubelet versions of these builds: nodes that join by hand may have no label. Windows
+nodes of RKE2 may run Kubernetes' own build."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 KUBELET_PORT = 10250
 
@@ -72,12 +72,12 @@ def name_of(node: Object) -> str:
 
 
 def hostname_of(node: Object) -> str:
-    """Return the hostname label, which pins Pods to the node; it may differ from the node's name."""
+    """Return the hostname label, which pins Pods to the node; it may differ from the name."""
     return _labels(node).get(HOSTNAME_LABEL, "")
 
 
 def platform_of(nodes: Sequence[Object]) -> Fact[str]:
-    """Return the managed service or distribution of the nodes, by labels and builds; ``other`` where no node shows one."""
+    """Return the nodes' managed service or distribution, by labels and builds, or ``other``."""
     for node in nodes:
         for label in _labels(node):
             for beginning, platform in PLATFORM_LABELS.items():
@@ -98,7 +98,7 @@ def zone_of(node: Object) -> Fact[str]:
 
 
 def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, ...]]:
-    """Return the RuntimeClasses with a node selector or tolerations; ``reason`` says why none was read."""
+    """Return the RuntimeClasses with a node selector or tolerations; ``reason``: why not read."""
     if reason:
         return unknown(reason)
     steering = [name_of(item) for item in listed if any((item.get("scheduling") or {}).values())]
@@ -106,7 +106,7 @@ def steering_classes(listed: Sequence[Object], reason: str) -> Fact[tuple[str, .
 
 
 def os_of(node: Object) -> OS | None:
-    """Return the node's OS, ``None`` for an unsupported one."""
+    """Return the node's OS, or ``None`` if it is not supported."""
     text = _info(node).get("operatingSystem") or _labels(node).get(OS_LABEL, "")
     return OS(text) if text in set(OS) else None
 
@@ -151,7 +151,7 @@ def host_process_of(node: Object) -> Fact[bool]:
 
 
 def addresses_of(node: Object) -> tuple[Address, ...]:
-    """Return the node's addresses, internal ones first; a text that is no address is none."""
+    """Return the node's valid addresses, internal ones first."""
     listed = node.get("status", {}).get("addresses", [])
     addresses = [
         address
@@ -163,7 +163,7 @@ def addresses_of(node: Object) -> tuple[Address, ...]:
 
 
 def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
-    """Return the node's pod CIDRs; empty if the network plugin keeps them to itself."""
+    """Return the node's Pod CIDRs; empty if only the network plugin knows them."""
     spec = node.get("spec", {})
     texts = spec.get("podCIDRs") or ([spec["podCIDR"]] if spec.get("podCIDR") else [])
     try:
@@ -175,7 +175,7 @@ def pod_cidrs_of(node: Object) -> tuple[Network, ...]:
 
 
 def kubelet_port_of(node: Object) -> int:
-    """Return the kubelet's port, 10250 if the node does not say."""
+    """Return the kubelet's port, by default 10250."""
     endpoints = node.get("status", {}).get("daemonEndpoints", {})
     return int(endpoints.get("kubeletEndpoint", {}).get("Port") or KUBELET_PORT)
 
@@ -194,7 +194,7 @@ def schedulable(node: Object) -> bool:
 
 
 def of_own_network(pods: Iterable[Object]) -> Iterator[str]:
-    """Yield the names of Pods that hold an address of their own: not on their node's network, and not ended."""
+    """Yield the names of Pods with an address in the pod network that have not ended."""
     for pod in pods:
         spec = pod.get("spec", {})
         options = (spec.get("securityContext") or {}).get("windowsOptions") or {}
@@ -204,7 +204,7 @@ def of_own_network(pods: Iterable[Object]) -> Iterator[str]:
 
 
 def left_out(node: Object, profile: ClusterProfile) -> str:
-    """Return why a run does not use a node although Pods may be scheduled to it, or nothing."""
+    """Return why a run does not use a schedulable node, or nothing."""
     os, build = os_of(node), build_of(node).value
     labels = _labels(node)
     wanted = profile.pods.node_selector
@@ -228,7 +228,7 @@ VIRTUAL_TAINTS = ("virtual-kubelet.io/provider", "azure.com/aci")
 
 
 def _virtual(node: Object) -> str:
-    """Return what shows that a node is virtual, without a host and its network, or nothing."""
+    """Return what shows that a node is virtual, without a host network, or nothing."""
     labels = _labels(node)
     by_label = [
         f"{key}={value}" for key, value in VIRTUAL_LABELS.items() if labels.get(key) == value
@@ -319,12 +319,12 @@ LEAVING = (
     *("ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted", "karpenter.sh/disruption"),
     *("node.cloudprovider.kubernetes.io/shutdown", "node.kubernetes.io/out-of-service"),
 )
-"""Taints by which autoscalers and clouds say that a node is being drained and will go. Sources: the cluster autoscaler's
+"""Taints of nodes that autoscalers or clouds drain and remove. Sources: the cluster autoscaler's
 FAQ, Karpenter's "Disruption", "Well-Known Labels, Annotations and Taints"."""
 
 
 def scope_of(nodes: Sequence[Object], chosen: str, excluded: Iterable[str] = ()) -> FleetScope:
-    """Return the scope of a run; ``ManifestError`` if the selection cannot be read, or names what is not there."""
+    """Return the scope of a run; ``ManifestError`` if the selection is invalid or names no node."""
     labels = {node["metadata"]["name"]: node["metadata"].get("labels") or {} for node in nodes}
     for name in excluded:
         if name not in labels:

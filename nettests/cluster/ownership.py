@@ -1,11 +1,12 @@
-"""Ownership marks: the labels and annotations on everything that a run creates, and how to read them back. Pure.
+"""Ownership marks: the labels and annotations on everything that a run creates. Pure.
 
-Run and owner are labels, because objects are selected by them; creation and expiry are annotations, because a time is
-no label value. An object that lacks one of the marks is not ours, whatever its name.
+Run and owner are labels, because objects are selected by them; creation and expiry are annotations,
+because a time is not a valid label value. An object that lacks one of the marks is not ours,
+whatever its name.
 
-The Lease of a run: it keeps two runs out of one namespace, and shows whether a run is still alive. A thread of the
-run's process renews it, so that renewal ends with the process, however that ends. Liveness is observed, not computed
-from clocks: the Lease is renewed within its duration, or it is not.
+The Lease of a run keeps other runs out of the namespace, and shows whether the run is alive. A
+thread of the run's process renews it, so that renewal ends with the process. Liveness is observed,
+not computed from clocks: the Lease is renewed within its duration, or it is not.
 """
 
 import re
@@ -45,9 +46,9 @@ class Ownership:
         return {CREATED: _spelled(self.created), EXPIRES: _spelled(self.expires)}
 
     def marked(self, item: Object) -> Object:
-        """Return the object with the run's marks added; its own labels and annotations stay.
+        """Return the object with the run's marks added to its labels and annotations.
 
-        The Pods of a workload's template are marked too: they outlive it for a moment.
+        A workload's Pod template is marked, too: Pods outlive their workload for a moment.
         """
         for name in ("template", "jobTemplate"):
             if (template := (item.get("spec") or {}).get(name)) is not None:
@@ -61,7 +62,7 @@ class Ownership:
 
     @classmethod
     def of(cls, item: Object) -> Self | None:
-        """Read the marks of an object; ``None`` for one that lacks any of them."""
+        """Read the marks of an object; ``None`` if any is missing."""
         meta = item["metadata"]
         labels, notes = meta.get("labels") or {}, meta.get("annotations") or {}
         try:
@@ -76,7 +77,7 @@ class Ownership:
 
 
 def run_of(item: Object) -> str | None:
-    """Return the run that an object says it belongs to."""
+    """Return the run in an object's labels."""
     labels: Mapping[str, str] = item["metadata"].get("labels") or {}
     return labels.get(RUN_LABEL)
 
@@ -99,13 +100,13 @@ def _read(text: str) -> datetime:
 
 
 NAME = "nettests"
-"""One name for every run: only one run at a time can hold the namespace."""
+"""The same name for every run: only one run at a time can hold the namespace."""
 RENEWALS = 3
-"""Renewals within the duration of a Lease: two may fail."""
+"""How often a Lease is renewed within its duration: two renewals may fail."""
 JOIN_SECONDS = 5.0
-"""How long to wait at the end for a renewal that is under way."""
+"""How long to wait at the end for a running renewal."""
 LOOK_SECONDS = 0.5
-"""Between two looks at a Lease that may be renewed."""
+"""Between two reads of a Lease that may be renewed."""
 
 
 def path_of_lease(namespace: str) -> str:
@@ -117,7 +118,7 @@ def path_of_lease(namespace: str) -> str:
 class Lease:
     """The Lease of the run ``ownership.run`` in ``namespace``; renewed from ``take`` to ``end``.
 
-    ``lost`` is called, once and from the renewing thread, when another run has taken it.
+    ``lost`` is called once, from the renewing thread, if another run has taken it.
     """
 
     connection: Connection
@@ -129,7 +130,7 @@ class Lease:
     _thread: threading.Thread | None = None
 
     def take(self) -> None:
-        """Take the namespace and keep holding it; ``ClusterError`` if a living run does."""
+        """Take the Lease and keep renewing it; ``ClusterError`` if a live run holds it."""
         try:
             self.connection.create(_collection(self.namespace), self._object())
         except ApiError as error:
@@ -145,13 +146,13 @@ class Lease:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop renewing; the object is removed with the run's other objects."""
+        """Stop renewing; the Lease is removed with the run's other objects."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(JOIN_SECONDS)
 
     def keep(self) -> None:
-        """Stop renewing, and mark on the Lease that the run's objects are kept on purpose."""
+        """Stop renewing, and mark on the Lease that objects are kept on purpose."""
         self.end()
         current = self.connection.get(path_of_lease(self.namespace))
         notes = {**(current["metadata"].get("annotations") or {}), KEPT: "true"}
@@ -190,7 +191,7 @@ class Lease:
         try:
             current = self.connection.get(path)
         except ApiError as error:
-            if error.status == 404:  # it was removed with its namespace
+            if error.status == 404:  # removed with its namespace
                 return False
             raise
         if holder_of(current) != self.ownership.run:
@@ -208,7 +209,7 @@ class Lease:
 
 
 def lease_object(ownership: Ownership, namespace: str, seconds: float) -> Object:
-    """Return the Lease of a run at its beginning."""
+    """Return the initial Lease of a run."""
     now = _now()
     return ownership.marked(
         {
@@ -241,7 +242,7 @@ def read_lease(connection: Connection, namespace: str) -> Object | None:
 
 
 def is_collected(lease: Object) -> bool:
-    """Whether ``nettests gc`` has begun to remove the objects of the run that holds the Lease."""
+    """Whether ``nettests gc`` has begun to remove the objects of the Lease's run."""
     return COLLECTED in (lease["metadata"].get("annotations") or {})
 
 
@@ -250,9 +251,9 @@ def collect_lease(
 ) -> Object:
     """Mark on the Lease that its run's objects are being removed, and return it as stored.
 
-    ``seen`` is the Lease as it was last read, ``None`` for none: it is written only if that has not changed. So a
-    run that renews or takes its Lease at the same moment wins, and the collector gets a 409. A run that wakes up
-    afterwards finds the mark on its Lease and ends.
+    ``seen`` is the Lease as last read, or ``None``; the write fails with 409 if it has changed, so
+    that a run that renews or takes its Lease at the same moment wins. A run that wakes up later
+    finds the mark and ends.
     """
     if seen is None:
         lease = _collected_object(lease_object(ownership, namespace, 1))
@@ -280,8 +281,8 @@ def is_renewed(
 ) -> bool:
     """Wait until the Lease is renewed or its duration has passed; return whether it was renewed.
 
-    ``seen`` is the Lease as it was a moment ago; if there was none, one that appears within
-    ``seconds`` counts as renewed: its run was just beginning.
+    ``seen`` is the Lease as last read; if there was none, one that appears within ``seconds``
+    counts as renewed: its run was just starting.
     """
     stated = ((seen or {}).get("spec") or {}).get("leaseDurationSeconds")
     duration = float(stated or seconds)
@@ -289,7 +290,7 @@ def is_renewed(
     deadline = time.monotonic() + duration
     while True:
         over = time.monotonic() >= deadline
-        now = read_lease(connection, namespace)  # the last look comes after the deadline
+        now = read_lease(connection, namespace)  # the last read comes after the deadline
         if now is None and seen is not None:
             return False
         if _version(now) != before:

@@ -1,13 +1,14 @@
-"""Find out beforehand what the API server would deny to this identity, and what it admits. Nothing is stored.
+"""Find out what the API server denies to this identity, and what it admits. Nothing is stored.
 
-Rules come from a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it allows too little. They
-may be incomplete (an authorizer of nodes, or a webhook, lists none), so whatever they do not allow is checked by a
-SelfSubjectAccessReview. Denials are facts (``ClusterFacts.denied``); ``plan.permits`` leaves checks out.
-
-The Pod Security level of a namespace is named by the refusal of a dry run of a Pod that the stricter levels forbid; if
-something else refuses first, the label is read. An API server without ``--allow-privileged`` refuses privileged containers
-while it validates a Pod, before Pod Security and quotas: a dry run that only those refuse has passed
-(k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and ``validateWindowsHostProcessPod``).
+Rules come from a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it
+allows too little. They may be incomplete (a node authorizer or webhook lists none), so a
+SelfSubjectAccessReview checks what they do not allow. Denials are facts (``ClusterFacts.denied``);
+``plan.permits`` skips checks. The refusal of a dry run of a Pod that stricter levels forbid names a
+namespace's Pod Security level; if something else refuses first, the label is read. An API server
+without ``--allow-privileged`` refuses privileged containers when it validates a Pod, before Pod
+Security and quotas: a dry run that only those refuse has passed
+(k8s.io/kubernetes/pkg/apis/core/validation, ``ValidateSecurityContext`` and
+``validateWindowsHostProcessPod``).
 """
 
 import re
@@ -31,7 +32,7 @@ RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 NOWHERE = "nettests-in-no-namespace"
 """A namespace that does not exist and has no RoleBindings: its rules hold in all namespaces."""
 FEW = 3
-"""Up to this many permissions are reviewed one by one: reading the rules would take as many requests."""
+"""Up to this many permissions are reviewed one by one: rules would take as many requests."""
 _RULE: Shape = {key: [str] for key in ("verbs", "apiGroups", "resources", "resourceNames")}
 Rules = Mapping[str, Collection[Mapping[str, Any]]]
 """By namespace."""
@@ -42,8 +43,8 @@ def denied(
 ) -> tuple[Permission, ...]:
     """Return those of ``wanted`` that the API server denies this identity.
 
-    ``namespace`` is the existing one that a run uses. Without it the run creates its own, whose name is not known
-    beforehand: then the permissions have to hold in all namespaces.
+    ``namespace`` is the existing one that a run uses. Otherwise the run creates its own, with an
+    unknown name: then the permissions must hold in all namespaces.
     """
     here = [permission.within(namespace) for permission in wanted]
     with threads(connection, "review") as pool:
@@ -65,7 +66,6 @@ def denied(
 
 
 def _place(wanted: Permission) -> str:
-    """Return the namespace whose rules decide on a permission."""
     return NOWHERE if wanted.namespace in {"", EVERYWHERE} else wanted.namespace
 
 
@@ -84,7 +84,7 @@ def _rules(connection: Connection, namespace: str) -> Collection[Mapping[str, An
 
 
 def covered(wanted: Permission, rules: Rules) -> bool:
-    """Whether a rule of its namespace, or of all namespaces, allows it; without one it may still be allowed."""
+    """Whether a rule, of its namespace or of all, allows it; otherwise it may still be allowed."""
     places = {_place(wanted), NOWHERE}
     return any(_covers(rule, wanted) for place in places for rule in rules.get(place, ()))
 
@@ -139,7 +139,7 @@ ORIGIN = "a dry run of a hostNetwork pod"
 
 
 def level_of(connection: Connection, namespace: str) -> Fact[str]:
-    """Return the level that ``namespace`` enforces; ``ClusterError`` if it does not exist, or is terminating."""
+    """Return the level that ``namespace`` enforces; ``ClusterError`` if missing or terminating."""
     answer = dry_run(connection, _pod(namespace))
     if answer.status == 404:
         raise ClusterError(
@@ -156,7 +156,7 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
     if answer.status < 300:
         return known("privileged", ORIGIN)
     if by_quota(answer.text):
-        # ResourceQuota is the last of all admission plugins, so Pod Security had admitted the pod.
+        # ResourceQuota is the last admission plugin, so Pod Security had admitted the Pod.
         return known("privileged", f"{ORIGIN}, which nothing but a quota refused")
     return _labelled(connection, namespace) or unknown(
         f"{ORIGIN} was refused with status {answer.status}: {answer.text[:300]}"
@@ -164,12 +164,12 @@ def level_of(connection: Connection, namespace: str) -> Fact[str]:
 
 
 def by_quota(text: str) -> bool:
-    """Whether a refusal is by a ResourceQuota."""
+    """Whether a ResourceQuota caused a refusal."""
     return bool(_OF_QUOTA.search(text))
 
 
 def _labelled(connection: Connection, namespace: str) -> Fact[str] | None:
-    """Return the level in the namespace's label; nothing if it has none or cannot be read."""
+    """Return the level in the namespace's label, if it has one and can be read."""
     answer = connection.answer(ApiRequest("GET", f"/api/v1/namespaces/{namespace}"))
     if answer.status != 200:
         return None
@@ -189,7 +189,7 @@ def _pod(namespace: str) -> dict[str, Any]:
 
 
 RESOURCES = {"requests": {"cpu": "1m", "memory": "1Mi"}, "limits": {"cpu": "1m", "memory": "1Mi"}}
-"""Resources that a quota may demand of every pod."""
+"""Resources that a quota may demand of every Pod."""
 
 
 PRIVILEGED_NAME = "nettests-privileged"
@@ -204,13 +204,13 @@ _LATER = re.compile(
     # sample: pods "x" is forbidden: ValidatingAdmissionPolicy 'nettests' with binding 'nettests' denied request: …
     r"| is forbidden: ValidatingAdmissionPolicy '"
 )
-"""Refusals by admission plugins that decide only about valid Pods."""
+"""Refusals by admission plugins that see only valid Pods."""
 
 
 def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...]) -> Fact[bool]:
-    """Return whether privileged Pods are valid; ``namespace`` is the one a run uses, empty for its own.
+    """Return whether privileged Pods are valid; ``namespace`` is the existing one, if any.
 
-    ``denied`` is what this identity may not do: without permission to create Pods there is no dry run.
+    ``denied`` are missing permissions: without permission to create Pods there is no dry run.
     """
     if str(CREATE_POD) in denied:
         return unknown(f"this identity may not {CREATE_POD}")
@@ -225,7 +225,7 @@ def privileged_of(connection: Connection, namespace: str, denied: tuple[str, ...
 
 
 def _refusal(text: str) -> str:
-    """Return the API server's words about privileged containers, if it refused them as such."""
+    """Return the API server's message about privileged containers, if that is why it refused."""
     try:
         status = read_json(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Read settings of network plugins other than Flannel: backend, and whether they replace kube-proxy.
+"""Read settings of plugins other than Flannel: backend, and whether they replace kube-proxy.
 
-Pure. Which objects are of use depends on the plugin that was recognised; ``snapshot`` fetches only those. What they do
-not say is unknown with the reason.
+Pure. The recognised plugin decides which objects ``snapshot`` fetches. What they do not say is
+unknown with the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,33 +24,33 @@ CONFIG_MAPS = {
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
-"""ConfigMaps by plugin that no DaemonSet need refer to, the one of Windows nodes first."""
+"""ConfigMaps by plugin that need not be referred to by a DaemonSet, Windows nodes' first."""
 PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
-"""The permissions that rules about a plugin's own objects need."""
+"""The permissions for rules about a plugin's own objects."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",
     "kube-system/kube-flannel-windows-cfg",
 )
-"""The ConfigMaps in which sig-windows-tools' manifests configure Flannel's plugin on Windows nodes."""
+"""The ConfigMaps of Flannel's plugin on Windows nodes in sig-windows-tools' manifests."""
 LOOPBACK_DSR = "loopbackDSR"
 
 MAY_REPLACE = "antrea"
-"""The plugin that may serve Services on Windows nodes in kube-proxy's place."""
+"""The plugin that may serve Services on Windows nodes instead of kube-proxy."""
 ANTREA_KEY = "antrea-agent.conf"
 ANTREA_TUNNEL = "geneve"
 ANTREA_ENCAPSULATED = {"encap", "hybrid", ""}
 
 CALICO_NETWORK_IDS = ("VXLAN_VNI", "FELIX_VXLANVNI")
 _BGP, BGP_ON_WINDOWS = "bird", "windows-bgp"
-"""Calico's backends of BGP on either system."""
+"""Calico's BGP backends on Linux and on Windows."""
 _NEVER = "Never"
 
 
 def calico_backend(objects: PluginObjects) -> Fact[str]:
     """Return Calico's backend on Windows nodes: ``vxlan``, ``windows-bgp``, ``none`` …
 
-    As its DaemonSet or its ConfigMap there has it; RKE2, which runs Calico on Windows without a Pod, follows the Linux
-    nodes (rancher/rke2, pkg/windows/calico.go), and so does Calico's operator.
+    It is in Calico's DaemonSet or ConfigMap for Windows; with its operator, and on RKE2, which runs
+    it without a Pod, it follows the Linux nodes (rancher/rke2, pkg/windows/calico.go).
     """
     linux: Fact[str] | None = None
     for item in objects.of_plugin("calico"):
@@ -68,7 +68,7 @@ def calico_backend(objects: PluginObjects) -> Fact[str]:
 
 
 def _calico_by_linux(linux: Fact[str] | None, pools: Sequence[Object]) -> Fact[str]:
-    """Return the backend that follows from Linux nodes, and with BGP from the pools: Windows knows no IP in IP."""
+    """Return the backend by that of Linux nodes, and with BGP by pools: Windows has no IP-in-IP."""
     modes = {
         mode
         for pool in pools
@@ -88,7 +88,7 @@ def _calico_by_linux(linux: Fact[str] | None, pools: Sequence[Object]) -> Fact[s
 
 
 def calico_network_id(objects: PluginObjects) -> Fact[int]:
-    """Return the network id of Calico's VXLAN, as its DaemonSets have it."""
+    """Return the network id of Calico's VXLAN in its DaemonSets."""
     for item in objects.of_plugin("calico"):
         variables = objects.variables(item)
         for name in CALICO_NETWORK_IDS:
@@ -108,7 +108,7 @@ def antrea_backend(config_maps: Mapping[str, Object]) -> Fact[str]:
 
 
 def _antrea_agents(config_maps: Mapping[str, Object]) -> Iterator[tuple[str, Object]]:
-    """Yield the configurations of Antrea's agents, that of Windows first; kustomize adds hashes to ConfigMaps' names."""
+    """Yield the configurations of Antrea's agents, Windows' first; names may have hashes."""
     windows_first = sorted(config_maps.items(), key=lambda item: "windows" not in item[0])
     for name, item in windows_first:
         text = data_of(item).get(ANTREA_KEY)
@@ -123,7 +123,7 @@ def _antrea_agents(config_maps: Mapping[str, Object]) -> Iterator[tuple[str, Obj
 
 
 def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fact[bool]:
-    """Return whether Flannel passes ``loopbackDSR`` to the plugin that it calls; that plugin's default is off.
+    """Return whether Flannel passes ``loopbackDSR`` to the plugin that it calls (default: off).
 
     Other plugins configure it on their nodes.
     """
@@ -146,7 +146,7 @@ def loopback_dsr_of(plugin: str | None, config_maps: Mapping[str, Object]) -> Fa
 
 
 def _delegate(text: object) -> Object:
-    """Return the configuration that Flannel's plugin passes on; empty if the text is none."""
+    """Return the configuration that Flannel's plugin passes on; empty if the text is invalid."""
     # sample: {"type": "flannel", "delegate": {"type": "sdnbridge", "optionalFlags": {"loopbackDSR": true}}}
     try:
         loaded = read_json(str(text))
@@ -157,16 +157,16 @@ def _delegate(text: object) -> Object:
 
 
 def _has_option(delegate: Object) -> bool:
-    """Whether it is set: among ``optionalFlags`` of Microsoft's plugins, beside the type of others."""
+    """Whether it is set: in ``optionalFlags`` for Microsoft's plugins, at the top for others."""
     flags = delegate.get("optionalFlags")
     settings = flags if isinstance(flags, dict) else {}
     return delegate.get(LOOPBACK_DSR) is True or settings.get(LOOPBACK_DSR) is True
 
 
 def serves_services(plugin: Fact[str], os: OS, config_maps: Mapping[str, Object]) -> str:
-    """Return the source that says that the plugin replaces kube-proxy for all Services on nodes of a system, or nothing.
+    """Return why the plugin replaces kube-proxy for all Services on nodes of an OS, or nothing.
 
-    Antrea's ``proxyAll``, without which only pods are served; OVN-Kubernetes on the nodes that it runs on, Linux ones.
+    Antrea with ``proxyAll``, without which it serves only Pods; OVN-Kubernetes on its Linux nodes.
     """
     if plugin.value == hybrid_overlay.PLUGIN and os is OS.LINUX:
         return f"{plugin.origin}: OVN serves Services"

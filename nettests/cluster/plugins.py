@@ -1,8 +1,8 @@
-"""Recognise the network plugin: the one that gives Pods their network, whatever enforces policies beside it. Pure.
+"""Recognise the network plugin: the one that provides the pod network, not policy engines. Pure.
 
-By the DaemonSets, their containers and images; Calico may be a policy engine alone, and says so in its variables. Where
-a distribution runs its plugin without a DaemonSet, by annotations of nodes and by what a managed service is known to
-install. What is ambiguous is unknown, with what was seen. ``cni`` reads the plugin's settings.
+By DaemonSets, their containers and images; Calico's variables say if it is a policy engine only.
+Without a DaemonSet: by annotations of nodes, and by what a managed service installs. Ambiguous
+results are unknown, with what was seen. ``cni`` reads the plugin's settings.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,25 +16,25 @@ from nettests.resources import lines_of
 Object = dict[str, Any]
 
 DAEMON_SETS = dict(line.split(" ") for line in lines_of("nettests.cluster", "daemon_sets.txt"))
-"""Beginnings of the names of DaemonSets and of their containers, and the plugin."""
+"""Prefixes of the names of DaemonSets and of their containers, and the plugin."""
 OTHERS = ("aws-node-termination-handler", "cilium-envoy", "cilium-operator")
 """DaemonSets with a plugin's prefix that do not belong to it."""
 POWERED_BY_CILIUM = {"azure-cni", "cilium"}
-"""Azure CNI with Cilium's data plane: Azure assigns the addresses, and the data plane has no agent for Windows."""
+"""Azure CNI with Cilium's data plane: Azure assigns addresses; there is no agent for Windows."""
 
 FLANNEL_BACKEND = "flannel.alpha.coreos.com/backend-type"
-"""flanneld's annotation of its node, also where it is a part of k3s and has no DaemonSet."""
+"""flanneld's annotation of its node, even in k3s, where it has no DaemonSet."""
 CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
 _NONE = "none"
 _INTERFACES, _CALICO_INTERFACES = "FELIX_INTERFACEPREFIX", "cali"
 _PLUGIN_TYPE = "CNI_PLUGIN_TYPE"
 PLUGIN_TYPES = {"AzureVNET": "azure-cni", "AmazonVPC": "aws-vpc-cni", "GKE": "sdnbridge"}
-"""Plugins beside which Calico's operator installs it as a policy engine (tigera/operator, pkg/render/windows.go)."""
+"""Plugins for which Calico is the policy engine (tigera/operator, pkg/render/windows.go)."""
 _AZURE_ENGINE = "azure-npm"
 BY_PLATFORM = {"aks": "azure-cni", "gke": "sdnbridge"}
-"""The plugin of Windows nodes of a managed service that no DaemonSet shows: AKS takes no kubenet with Windows nodes
-(Microsoft, "Windows Server containers on AKS FAQ"), and GKE's nodes call sdnbridge (kubernetes/kubernetes,
-cluster/gce/windows/k8s-node-setup.psm1)."""
+"""A managed service's plugin on Windows nodes, without a DaemonSet: AKS has no kubenet with Windows
+nodes (Microsoft, "Windows Server containers on AKS FAQ"), GKE's nodes call sdnbridge
+(kubernetes/kubernetes, cluster/gce/windows/k8s-node-setup.psm1)."""
 
 
 NOT_READ: Fact[str] = Fact(None, "it was not read")
@@ -42,7 +42,7 @@ NOT_READ: Fact[str] = Fact(None, "it was not read")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginObjects:
-    """The objects that a plugin is recognised and read by; ``reason`` says why DaemonSets could not be listed."""
+    """The objects that show a plugin and its settings; ``reason``: why DaemonSets are missing."""
 
     nodes: Sequence[Object] = ()
     daemon_sets: Sequence[Object] = ()
@@ -54,12 +54,12 @@ class PluginObjects:
     reason: str = ""
 
     def of_plugin(self, plugin: str) -> Iterator[Object]:
-        """Yield the DaemonSets of a plugin, those of Windows nodes first."""
+        """Yield the DaemonSets of a plugin, those for Windows nodes first."""
         mine = [item for item in self.daemon_sets if plugin in _plugins_in(item)]
         return iter(sorted(mine, key=lambda item: "windows" not in item["metadata"]["name"]))
 
     def variables(self, daemon_set: Object) -> dict[str, str]:
-        """Return the variables of a DaemonSet's containers that have a readable value."""
+        """Return the variables of a DaemonSet's containers with a readable value."""
         namespace = daemon_set["metadata"].get("namespace", "")
         given = variables_of(pod_spec_of(daemon_set), namespace, self.config_maps)
         return {name: value for name, value in given if value}
@@ -72,7 +72,7 @@ def origin_of(daemon_set: Object) -> str:
 
 
 def plugin_of(objects: PluginObjects) -> Fact[str]:
-    """Return the plugin that gives Pods their network; unknown when nothing or several things show one."""
+    """Return the plugin of the pod network; unknown if nothing or several things show one."""
     plugins: dict[str, str] = {}
     engines: list[Object] = []
     for item in objects.daemon_sets:
@@ -81,7 +81,7 @@ def plugin_of(objects: PluginObjects) -> Fact[str]:
                 engines.append(item)
             else:
                 plugins.setdefault(plugin, origin_of(item))
-    if engines:  # the DaemonSet of the other system may leave it out
+    if engines:  # the other OS's DaemonSet may not say it
         plugins.pop("calico", None)
     beside = f", and Calico enforces policies ({origin_of(engines[0])})" if engines else ""
     if len(plugins) == 1:
@@ -96,7 +96,7 @@ def plugin_of(objects: PluginObjects) -> Fact[str]:
 
 
 def _plugins_in(item: Object) -> set[str]:
-    """Return the plugins whose daemon a DaemonSet runs: by its name, or by its containers and their images."""
+    """Return the plugins that a DaemonSet runs, by its name, its containers and their images."""
     name = item["metadata"]["name"]
     if name.startswith(OTHERS):
         return set()
@@ -120,11 +120,11 @@ _IMAGES = {
     "calico/node:": "calico",
     "amazon-k8s-cni:": "aws-vpc-cni",
 }
-"""Parts of images by which a DaemonSet with a name of its own is known."""
+"""Parts of images that show the plugin of a DaemonSet with any name."""
 
 
 def _enforces_only(item: Object, objects: PluginObjects) -> bool:
-    """Whether Calico gives no network here: no backend, beside Flannel in one Pod, or on another plugin's interfaces."""
+    """Whether Calico is a policy engine only: no backend, with Flannel, or others' interfaces."""
     variables = objects.variables(item)
     interfaces = variables.get(_INTERFACES, _CALICO_INTERFACES)
     return (
@@ -136,7 +136,7 @@ def _enforces_only(item: Object, objects: PluginObjects) -> bool:
 
 
 def _by_engines(engines: Sequence[Object], objects: PluginObjects) -> Fact[str] | None:
-    """Return the plugin that Calico's operator was told to stand beside, or that Azure's policy engine is made for."""
+    """Return the plugin that Calico's operator runs beside, or that Azure's policy engine needs."""
     for item in engines:
         kind = objects.variables(item).get(_PLUGIN_TYPE, "")
         if kind in PLUGIN_TYPES:
@@ -161,7 +161,7 @@ def _by_nodes(objects: PluginObjects, beside: str) -> Fact[str]:
 
 
 def _without_ranges(platform: str, nodes: Sequence[Object]) -> bool:
-    """Whether what a managed service installs follows: with Windows nodes, and on AKS where kubenet has given no ranges."""
+    """Whether the platform's plugin follows: Windows nodes, or AKS without kubenet's ranges."""
     infos = [(node.get("status") or {}).get("nodeInfo") or {} for node in nodes]
     if any(info.get("operatingSystem") == "windows" for info in infos):
         return True

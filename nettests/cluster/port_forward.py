@@ -1,7 +1,7 @@
-"""Port-forwards to a pod's server: HTTP over forwardings that stay open, and servers that speak first.
+"""Port-forwards to a Pod's server: HTTP over open forwardings, and servers that speak first.
 
-The first choice among the control channels (``channels``). One WebSocket carries several connections (``lanes``),
-each of them any number of requests, one after the other. What the requests are is not known here.
+The first choice among the control channels (``channels``). One WebSocket carries several
+connections (``lanes``), and each of them any number of requests, one by one.
 """
 
 import http.client
@@ -24,14 +24,14 @@ from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
 LANES = 8
-"""Connections per handshake if one is not enough. Each is a process in the Pod's sandbox on Windows nodes whose
-containerd has ``wincat``, and most Pods get one request after another."""
+"""Connections per handshake, after the first. Each is a process in the Pod's sandbox on Windows
+nodes whose containerd has ``wincat``, and most Pods get one request after another."""
 DATA, ERROR = 0, 1
-"""The channels of the one port; each begins with the port itself, in two bytes."""
+"""The channels of the port; each begins with the port itself, in two bytes."""
 
 
 class _LostError(ChannelError):
-    """The stream ended in the middle, without a reason."""
+    """The stream broke off without a reason."""
 
     by_another = False
     """Whether it was closed because of another request's data."""
@@ -51,7 +51,7 @@ class _Forwarding:
     lost: bool = False
     """Whether its stream broke off; reading ends there."""
     begun: bool = False
-    """Whether an answer has begun, and has not ended."""
+    """Whether an answer has begun and not ended."""
     _announced: set[int] = field(default_factory=set)
 
     def begin(self, seconds: float) -> None:
@@ -61,7 +61,7 @@ class _Forwarding:
         self.patience.begin(seconds)
 
     def await_announced(self, until: float) -> None:
-        """Wait until the other end announces that it serves this connection; ``OSError`` if it does not."""
+        """Wait until the other end announces this connection; ``OSError`` if it does not."""
         while self._announced != {DATA, ERROR}:
             message = self.stream.receive(max(0.0, until - time.monotonic()))
             if message is None:
@@ -71,7 +71,7 @@ class _Forwarding:
             self._announce(*message)
 
     def is_idle(self) -> bool:
-        """Whether it is still open, and has received nothing but answers to requests."""
+        """Whether it is open and has received nothing but answers to requests."""
         try:
             self.receive(0)
         except TimeoutError:
@@ -106,7 +106,7 @@ class _Forwarding:
         self._announced.add(channel)
 
     def give_up(self) -> None:
-        """Release a connection; if only part of an answer arrived, close all that share its stream."""
+        """Release a connection; after part of an answer, close all that share its stream."""
         if self.begun:
             self.stream.hang_up()
         else:
@@ -119,7 +119,7 @@ class _Forwarding:
         return io.BufferedReader(_Reading(self))
 
     def close(self) -> None:
-        """Leave the stream open: an HTTP connection closes its socket before an answer is read."""
+        """Leave the stream open: ``http.client`` closes its socket before reading the answer."""
 
 
 class _Reading(io.RawIOBase):
@@ -137,13 +137,13 @@ class _Reading(io.RawIOBase):
         return size
 
     def readable(self) -> bool:
-        """Return true: the file is for reading."""
+        """Return true."""
         return True
 
 
 @dataclass(slots=True)
 class PortForward:
-    """HTTP over port-forwards that stay open: one for each concurrent request."""
+    """HTTP over open port-forwards: one for each concurrent request."""
 
     connection: Connection
     namespace: str
@@ -159,7 +159,7 @@ class PortForward:
     _opening: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, path: str, *, timeout: float) -> HttpAnswer:
-        """Request ``path`` over an idle or a new forwarding; one that was lost while idle, or through another request, is replaced."""
+        """Request ``path`` over an idle or new forwarding; replace one that was lost while idle."""
         while True:
             over, fresh = self._connected()
             try:
@@ -171,7 +171,8 @@ class PortForward:
     def _connected(self) -> tuple[_Forwarding, bool]:
         """Return a forwarding for one request, and whether it is new.
 
-        One handshake at a time, as it also opens connections for other requests; none waits for another's longer than for its own.
+        One handshake at a time, as each opens several; none waits longer for another's than for its
+        own.
         """
         if idle := self._take():
             return idle, False
@@ -203,7 +204,7 @@ class PortForward:
             probing.request("GET", path, headers={"Host": self.pod})
             response = probing.getresponse()
             body = whole(response.read, limits.BODY_BYTES, "its answer").decode(errors="replace")
-            if over.lost:  # a body without a length ends there, complete or not
+            if over.lost:  # a body without a length may be incomplete
                 raise LostError("it was lost in the middle of its answer")
             over.begun = False
             kept = not response.will_close
@@ -213,7 +214,7 @@ class PortForward:
             raise self._failed(error) from error
         except (OSError, http.client.HTTPException) as error:
             lost = _LostError(f"port-forward to {self.pod}: {error}")
-            lost.by_another = over.stream.hung_up  # not yet because of this one's data
+            lost.by_another = over.stream.hung_up  # by another lane: this one has not hung up yet
             raise lost from error
         finally:
             if not kept:
@@ -222,7 +223,7 @@ class PortForward:
         return HttpAnswer(status=response.status, body=body, seconds=time.monotonic() - began)
 
     def _keep(self, over: _Forwarding) -> None:
-        """Keep a forwarding for the next request; after ``close`` it is closed instead."""
+        """Keep a forwarding for the next request; close it after ``close``."""
         over.stream.rest()
         with self._lock:
             if not self._closed:
@@ -231,7 +232,7 @@ class PortForward:
         over.stream.close()
 
     def read(self, *, timeout: float) -> str:
-        """Return what a server sends by itself over a separate forwarding, until it closes."""
+        """Return what a server sends unprompted over a separate forwarding, until it closes."""
         (over,) = self._opened(1)
         try:
             over.begin(timeout)
@@ -247,7 +248,7 @@ class PortForward:
         return data.decode(errors="replace")
 
     def close(self) -> None:
-        """Close every idle forwarding, and busy ones once they have their answer; open no new one."""
+        """Close idle forwardings, and busy ones after their answer; open no new one."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -255,14 +256,14 @@ class PortForward:
             over.stream.close()
 
     def _open(self) -> _Forwarding:
-        """Open forwardings, keep those that the other end serves for other requests, and return one."""
+        """Open forwardings, return one, and keep the others that the other end serves."""
         first, *others = self._opened(self._next)
         self._next = self._most
         until = time.monotonic() + CONNECT_SECONDS
         for number, forwarding in enumerate(others):
             try:
                 forwarding.await_announced(until)
-            except OSError as error:  # the first one shows what is wrong with the whole stream
+            except OSError as error:  # the first one reports failures of the whole stream
                 if isinstance(error, TimeoutError):  # only the first port is served
                     self._next = self._most = 1
                 for unserved in others[number:]:

@@ -1,7 +1,7 @@
 """Read the cluster profile: what a kubeconfig cannot say, stated by the user or by a lab.
 
 YAML, checked against ``manifests/schema/cluster-profile.schema.json``; an error names the file, the
-line, the key and the nearest valid key. Contacts nothing.
+line, the key and the nearest valid key.
 """
 
 import ipaddress
@@ -42,12 +42,12 @@ T = TypeVar("T", Timing, DiagnosticsLimits, Scale)
 
 
 def ready_profiles() -> dict[str, Path]:
-    """Return the shipped profiles of managed services and distributions, by the names that ``--cluster-profile`` takes."""
+    """Return the shipped profiles of managed services and distributions, by name."""
     return {file.stem: file for file in sorted((manifests_path() / "clusters").glob("*.yaml"))}
 
 
 def profile_path(given: Path) -> Path:
-    """Return the file of a profile: the one that is there, or the shipped one of that name; ``ManifestError`` for a wrong name."""
+    """Return a profile's file, existing or shipped; ``ManifestError`` for an unknown name."""
     ready = ready_profiles()
     if given.is_file() or given.suffix or given.name != str(given):
         return given
@@ -60,7 +60,7 @@ def profile_path(given: Path) -> Path:
 
 
 def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> ClusterProfile:
-    """Return the profile that an option named, by its file or its name; without one, an empty profile."""
+    """Return the profile that an option names, by file or name; without one, an empty profile."""
     if path is None:
         return ClusterProfile()
     path = profile_path(path)
@@ -70,14 +70,14 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
 
 
 def parse_profile(text: str, file: str) -> ClusterProfile:
-    """Return the profile in ``text``; ``ManifestError`` names line, key and near miss."""
+    """Return the profile in ``text``; ``ManifestError`` names line, key and nearest key."""
     schema = json.loads(
         (manifests_path() / "schema" / "cluster-profile.schema.json").read_text(encoding="utf-8")
     )
     data = read_document(text, file, schema).data
     try:
         return _profile(data)
-    except ValueError as error:  # an address or network that only looks valid
+    except ValueError as error:  # an invalid address or network
         raise ManifestError(f"{file}: {error}") from error
 
 
@@ -164,7 +164,7 @@ def _amounts(stated: dict[str, Any] | None, usual: Amounts) -> Amounts:
 
 
 def _networks(texts: list[str] | None) -> tuple[Network, ...] | None:
-    """Return networks; an empty list states that there are none, unlike a missing list."""
+    """Return networks; an empty list states that there are none, unlike a missing one."""
     return None if texts is None else tuple(ipaddress.ip_network(text) for text in texts)
 
 
@@ -194,7 +194,7 @@ def _kube_proxy(data: dict[str, Any]) -> StatedKubeProxy:
 
 
 def _named(kind: type[T], data: dict[str, Any]) -> T:
-    """Return a value from the profile's keys, which name its fields."""
+    """Return a value whose fields are the profile's keys."""
     spelled = {_camel(item.name): item.name for item in fields(kind)}
     return kind(**{spelled[key]: value for key, value in data.items()})
 

@@ -1,4 +1,4 @@
-"""Read whether nodes are Ready while a run is in progress: small requests without retries.
+"""Read whether nodes are Ready during a run: small requests without retries.
 
 ``session.node_watch`` decides what a node that was not Ready means for a run.
 """
@@ -15,16 +15,16 @@ Object = dict[str, Any]
 
 NODES = "/api/v1/nodes"
 MANY = 32
-"""In a cluster with more nodes than this, a few nodes are requested one by one."""
+"""In a cluster with more nodes, a few nodes are requested one by one."""
 SHARE = 4
-"""If more than one in this many nodes is needed, all are listed: a request for each would cost more."""
+"""If more than one in this many nodes is needed, all are listed, which costs less."""
 PATIENCE_SECONDS = 5.0
 """Time-out to connect, and to answer: a request that hangs must not delay a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """A node's Ready condition: since when it is so, as the API says it, and why."""
+    """A node's Ready condition: since when, as the API says it, and why."""
 
     ready: bool
     since: str = ""
@@ -34,14 +34,14 @@ class Readiness:
 def read_readiness(
     connection: Connection, names: Collection[str], *, nodes: int
 ) -> Mapping[str, Readiness]:
-    """Return the readiness of the existing ones of ``names``; ``nodes`` is how many the cluster has.
+    """Return the readiness of existing nodes in ``names``; the cluster has ``nodes`` nodes.
 
-    ``ClusterError`` without an answer, or if it is no list.
+    ``ClusterError`` without an answer, or if it is not a list.
     """
     readiness: dict[str, Readiness] = {}
     patience = (PATIENCE_SECONDS, PATIENCE_SECONDS)
     for query in _queries(names, nodes):
-        # The API server's own cache is enough: it will have the latest state at the next look.
+        # The API server's cache is enough: it has the latest state at the next read.
         probed = {**query, "resourceVersion": "0"}
         request = ApiRequest("GET", NODES, query=probed, timeout=patience)
         answer = connection.answer(request, retried=())
@@ -64,7 +64,7 @@ def _queries(names: Collection[str], nodes: int) -> Iterator[dict[str, str]]:
 
 
 def readiness_of(node: Object) -> Readiness:
-    """Return a Node's readiness; one without the condition is not Ready."""
+    """Return a Node's readiness; without the condition it is not Ready."""
     for condition in (node.get("status") or {}).get("conditions") or ():
         if condition["type"] == "Ready":
             words = (condition.get("reason"), condition.get("message"))

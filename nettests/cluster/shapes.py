@@ -1,9 +1,9 @@
-"""The parts of API objects that discovery reads, each with the type that the API documents. Pure.
+"""The parts of API objects that discovery reads, each with its documented type. Pure.
 
-A proxy, an aggregated API or a controller of somebody's own may return what the API's schema forbids. ``shaped`` leaves
-out what has another type, and what nobody reads, so that readers find a part as documented or not at all; it says what
-was left out, and discovery adds that to the reasons of facts that stay unknown. ``config_maps_of`` says which ConfigMaps
-a Pod refers to, by its volumes and its containers' variables: installers name them as they like, and with hashes.
+A proxy, an aggregated API or a third-party controller may violate the API's schema. ``shaped``
+drops what has another type or is not read, so that readers find a part as documented or not at all;
+discovery adds what was dropped to the reasons of unknown facts. ``config_maps_of`` finds ConfigMaps
+by a Pod's volumes and variables, as their names vary with the installer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 Shape = type | list[Any] | dict[Any, Any]
-"""A type of JSON's values, a list of one shape, or an object's shapes by key; ``EVERY`` stands for all other keys."""
+"""A JSON type, a list of one shape, or shapes by key; ``EVERY`` stands for all other keys."""
 EVERY = object()
 _WORDS = {str: "text", int: "a number", bool: "true or false", list: "a list", dict: "an object"}
 _MOST_SHOWN = 3
@@ -24,7 +24,6 @@ _TYPES = {"text": str, "number": int, "flag": bool, "any": object}
 
 
 def _read(stated: Any) -> Shape:
-    """Return a shape as ``shapes.yaml`` states it."""
     if isinstance(stated, dict):
         return {EVERY if key == "*" else key: _read(below) for key, below in stated.items()}
     return [_read(stated[0])] if isinstance(stated, list) else _TYPES[stated]
@@ -43,14 +42,14 @@ IP_POOL = _SHAPES["ip_pool"]
 
 
 def shaped(value: object, shape: Shape, name: str) -> tuple[Object, str]:
-    """Return the parts of an object that have their documented type, and what was left out of ``name``, or nothing."""
+    """Return the parts of an object that have their documented type, and what was dropped."""
     odd: list[str] = []
     part = _shaped(value, shape, "", odd)
     return (part if isinstance(part, dict) else {}), _told(name, odd)
 
 
 def shaped_items(items: Iterable[object], shape: Shape, kind: str) -> tuple[list[Object], str]:
-    """Return the objects of a list in their documented shape, without those that have no name."""
+    """Return a list's objects in their documented shape, without those that have no name."""
     listed: list[Object] = []
     odd: list[str] = []
     for number, item in enumerate(items):
@@ -71,7 +70,7 @@ def _told(name: str, odd: list[str]) -> str:
 
 
 def _shaped(value: object, shape: Shape, where: str, odd: list[str]) -> Any:
-    """Return the value without parts of another type; ``None`` if it is of another type itself."""
+    """Return the value without parts of another type; ``None`` if it has another type itself."""
     if value is None:
         return None
     wanted = shape if isinstance(shape, type) else type(shape)
@@ -127,7 +126,7 @@ def _key_reference(variable: Object) -> Object:
 def variables_of(
     spec: Object, namespace: str, config_maps: Mapping[str, Object]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the variables of a Pod's containers; of a key of a ConfigMap its value, if that was read."""
+    """Yield the variables of a Pod's containers, with values from ConfigMaps if these were read."""
     # samples: {"name": "CALICO_NETWORKING_BACKEND", "value": "vxlan"},
     #          {"name": "CALICO_NETWORKING_BACKEND", "valueFrom": {"configMapKeyRef": {"name": "calico-config", "key": "calico_backend"}}}
     for container in containers_of(spec):
@@ -147,6 +146,6 @@ def data_of(config_map: Object | None) -> Mapping[str, str]:
 
 
 def file_name(path: str) -> str:
-    """Return the last part of a path on either system, by which a ConfigMap's key is mounted."""
+    """Return the last part of a path on any OS: the ConfigMap's key that is mounted there."""
     # samples: /var/lib/kube-proxy/config.conf, $env:CONTAINER_SANDBOX_MOUNT_POINT/var/lib/kube-proxy/config.conf
     return basename(normpath(path.replace("\\", "/"))) if path else ""

@@ -1,8 +1,8 @@
 """One watch of a namespace's Pods for all that follow one of them.
 
-Used by ``follow`` for Pods that checks create: a watch for each would be a request for each, and one more every few
-seconds. The watch runs in a thread as long as somebody follows a Pod. Followers that need to know that something is
-gone have a watch of their own, which begins with a list.
+Used by ``follow`` for Pods that checks create: separate watches would be a request for each, and
+another one every few seconds. The watch runs in a thread while there are followers. To notice that
+a Pod is gone, use a watch of its own, which begins with a list.
 """
 
 import threading
@@ -18,7 +18,7 @@ Object = dict[str, Any]
 
 @dataclass(slots=True)
 class SharedWatch:
-    """The Pods of one namespace; safe for threads. ``states`` yields them as ``list_watch.states`` does."""
+    """The Pods of one namespace, from ``states`` (``list_watch.states``). Thread-safe."""
 
     states: Callable[[], Iterator[Mapping[str, Object]]]
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -28,7 +28,7 @@ class SharedWatch:
     _failure: ClusterError | None = None
 
     def follow(self, name: str, *, seconds: float, look: float) -> Iterator[Object | None]:
-        """Yield the states of one Pod, ``None`` if it is not known yet: after each change, and every ``look`` seconds."""
+        """Yield one Pod's states (``None`` before it appears): on change, and every ``look`` s."""
         deadline = time.monotonic() + seconds
         with self._changed:
             self._followers += 1

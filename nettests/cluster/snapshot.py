@@ -1,8 +1,8 @@
-"""Fetch the API objects that facts are read from, concurrently, and keep the reason for each that cannot be read.
+"""Fetch the API objects that facts are read from, concurrently; keep the reason for missing ones.
 
-The I/O of discovery; ``discover`` reads the facts. Only the nodes are indispensable. Each object is read in its documented
-shape; a refusal is a reason and never an error. ConfigMaps are found by the Pods and DaemonSets that refer to them, and by
-the names that installers give them where nothing that may be read refers to one.
+The I/O of discovery; ``discover`` reads the facts. Only nodes are indispensable. Objects are read
+in their documented shape; a refusal is a reason, never an error. ConfigMaps are found by the Pods
+and DaemonSets that refer to them, otherwise by the names that installers give them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,12 +40,12 @@ from nettests.model.words import OS
 Object = dict[str, Any]
 
 ConfigMaps = Mapping[str, Future[Object | None]]
-"""By ``namespace/name``, while they are read."""
+"""By ``namespace/name``, while they are being read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads from one cluster; ``reasons`` has why a path, or a ConfigMap by its name, could not be read."""
+    """Reads from one cluster; ``reasons`` has why a path or a named ConfigMap was not read."""
 
     connection: Connection
     reasons: dict[str, str] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Reader:
 
 
 def existing(pending: ConfigMaps) -> Iterator[tuple[str, Object]]:
-    """Yield the ConfigMaps that exist, in the order in which they were requested."""
+    """Yield the ConfigMaps that exist, in the order of the requests."""
     for name, request in pending.items():
         if (config_map := request.result()) is not None:
             yield name, config_map
@@ -105,19 +105,19 @@ IP_POOLS = "/apis/crd.projectcalico.org/v1/ippools"
 PODS = "/api/v1/pods"
 SYSTEM = "kube-system"
 OPENSHIFT_DNS = "openshift-dns/dns-default"
-"""The Service of the cluster's DNS on OpenShift, which has a label of its own (openshift/cluster-dns-operator)."""
+"""The DNS Service on OpenShift, which has a different label (openshift/cluster-dns-operator)."""
 CORDONED = 4
-"""The Pods of so many cordoned Windows nodes are listed: one of them is enough for what is tested there."""
+"""For how many cordoned Windows nodes Pods are listed: checks need only one such node."""
 FIRST = 500
-"""So many Services, and EndpointSlices, are read to choose some that nodes dial."""
+"""How many Services, and EndpointSlices, are read to choose some to dial."""
 LOG_BYTES = 65_536
-"""A component logs its flags first: no more of a log is needed."""
+"""A component logs its flags first: more of a log is not needed."""
 DNS_LABEL = "k8s-app=kube-dns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The fetched objects, in their documented shape; ``reasons`` says why an object, or a part of it, is missing."""
+    """The fetched objects, in their documented shape; ``reasons`` says why something is missing."""
 
     server_version: KubernetesVersion
     server_git_version: str
@@ -131,12 +131,12 @@ class Snapshot:
     """The Pods that the Service of the cluster's DNS selects."""
     kubernetes_service: Object | None = None
     services: tuple[Sequence[Object], Sequence[Object]] = ((), ())
-    """Services and EndpointSlices; of a large cluster the first ones of both lists."""
+    """Services and EndpointSlices; in a large cluster the first ones of both lists."""
     proxy_pods: Mapping[str, Object] = field(default_factory=dict)
     proxy_logs: Mapping[str, str] = field(default_factory=dict)
     """Both by node name."""
     cordoned: Mapping[str, Sequence[Object]] = field(default_factory=dict)
-    """The Pods of cordoned Windows nodes by node name, as far as they may be listed."""
+    """The Pods of cordoned Windows nodes by node name, if they may be listed."""
     runtime_classes: Sequence[Object] = ()
     service_cidrs: Sequence[Object] = ()
     ip_pools: Sequence[Object] = ()
@@ -203,7 +203,7 @@ def fetch(connection: Connection, namespace: str = "") -> Snapshot:
 def _of_plugin(plugin: str, objects: PluginObjects) -> tuple[str, ...]:
     """Return the ConfigMaps that the plugin's DaemonSets refer to, and those of installers.
 
-    Beside another plugin Calico's are read: as a policy engine it says beside which.
+    With other plugins, Calico's are read as well: a policy engine names the plugin.
     """
     with_settings = {*plugin_settings.CONFIG_MAPS, "flannel"}
     of_daemon = plugin if plugin in with_settings else "calico"
@@ -224,7 +224,7 @@ def _first_services(read: Reader) -> tuple[Sequence[Object], Sequence[Object]]:
 
 
 def _other_dns(read: Reader, config_maps: Mapping[str, Object]) -> list[Object]:
-    """Return the cluster's DNS Service where none of kube-system has the usual label: the plugin's, or OpenShift's."""
+    """Return the DNS Service if none has the usual label: the plugin's or OpenShift's."""
     named = hybrid_overlay.dns_service(config_maps) or OPENSHIFT_DNS
     namespace, _, name = named.partition("/")
     service = read.one(f"/api/v1/namespaces/{namespace}/services/{name}", SERVICE)
@@ -249,7 +249,7 @@ def _selected(
 
 
 def _of_dns(services: Iterable[Object], pods: Iterable[Object]) -> Iterator[str]:
-    """Yield the ConfigMaps of the DNS Pods, and that with the Service's own name, as charts and operators name it."""
+    """Yield the ConfigMaps of the DNS Pods, and the one named like the Service, as in charts."""
     for pod in pods:
         yield from config_maps_of(pod.get("spec") or {}, pod["metadata"].get("namespace", ""))
     for service in services:
@@ -289,7 +289,7 @@ def _nodes(read: Reader) -> list[Object]:
 
 
 def _system_pods(read: Reader, daemon_sets: Sequence[Object]) -> dict[str, list[Object]]:
-    """Return the Pods of kube-system, and of the namespaces where kube-proxy has DaemonSets."""
+    """Return the Pods of kube-system, and of namespaces with DaemonSets of kube-proxy."""
     spaces = {SYSTEM} | {
         item["metadata"].get("namespace", SYSTEM)
         for item in daemon_sets
@@ -301,7 +301,7 @@ def _system_pods(read: Reader, daemon_sets: Sequence[Object]) -> dict[str, list[
 def _on_cordoned(
     pool: Executor, read: Reader, every_node: Sequence[Object]
 ) -> dict[str, list[Object]]:
-    """Return the Pods of a few Windows nodes that are Ready and cordoned; a list that is refused leaves its node out."""
+    """Return the Pods of a few Ready, cordoned Windows nodes, if they may be listed."""
     names = [
         nodes.name_of(node)
         for node in every_node
@@ -313,7 +313,7 @@ def _on_cordoned(
 
 
 def _pods_on(read: Reader, node: str) -> list[Object] | None:
-    """Return the Pods of a node; ``None`` if one of them cannot be read: it may be on the node's network."""
+    """Return the Pods of a node; ``None`` if one is malformed: it may be in the host network."""
     key = f"{PODS}/{node}"
     try:
         listed = read.connection.items(PODS, fieldSelector=f"spec.nodeName={node}")
@@ -327,7 +327,7 @@ def _pods_on(read: Reader, node: str) -> list[Object] | None:
 
 
 def _proxy_pods(by_space: Mapping[str, Sequence[Object]]) -> dict[str, Object]:
-    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones of kube-system."""
+    """Return kube-proxy's running Pod by node: of DaemonSets, and static ones in kube-system."""
     by_node: dict[str, Object] = {}
     for pods in by_space.values():
         for pod in pods:

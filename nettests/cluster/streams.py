@@ -1,8 +1,9 @@
-"""An open exec or port-forward stream: messages by channel over one WebSocket, and how one is opened.
+"""An open exec or port-forward stream: messages by channel over one WebSocket; how to open one.
 
-``execute`` and ``port_forward`` know what each channel carries. In the protocols ``*.channel.k8s.io`` the first byte of a
-message is its channel. The close channel of ``v5`` is not needed: the stream ends right after it. A refused stream has
-done nothing, so it is safe to retry. TLS and proxies are those of every other API request; redirects are not followed.
+``execute`` and ``port_forward`` know what each channel carries. In the protocols
+``*.channel.k8s.io`` a message's first byte is its channel. The close channel of ``v5`` is not
+needed: the stream ends right after it. A refused stream has done nothing and may be retried. TLS
+and proxies are those of API requests; redirects are not followed.
 """
 
 import math
@@ -60,11 +61,11 @@ class Stream:
         self.connection.meter.allow(most)
 
     def receive(self, seconds: float) -> tuple[int, bytes] | None:
-        """Return the next message's channel and data; ``None`` once the other side has closed the stream.
+        """Return the next message's channel and data; ``None`` after the other side closed.
 
-        ``TimeoutError`` if none arrives in time, whatever else arrives, and if the time is negative: a deadline is
-        over however much has arrived. ``LostError`` or ``RefusedError`` if the stream broke. With 0 seconds, what
-        has arrived is returned.
+        ``TimeoutError`` if none arrives in time, whatever else arrives, or if the time is negative,
+        as after a deadline. With 0 seconds, return what has arrived. ``LostError`` or
+        ``RefusedError`` if the stream broke.
         """
         if seconds < 0:
             raise TimeoutError("the deadline is over")
@@ -90,14 +91,14 @@ class Stream:
             raise LostError(_why(closed)) from closed
 
     def ping(self) -> None:
-        """Send a ping to the other end; it counts among the ``frames``."""
+        """Send a ping; its answer counts among the ``frames``."""
         try:
             self.connection.ping()
         except ConnectionClosed as closed:
             raise LostError(_why(closed)) from closed
 
     def cut(self) -> None:
-        """End it under whoever reads it, in another thread."""
+        """End the stream while another thread reads it."""
         cut(self.connection.below)
 
     def close(self) -> None:
@@ -105,7 +106,7 @@ class Stream:
         self.closing.close()
 
     def _end(self, closed: ConnectionClosed) -> None:
-        """Raise how the stream ended, unless the other side closed it in order."""
+        """Raise why the stream ended, unless the other side closed it in order."""
         unread = self.connection.protocol.parser_exc
         if isinstance(unread, PayloadTooBig):
             most = self.connection.protocol.max_message_size or 0
@@ -131,7 +132,7 @@ SWITCHING = 101
 HANDSHAKE_SECONDS = 10.0
 """For one handshake: TCP, proxy, TLS and the whole answer."""
 CLOSE_SECONDS = 0.5
-"""For the closing frame of a stream, if the other side reads nothing any more."""
+"""For the closing frame of a stream, if the other side no longer reads."""
 
 
 def open_stream(
@@ -145,8 +146,8 @@ def open_stream(
 ) -> Stream:
     """Return the stream that ``path`` opens; it may receive ``most`` bytes.
 
-    ``HandshakeError`` or ``OSError`` if it is not opened: a handshake takes ``seconds`` at most, and none
-    goes on after ``until``, by ``time.monotonic``.
+    ``HandshakeError`` or ``OSError`` if it is not opened: a handshake takes at most ``seconds``,
+    and none continues after ``until`` (``time.monotonic``).
     """
 
     def handshake() -> Stream:
@@ -181,7 +182,7 @@ def opened(connection: Connection, handshake: Callable[[], T], until: float = ma
 def _open(to: Handshake, most: int, seconds: float) -> Stream:
     closing = ExitStack()
     proxy = _proxy(to.configuration)
-    proxy_tls = proxy is not None and proxy.startswith("https:")  # its TLS is around the server's
+    proxy_tls = proxy is not None and proxy.startswith("https:")  # its TLS wraps the server's
     try:
         connection = closing.enter_context(
             connect(
@@ -202,12 +203,12 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
                 create_connection=BoundedConnection,
             )
         )
-    except InvalidProxy as error:  # its message contains the address with its credentials
+    except InvalidProxy as error:  # its message contains the proxy's credentials
         raise HandshakeError(f"the proxy of the API server cannot be used: {error.msg}") from error
     except InvalidProxyStatus as error:
         status = error.response.status_code
         raise HandshakeError(f"the proxy of the API server answered {status}") from error
-    except (WebSocketException, ImportError) as error:  # SOCKS needs a missing library
+    except (WebSocketException, ImportError) as error:  # a SOCKS proxy needs another library
         raise HandshakeError(str(error)) from error
     assert isinstance(connection, BoundedConnection)
     return Stream(connection, closing)

@@ -1,7 +1,7 @@
-"""Threads that read from one cluster at the same time, and are not waited for once somebody wants the end.
+"""Threads that read from one cluster concurrently, and that an interrupt ends at once.
 
-Around discovery and what ``gc`` looks at, which a person may interrupt while an API server says nothing. Clean-up has
-threads of its own: an interrupt there must not close the connection that it needs.
+For discovery and ``gc``, which a user may interrupt while an API server does not answer. Clean-up
+has its own threads: an interrupt there must not close the connection.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from nettests.cluster.connection import Connection
 
 @contextmanager
 def threads(connection: Connection, name: str) -> Iterator[ThreadPoolExecutor]:
-    """Give as many as there may be requests under way; an interrupt closes the connection, which ends what they wait for."""
+    """Yield a pool as large as concurrent requests; an interrupt closes the connection."""
     with ThreadPoolExecutor(connection.bounds.requests_open, name) as pool:
         try:
             yield pool

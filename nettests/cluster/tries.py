@@ -1,8 +1,8 @@
 """Retries of API requests, and what is under way over a connection.
 
-Used for requests, watches and handshakes alike: pauses, limits, and reading the token again when it is refused. Closing a
-connection cuts what is under way, so that no thread holds the process until a time-out. Requests are counted by verb and
-resource, retries included: what a run costs the cluster. What a response means is up to the caller.
+For requests, watches and handshakes alike: pauses, limits, and reading the token again when it is
+refused. Closing a connection cuts what is under way, so that no thread waits for a time-out.
+Requests are counted by verb and resource, retries included. Callers decide what a response means.
 """
 
 import math
@@ -23,28 +23,28 @@ from nettests.model.cluster_profile import Timing
 
 
 class UnderWay:
-    """How each answer and stream under way is cut; safe for threads."""
+    """How each running answer and stream is cut. Thread-safe."""
 
     def __init__(self) -> None:
         self.over = threading.Event()
-        """Nothing is begun any more."""
+        """Set once nothing new begins."""
         self.until = math.inf
-        """No further try of anything begins after that (``time.monotonic``)."""
+        """No further try begins after this time (``time.monotonic``)."""
         self._heard = time.monotonic()
         self._cuts: dict[object, Callable[[], None]] = {}
         self._lock = threading.Lock()
 
     def heard(self) -> None:
-        """Take note that the API server has answered something, however it did."""
+        """Note that the API server has answered, whatever the answer."""
         self._heard = time.monotonic()
 
     def silence(self) -> float:
-        """Return for how many seconds it has answered nothing."""
+        """Return for how many seconds it has not answered."""
         return time.monotonic() - self._heard
 
     @contextmanager
     def cutting(self, cut: Callable[[], None]) -> Iterator[None]:
-        """Let ``end`` call ``cut``, in another thread, as long as the block lasts; at once where it was called before."""
+        """Let ``end`` call ``cut`` in another thread during the block; at once if it has ended."""
         key = object()
         with self._lock:
             self._cuts[key] = cut
@@ -57,12 +57,12 @@ class UnderWay:
                 del self._cuts[key]
 
     def hasten(self) -> None:
-        """Cut all that is under way and try nothing again: nobody answers. What is begun from now on has one try."""
+        """Cut everything under way without retries; whatever begins later has one try."""
         self.until = time.monotonic()
         self._cut()
 
     def end(self) -> None:
-        """Cut all that is under way, and begin nothing any more."""
+        """Cut everything under way, and begin nothing more."""
         self.over.set()
         self._cut()
 
@@ -78,18 +78,18 @@ _TOKEN = "BearerToken"  # noqa: S105 - the client's name of the setting
 
 
 class Credentials:
-    """The bearer token of a connection; one for all threads, as a kubeconfig has one."""
+    """The bearer token of a connection, shared by all threads."""
 
     def __init__(self, chosen: Chosen) -> None:
         self._chosen = chosen
         self._lock = threading.Lock()
         self._accepted: set[str] = set()
         self._in_vain = 0
-        """New tokens in a row that were refused before they were accepted once."""
+        """Consecutive new tokens that were refused and never accepted."""
 
     @property
     def token(self) -> str | None:
-        """The current token; waits while it is read again, because the old one is known to be refused."""
+        """The current token; wait while a refused one is being replaced."""
         with self._lock:
             return self._current()
 
@@ -101,21 +101,21 @@ class Credentials:
                 self._in_vain = 0
 
     def has_expired(self, token: str | None, *, patience: int) -> bool:
-        """Whether a token is refused because it expired: the API server accepted it, or one before it.
+        """Whether a token is refused because it expired: it, or an earlier one, was accepted.
 
-        With many threads a new token may expire before its first answer arrives. After ``patience`` new ones
-        in a row that were never accepted, expiry is not the reason: the client is no longer authorised.
+        With many threads a new token may expire before its first answer arrives. After ``patience``
+        consecutive new ones that were never accepted, the client is not authorised.
         """
         return token in self._accepted or bool(self._accepted and self._in_vain < patience)
 
     def renew(self, refused: str | None) -> bool:
         """Read the token again, once for all threads; return whether it differs from ``refused``.
 
-        ``ClusterError`` if none could be read: a plugin may fail like any other program.
+        ``ClusterError`` if none could be read: a plugin may fail.
         """
         with self._lock:
             if self._current() != refused:
-                return True  # another thread was refused before
+                return True  # another thread has renewed it
             fresh = self._chosen.anew()
             token = fresh.api_key.get(_TOKEN)
             if token is None and refused is not None:
@@ -133,9 +133,9 @@ class Credentials:
 
 
 class Tries:
-    """The tries of one request: ``begin`` each, report the status with ``heard``, and check whether to try ``again``.
+    """The tries of one request: ``begin`` each, note its status (``heard``), try ``again`` or not.
 
-    None begins after ``until``, by ``time.monotonic``, nor after what the connection as a whole allows.
+    None begins after ``until`` (``time.monotonic``), nor after the connection's own limit.
     """
 
     def __init__(
@@ -172,9 +172,9 @@ class Tries:
     def again(self, status: int | None = None, retry_after: str | None = None) -> bool:
         """Return whether to try again after a failure, and wait before the next try.
 
-        ``status`` is that of the answer, ``None`` for a lost connection. A 401 is worth another try if there is
-        another token now. An expired token counts apart from other failures: all threads share it, and each may
-        be refused although the next token is valid.
+        ``status`` is that of the answer, ``None`` for a lost connection. A 401 is retried if there
+        is another token now. An expired token is counted separately: all threads share it, and each
+        may be refused although the next token is valid.
         """
         if status == UNAUTHORIZED:
             patience = self._timing.api_tokens
@@ -213,9 +213,9 @@ class Tries:
 
 
 VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "HEAD": "get"}
-"""Kubernetes' verbs for methods; for GET the verb depends on the path."""
+"""Kubernetes' verbs by method; for GET the verb depends on the path."""
 STREAMS = frozenset({"exec", "portforward"})
-"""Subresources that open a long-lived stream by a handshake."""
+"""Subresources that open a stream by a handshake."""
 
 
 def kind_of(method: str, path: str, *, watched: bool = False) -> str:
@@ -239,13 +239,13 @@ def kind_of(method: str, path: str, *, watched: bool = False) -> str:
 
 @dataclass(slots=True)
 class Sent:
-    """Counts requests; safe for threads."""
+    """Counts requests. Thread-safe."""
 
     _counts: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def count(self, kind: str) -> None:
-        """Count one more request of a kind."""
+        """Count a request."""
         with self._lock:
             self._counts[kind] += 1
 
@@ -254,18 +254,18 @@ class Sent:
         return f"the API server was sent {self.requests} requests, and {self.streams} for exec and port-forward"
 
     def counts(self) -> Mapping[str, int]:
-        """Return how many were sent of each kind, the most frequent first."""
+        """Return the numbers by kind of request, the most frequent first."""
         with self._lock:
             return dict(self._counts.most_common())
 
     @property
     def requests(self) -> int:
-        """How many requests were sent, tries and watches included."""
+        """The number of requests, including retries and watches."""
         return sum(many for kind, many in self.counts().items() if not _is_stream(kind))
 
     @property
     def streams(self) -> int:
-        """How many handshakes of streams were sent."""
+        """The number of stream handshakes."""
         return sum(many for kind, many in self.counts().items() if _is_stream(kind))
 
 

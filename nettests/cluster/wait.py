@@ -1,9 +1,8 @@
-"""Wait for what a run created: Pods that are Ready, Services with addresses, endpoints behind Services.
+"""Wait for what a run created: Ready Pods, Services with addresses, endpoints of Services.
 
-For each Pod that does not become Ready, the reason is found (``model.pod_problem``), by its events too: a Pod without a
-sandbox looks like one that is being created, so that its status is no reason to stop waiting. A failed Pod is a result
-here, never an exception. Whether kube-proxy on a node has programmed endpoints is not known here: that only shows on the
-node.
+For each Pod that does not become Ready, the reason is found (``model.pod_problem``), also from its
+events: a Pod without a sandbox looks like one that is being created. A failed Pod is a result here,
+never an exception. Whether kube-proxy has programmed endpoints only shows on the node.
 """
 
 import math
@@ -34,23 +33,23 @@ STUCK = frozenset(
         *("RunContainerError", "Unschedulable"),
     }
 )
-"""States that seldom heal by themselves; a failing image pull alternates between the first two."""
+"""States that seldom heal; a failing image pull alternates between the first two."""
 SEVERAL = 3
-"""If this many Pods of a node all lack their image, the cause is the node, not one pull."""
+"""If this many Pods of a node all lack their image, the node is the cause."""
 TOGETHER = 0.6
-"""The part of ``stuck`` for which such Pods are waited for: each pull was tried twice by then (a kubelet retries after
-10 s), and all of them together more often than a single Pod's in the whole time."""
+"""The part of ``stuck`` after which such Pods are given up: each pull was tried twice by then (a
+kubelet retries after 10 s), and all together more often than one Pod's in the whole time."""
 
 
 @dataclass(slots=True)
 class PodWait:
-    """The awaited pods: Ready ones, and the state of the others."""
+    """The awaited Pods: Ready ones, and the problems of others."""
 
     names: frozenset[str]
     ready: dict[str, Object] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     acknowledged: float = math.inf
-    """Seconds after which a pod is given up that its kubelet has not acted on."""
+    """Seconds after which a Pod is given up that its kubelet has not acted on."""
     _latest: dict[str, Object] = field(default_factory=dict)
     _stuck_since: dict[str, float] = field(default_factory=dict)
 
@@ -60,15 +59,15 @@ class PodWait:
         return self.names - self.ready.keys() - self.problems.keys()
 
     def look(self, pods: Mapping[str, Object], *, now: float) -> None:
-        """Process the current pods by name; all were created before, so that one that is missing was deleted."""
+        """Process the current Pods by name; all were created, so a missing one was deleted."""
         for name in self.pending:
             if name not in pods:
                 self.problems[name] = "was deleted while it was waited for"
-            elif pods[name] is not self._latest.get(name):  # of hundreds one changes at a time
+            elif pods[name] is not self._latest.get(name):  # skip unchanged Pods
                 self.see(pods[name], now=now)
 
     def see(self, pod: Object, *, now: float) -> None:
-        """Process a pod's newest state."""
+        """Process a Pod's newest state."""
         name = pod["metadata"]["name"]
         if name not in self.pending:
             return
@@ -83,7 +82,7 @@ class PodWait:
             self._stuck_since.pop(name, None)
 
     def stuck(self, *, longer_than: float, now: float) -> list[str]:
-        """Return pending pods that have been stuck for too long; for nodes without images after a shorter time."""
+        """Return Pods stuck for too long; on nodes without images the limit is shorter."""
         if not self._stuck_since and longer_than > 0:
             return []
         without = self._without_images()
@@ -97,7 +96,7 @@ class PodWait:
         ]
 
     def _without_images(self) -> set[str]:
-        """Return the nodes on which several pods should start, and none of them got its image."""
+        """Return the nodes with several starting Pods, none of which got its image."""
         pulls: dict[str, list[bool]] = {}
         for name, pod in self._latest.items():
             node = _node_of(pod)
@@ -107,7 +106,7 @@ class PodWait:
         return {node for node, failed in pulls.items() if len(failed) >= SEVERAL and all(failed)}
 
     def _tolerance(self, name: str, longest: float) -> float:
-        """Return how long a pod may stay as it is: a living kubelet acts within moments, and then pulls images."""
+        """Return how long a Pod may stay stuck: a live kubelet acts at once, then pulls images."""
         unseen = name in self._latest and is_unacknowledged(self._latest[name])
         return min(longest, self.acknowledged) if unseen else longest
 
@@ -129,11 +128,11 @@ def wait_for_pods(
     stuck: float,
     on_change: Callable[[int, int], None],
 ) -> tuple[dict[str, Object], dict[str, str]]:
-    """Return Ready pods, and the problems of those that are not Ready after ``ready`` seconds.
+    """Return Ready Pods, and the problems of those that are not Ready after ``ready`` seconds.
 
-    ``on_change`` gets the numbers of settled and of all pods. A pod that stays in a state such as
-    ImagePullBackOff for ``stuck`` seconds is given up earlier, and so is one that its kubelet does not act on, or whose
-    events say several times that it gets no sandbox or no image.
+    ``on_change`` gets the numbers of settled and of all Pods. A Pod is given up earlier if it stays
+    in a state such as ImagePullBackOff for ``stuck`` seconds, if its kubelet does not act on it, or
+    if its events repeatedly say that it gets no sandbox or no image.
     """
     waited = PodWait(names=frozenset(names), acknowledged=connection.timing.acknowledged)
 
@@ -168,12 +167,12 @@ def is_ready(pod: Object) -> bool:
 
 
 def is_standing(pod: Object) -> bool:
-    """Whether the pod is as intended: Ready, or running if it is meant never to be Ready."""
+    """Whether the Pod is as intended: Ready, or running if it is never to become Ready."""
     return is_ready(pod) or _runs_unready(pod)
 
 
 def _runs_unready(pod: Object) -> bool:
-    """Whether the pod is meant never to be Ready, and all its containers run."""
+    """Whether the Pod is never to become Ready, and all its containers run."""
     if (pod["metadata"].get("labels") or {}).get(READINESS_LABEL) != NEVER_READY:
         return False
     states = [item.get("state", {}) for item in pod["status"].get("containerStatuses") or []]
@@ -189,9 +188,9 @@ def wait_for_addresses(
     seconds: float,
     on_poll: Callable[[], None],
 ) -> dict[str, Object]:
-    """Return Services as soon as each was assigned a load balancer, or as they are after ``seconds``.
+    """Return Services once each has a load balancer's address, or as they are after ``seconds``.
 
-    ``on_poll`` is called before each look; an exception from it ends the wait.
+    ``on_poll`` is called before each read; an exception from it ends the wait.
     """
     deadline = time.monotonic() + seconds
     while True:
@@ -209,7 +208,7 @@ def _balanced(service: Object) -> bool:
 
 
 Wanted = Mapping[str, frozenset[str]]
-"""By Service, the pods that have to be among its endpoints."""
+"""By Service, the Pods that must be among its endpoints."""
 
 
 def wait_for_endpoints(
@@ -219,9 +218,9 @@ def wait_for_endpoints(
     *,
     seconds: float,
 ) -> dict[str, frozenset[str]]:
-    """Return by Service the pods that are not ready endpoints after ``seconds``; empty if all are.
+    """Return by Service the Pods that are not ready endpoints after ``seconds``; empty if all are.
 
-    ``ClusterError`` if slices cannot be read at all: without the permission, or before Kubernetes 1.21.
+    ``ClusterError`` if slices cannot be read: without permission, or before Kubernetes 1.21.
     """
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
     lacking = dict(ready)
@@ -234,7 +233,7 @@ def wait_for_endpoints(
 
 
 def missing(slices: Iterable[Object], ready: Wanted) -> dict[str, frozenset[str]]:
-    """Return by Service the wanted pods that none of its slices lists as ready; Services that lack none are left out."""
+    """Return, by Service, the wanted Pods that no slice lists as ready, if there are any."""
     held: dict[str, set[str]] = {}
     for item in slices:
         service = (item["metadata"].get("labels") or {}).get(SERVICE_NAME_LABEL, "")
@@ -249,8 +248,8 @@ def missing(slices: Iterable[Object], ready: Wanted) -> dict[str, frozenset[str]
 
 
 LOOK_SECONDS = 10.0
-"""How often events of Pods that do not start are read: a kubelet makes a sandbox, or pulls an image, again after 10 s
-(``backOffPeriod`` of pkg/kubelet/kubelet.go, ``MaxContainerBackOff`` begins with it), and most Pods start within that."""
+"""How often events of Pods that do not start are read: a kubelet retries after 10 s, and most Pods
+start within that (pkg/kubelet/kubelet.go: ``backOffPeriod``, ``MaxContainerBackOff``)."""
 
 
 @dataclass(slots=True)
@@ -263,7 +262,7 @@ class Hopeless:
     _next: float | None = field(default=None)
 
     def among(self, pods: Iterable[Object], *, now: float) -> frozenset[str]:
-        """Return by name those of these pods that were hopeless when events were last read; ``now`` is in seconds."""
+        """Return the names of hopeless Pods, by the last read events; ``now`` is in seconds."""
         starting = {
             pod["metadata"]["name"]: pod["metadata"].get("uid") for pod in pods if _is_starting(pod)
         }
@@ -275,9 +274,7 @@ class Hopeless:
 
     def _read(self, starting: dict[str, str]) -> frozenset[str]:
         suspects: Collection[str] = starting
-        if (
-            len(starting) > 1
-        ):  # one request for all of them shows the few that are worth one of their own
+        if len(starting) > 1:  # one request for all shows which ones need a separate request
             warnings = _events(self.connection, self.namespace, "type=Warning")
             suspects = [name for name, uid in starting.items() if is_hopeless(_about(warnings, name, uid))]  # fmt: skip
         return frozenset(
@@ -290,7 +287,7 @@ class Hopeless:
 
 
 def events_of(connection: Connection, namespace: str, pod: str) -> list[Object]:
-    """Return the events about a pod; none if they cannot be read."""
+    """Return the events about a Pod; none if they cannot be read."""
     return _events(connection, namespace, f"involvedObject.name={pod}")
 
 
@@ -302,7 +299,7 @@ def _events(connection: Connection, namespace: str, selector: str) -> list[Objec
 
 
 def _is_starting(pod: Object) -> bool:
-    """Whether a kubelet has taken the pod up, and a container of it has not run, or not passed its startup probe."""
+    """Whether a kubelet has acted on the Pod, but a container has not run or not started up."""
     status = pod.get("status", {})
     bound = bool(pod.get("spec", {}).get("nodeName")) and not is_unacknowledged(pod)
     unproven = any(

@@ -1,9 +1,9 @@
-"""Checks that both runs have: the kind of change, the changed members, and why. Pure.
+"""Checks in both runs: the kind of change, the changed members, and why. Pure.
 
-A change is ``explained`` if the expectation changed together with a fact in a condition of the deciding limitation (or with
-the manifests), and the cluster now does what is expected, or what it always did. A changed fact alone explains nothing: if
-documents expected the same before and after, a check that behaves differently is ``unexplained``. Each member has its own
-expectation, from the facts of its own nodes.
+A change is ``explained`` if the expectation changed together with a fact in a condition of the
+deciding limitation (or with the manifests), and the cluster now does what is expected, or the same
+as before. A changed fact alone explains nothing: with the same expectation, another behaviour is
+``unexplained``. Each member has its own expectation, from the facts of its nodes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,11 +22,11 @@ Runs = tuple[RecordedRun, RecordedRun]
 Checks = tuple[RecordedCheck, RecordedCheck]
 NOT_JUDGED = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 _WITHOUT_LIMITATION = frozenset({Verdict.PASS, Verdict.SKIPPED})
-"""Verdicts of members beside which the documents name no limitation."""
+"""Verdicts of members for which no limitation is recorded."""
 
 
 class Kind(StrEnum):
-    """How a check changed; each kind has a mirror, which holds if the runs are compared the other way round."""
+    """How a check changed; each kind has a mirror, for the opposite order of the runs."""
 
     NEW_FAILURE = "new-failure"
     """Was accepted, and deviates."""
@@ -41,13 +41,13 @@ class Kind(StrEnum):
     NOW_JUDGED = "now-judged"
     """Was not judged, and is accepted."""
     VERDICT = "verdict"
-    """Another verdict that is worth the same."""
+    """Another verdict of the same value."""
     OUTCOME = "outcome"
-    """The same verdict on something else: of what the documents leave open, most of all."""
+    """The same verdict on another outcome, mostly one that the documents leave open."""
     LIMITATION = "limitation"
-    """The same was observed, and another limitation says so."""
+    """The same observation, by another limitation."""
     MEMBERS = "members"
-    """The same verdict, of other members."""
+    """The same verdict, with changes of members."""
     SAME = "same"
 
 
@@ -70,7 +70,7 @@ class Explained(StrEnum):
     EXPLAINED = "explained"
     UNEXPLAINED = "unexplained"
     NOT_JUDGED = "not-judged"
-    """One of the two runs did not judge it: nothing is known of a change."""
+    """One of the two runs did not judge it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ class Why:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberChange:
-    """A member that changed; its verdict is ``None`` in the run that does not have it.
+    """A member that changed; its verdict is ``None`` in a run without it.
 
-    ``label`` names its nodes as the later run does, ``earlier`` as the earlier one did.
+    ``label`` has the node names of the later run, ``earlier`` those of the earlier one.
     """
 
     label: str
@@ -103,18 +103,18 @@ class MemberChange:
 
     @property
     def newly_deviates(self) -> bool:
-        """Whether it deviates, and did not before."""
+        """Whether it deviates now and did not before."""
         return self.after in DEVIATING and self.before not in DEVIATING
 
     @property
     def tells(self) -> bool:
-        """Whether it is a change of the check: a member that came or went with its node is one where it deviates."""
+        """Whether its check changed: for a node in one run only, whether it deviates there."""
         return self.in_both or self.before in DEVIATING or self.after in DEVIATING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a check was in one run."""
+    """The result of a check in one run."""
 
     verdict: Verdict
     message: str
@@ -126,7 +126,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckChange:
-    """One check that both runs planned; ``why`` is ``None`` where nothing changed."""
+    """One check that both runs planned; ``why`` is ``None`` if nothing changed."""
 
     id: str
     kind: Kind
@@ -137,13 +137,13 @@ class CheckChange:
 
     @property
     def worse(self) -> bool:
-        """Whether it, or one of its members, deviates and did not before."""
+        """Whether it, or one of its members, deviates now and did not before."""
         newly = self.after.verdict in DEVIATING and self.before.verdict not in DEVIATING
         return newly or any(member.newly_deviates for member in self.members)
 
     @property
     def lost_sight(self) -> bool:
-        """Whether it was judged, and is ``unknown``."""
+        """Whether it was judged before and is ``unknown`` now."""
         return self.before.verdict not in NOT_JUDGED and self.after.verdict is Verdict.UNKNOWN
 
     @property
@@ -155,12 +155,12 @@ class CheckChange:
 def check_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> Iterator[CheckChange]:
-    """Yield each check that both runs have, in the later run's order."""
+    """Yield each check of both runs, in the later run's order."""
     olds = before.by_id
     for new in after.checks:
         if old := olds.get(new.id):
             of_members = old.members or new.members
-            # A check of one path or node has itself beside one of several members.
+            # A check without members is compared as its own member if the other has several.
             held = [check.members or alone(check) if of_members else {} for check in (old, new)]
             members = tuple(member_changes(held[0], held[1], nodes))
             kind = kind_of(old, new, members)
@@ -175,7 +175,7 @@ def check_changes(
 
 
 def alone(check: RecordedCheck) -> Members:
-    """Return a check without members as its only one, by the label that it would have (``plan.cell``)."""
+    """Return a check without members as its only one, with the label from ``plan.cell``."""
     source, target = check.source.node or EXTERNAL, check.target.node
     placed = {*Placement} & {*parts_of(check.id)}
     label = f"{source} → {target}" if target and placed else source
@@ -184,7 +184,7 @@ def alone(check: RecordedCheck) -> Members:
 
 
 def member_changes(before: Members, after: Members, nodes: JoinedNodes) -> Iterator[MemberChange]:
-    """Yield the members of which verdict or limitation changed, and those that one run alone has."""
+    """Yield the members whose verdict or limitation changed, and those in only one run."""
     was = {nodes.later(label): (label, member) for label, member in before.items()}
     for label in dict.fromkeys((*was, *after)):
         earlier, old = was.get(label, (label, None))
@@ -212,7 +212,7 @@ def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange,
     if old.verdict is not new.verdict:
         return Kind.VERDICT
     if old.members or new.members:
-        # Of several members only the outcome that all have in common is recorded.
+        # With several members only their common outcome is recorded.
         outcomes = {old.observed.outcome, new.observed.outcome}
         differs = None not in outcomes and len(outcomes) > 1
     else:
@@ -225,7 +225,7 @@ def kind_of(old: RecordedCheck, new: RecordedCheck, members: tuple[MemberChange,
 
 
 def seen(check: RecordedCheck) -> Seen:
-    """Return what was seen and matters: what no one asserts of an answer may differ from one to the next."""
+    """Return the asserted parts of an observation; other parts may differ between answers."""
     expected, observed = check.expected, check.observed
     return Seen(
         outcome=observed.outcome,
@@ -236,7 +236,7 @@ def seen(check: RecordedCheck) -> Seen:
 
 def _state(check: RecordedCheck) -> State:
     observed = check.observed
-    # Without the addresses of one run.
+    # Without addresses, which differ between runs.
     source = f"source = {observed.source_seen}" if observed.source_seen else None
     words = ", ".join(filter(None, (observed.outcome, source, observed.distribution)))
     return State(
@@ -250,7 +250,7 @@ def _state(check: RecordedCheck) -> State:
 
 
 def why(runs: Runs, checks: Checks, members: Sequence[MemberChange] = ()) -> Why:
-    """Return why a check that both runs have changed; ``members`` are the changes of its members."""
+    """Return why a check in both runs changed; ``members`` are the changes of its members."""
     old, new = checks
     blind = [check for check in checks if check.verdict in NOT_JUDGED]
     if blind:
@@ -279,7 +279,7 @@ def why(runs: Runs, checks: Checks, members: Sequence[MemberChange] = ()) -> Why
 
 
 def _as_one(members: Sequence[MemberChange], old: RecordedCheck, new: RecordedCheck) -> bool:
-    """Whether all members changed in the same way, by the limitations of their check: then it tells why."""
+    """Whether all members changed alike, with the limitations of their check, which tells why."""
     ways = {(change.before, change.after) for change in members}
     limitations = {(change.limitation_before, change.limitation_after) for change in members}
     every = len(members) == len(old.members) == len(new.members)
@@ -287,7 +287,7 @@ def _as_one(members: Sequence[MemberChange], old: RecordedCheck, new: RecordedCh
 
 
 def _without_another_expectation(old: RecordedCheck, changed: tuple[Cause, ...]) -> Why:
-    """Return why the observation changed although the expectation did not: an open outcome may depend on a fact."""
+    """Return why only the observation changed: an open outcome may depend on a fact."""
     if not old.expected.open:
         return Why(Explained.UNEXPLAINED, "the expectation did not change")
     if not changed:
@@ -321,11 +321,11 @@ def _why_of_members(runs: Runs, checks: Checks, changes: Sequence[MemberChange])
 
 
 def _of_member(runs: Runs, checks: Checks, change: MemberChange) -> tuple[Cause, ...]:
-    """Return the facts by which the expectation of a member changed; none if it did not change, or is not met."""
+    """Return the facts that changed a member's expectation; none if it is the same or not met."""
     names = (change.limitation_before, change.limitation_after)
     if names[0] == names[1] or change.after not in ACCEPTED:
         return ()
-    # Each place of a limitation that decides checks of a run.
+    # Each place (line) of a limitation that decides checks of a run.
     places = {
         (at, check.limitation.line): check.limitation
         for at, run in enumerate(runs)
@@ -338,7 +338,7 @@ def _of_member(runs: Runs, checks: Checks, change: MemberChange) -> tuple[Cause,
 
 
 def _ends(label: str, run: RecordedRun, check: RecordedCheck) -> Ends:
-    """Return the ends of a member: its nodes or, where it names a Service instead, the end of the check."""
+    """Return the ends of a member: its nodes, or the check's end if the label names a Service."""
     nodes = {node.name for node in run.facts.nodes} if run.facts else set()
     source, _, target = label.partition(PAIR)
     return (
@@ -348,7 +348,7 @@ def _ends(label: str, run: RecordedRun, check: RecordedCheck) -> Ends:
 
 
 def _by_manifests(runs: Runs, checks: Iterable[RecordedCheck]) -> tuple[Cause, ...]:
-    """Return the manifests that changed: those of the deciding limitations, otherwise any; or the suites with nettests."""
+    """Return the changed manifests, of deciding limitations if possible, or nettests' versions."""
     changes = list(manifest_changes(*runs))
     files = {f"manifest {check.limitation.file}" for check in checks if check.limitation}
     if changes:

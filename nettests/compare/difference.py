@@ -1,7 +1,7 @@
-"""Two recorded runs → ``Difference``: everything that changed, and whether the later run is worse. Pure.
+"""Two recorded runs → ``Difference``: all that changed, and whether the later is worse. Pure.
 
-Each check of either run is counted exactly once: in ``checks`` if both have it, else in ``only_before`` or
-``only_after``. Renderers choose what to show.
+Each check of either run occurs exactly once: in ``checks`` if both have it, else in ``only_before``
+or ``only_after``. Renderers choose what to show.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ UNTOLD = "nothing in its document says why"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One of the two runs: where it was read, who ran it when, and what came of it."""
+    """One of the two runs: where it was read, who ran it when, and its results."""
 
     name: str
     run: RunInfo
@@ -37,7 +37,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnlyCheck:
-    """A check of one run; ``reason`` is why the other does not have it."""
+    """A check of one run; ``reason`` is why the other lacks it."""
 
     id: str
     verdict: Verdict
@@ -46,12 +46,12 @@ class OnlyCheck:
 
     @property
     def deviates(self) -> bool:
-        """Whether somebody has to look into it."""
+        """Whether it needs attention."""
         return self.verdict in DEVIATING
 
 
 class Stays(StrEnum):
-    """What became of an incident."""
+    """Whether an incident is new, gone or the same."""
 
     NEW = "new"
     GONE = "gone"
@@ -60,7 +60,7 @@ class Stays(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IncidentChange:
-    """One incident, with the checks that it explains in each run."""
+    """One incident, with its checks in each run."""
 
     what: Stays
     cause: str
@@ -72,17 +72,17 @@ class IncidentChange:
 
 
 class Moved(StrEnum):
-    """What became of a limitation."""
+    """How a limitation changed."""
 
     CAME = "came"
     WENT = "went"
     MOVED = "moved"
-    """It decides other checks than before, among those that both runs have."""
+    """It decides other checks than before, among those in both runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitationChange:
-    """One limitation; ``gained`` and ``lost`` are the ids of checks that it decides now, or did before."""
+    """A limitation; ``gained`` and ``lost`` are ids of checks that it decides now, or did."""
 
     id: str
     summary: str
@@ -91,13 +91,13 @@ class LimitationChange:
     lost: tuple[str, ...]
     sources: tuple[Source, ...]
     with_checks: bool
-    """Whether it came or went with its checks: the other run has none of them."""
+    """Whether its checks are missing in the other run."""
     causes: tuple[Cause, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """All that differs between two runs, ``before`` and ``after``."""
+    """Everything that differs between two runs, ``before`` and ``after``."""
 
     before: Compared
     after: Compared
@@ -105,7 +105,7 @@ class Difference:
     """Why the two may not be comparable."""
     facts: tuple[FactChange, ...] = ()
     checks: tuple[CheckChange, ...] = ()
-    """Every check that both runs planned, those that stayed as they were included."""
+    """Every check that both runs planned, unchanged ones included."""
     only_before: tuple[OnlyCheck, ...] = ()
     only_after: tuple[OnlyCheck, ...] = ()
     incidents: tuple[IncidentChange, ...] = ()
@@ -113,7 +113,7 @@ class Difference:
     paces: tuple[PaceChange, ...] = ()
 
     def of(self, *kinds: Kind) -> tuple[CheckChange, ...]:
-        """Return the checks of some kinds of change."""
+        """Return the checks with these kinds of change."""
         return tuple(check for check in self.checks if check.kind in kinds)
 
     @property
@@ -123,28 +123,28 @@ class Difference:
 
     @property
     def worse(self) -> tuple[str, ...]:
-        """The ids of checks that deviate and did not before, or of which a member does."""
+        """The ids of checks that deviate now, or of which a member does, and did not before."""
         newly = [check.id for check in self.only_after if check.deviates]
         return (*(check.id for check in self.checks if check.worse), *newly)
 
     @property
     def lost_sight(self) -> tuple[str, ...]:
-        """The ids of checks that were judged and are ``unknown``."""
+        """The ids of checks that were judged before and are ``unknown`` now."""
         return tuple(check.id for check in self.checks if check.lost_sight)
 
     @property
     def unexplained(self) -> tuple[CheckChange, ...]:
-        """The changes of behaviour that no changed fact explains."""
+        """The changes that no changed fact explains."""
         return tuple(check for check in self.checks if check.unexplained)
 
     @property
     def kinds(self) -> Counter[Kind]:
-        """How many checks of both runs are of each kind."""
+        """The number of checks by kind of change."""
         return Counter(check.kind for check in self.checks)
 
     @property
     def exit_code(self) -> ExitCode:
-        """Whether the later run is worse: 1; 7 where it judged nothing; 6 where it only lost sight of checks."""
+        """1 if the later run is worse, 7 if it judged nothing, 6 if it only has new unknowns."""
         if self.worse:
             return ExitCode.TESTS_FAILED
         if not self.after.judged:
@@ -155,7 +155,7 @@ class Difference:
 def difference(
     before: RecordedRun, after: RecordedRun, names: tuple[str, str] = ("A", "B")
 ) -> Difference:
-    """Return what differs; ``names`` are where the runs were read."""
+    """Return the difference; ``names`` are where the runs were read."""
     nodes = join_nodes(before.facts, after.facts)
     checks = tuple(check_changes(before, after, nodes))
     compared = [
@@ -204,7 +204,7 @@ def _warnings(old: RunInfo, new: RunInfo) -> Iterator[str]:
 
 
 def _pools(nodes: JoinedNodes) -> Iterator[str]:
-    """Yield that pools hold other nodes than before: checks are joined by pools, and compare other nodes then."""
+    """Yield a warning if pools have other nodes than before, as checks are joined by pools."""
     moved = [
         f"{new.name}: {old.pool} → {new.pool}" for old, new in nodes.pairs if old.pool != new.pool
     ]
@@ -217,7 +217,6 @@ def _pools(nodes: JoinedNodes) -> Iterator[str]:
 
 
 def _only_in(run: RecordedRun, other: RecordedRun) -> Iterator[OnlyCheck]:
-    """Yield the checks that ``run`` has and ``other`` has not, in the run's order."""
     by_flow: defaultdict[str, list[RecordedCheck]] = defaultdict(list)
     for check in other.checks:
         by_flow[check.flow].append(check)
@@ -254,9 +253,9 @@ def _why_absent(
 
 
 def skipped_because(check: str, skips: Mapping[str, str]) -> str | None:
-    """Return the reason of the skip that stands for a check, of the flow's skips by id; ``None`` where none does.
+    """Return the reason of the skip that covers a check, from the flow's skips by id, or ``None``.
 
-    The id of such a skip names a part of the matrix in which the check is.
+    The id of such a skip names the part of the matrix that has the check.
     """
     standing: dict[int, str] = {}
     for skip, reason in skips.items():
@@ -282,7 +281,7 @@ def _incidents(before: RecordedRun, after: RecordedRun) -> Iterator[IncidentChan
 
 
 def key_of(incident: Incident) -> Hashable:
-    """Return the key by which incidents are joined; one that nothing explains is known by its checks."""
+    """Return the key that joins incidents: the cause, or the checks if there is none."""
     if not incident.explained:
         return tuple(sorted(incident.checks))
     return incident.cause, tuple(sorted(incident.traits.items()))
@@ -291,7 +290,7 @@ def key_of(incident: Incident) -> Hashable:
 def limitation_changes(
     before: RecordedRun, after: RecordedRun, changes: Iterable[CheckChange]
 ) -> Iterator[LimitationChange]:
-    """Yield the limitations that decide checks in only one of two runs, or other checks than before, by id."""
+    """Yield the limitations that do not decide the same checks in both runs, by id."""
     why = {change.id: change.why.causes for change in changes if change.why}
     old, new = _decided(before), _decided(after)
     shared = {*before.by_id} & {*after.by_id}

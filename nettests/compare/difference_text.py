@@ -1,6 +1,6 @@
-"""``Difference`` → what people read of it, in words chosen once; and the document for machines.
+"""``Difference`` in words for people, each chosen once; and the document for machines.
 
-The document is published as ``difference.schema.json``; its keys are the vocabulary's own.
+The document is published as ``difference.schema.json``; its keys are those of the values.
 """
 
 from collections import defaultdict
@@ -40,18 +40,18 @@ from nettests.report.summary import in_short, moment
 from nettests.report.text import plural
 
 OPEN = ("Incidents", "New failures", "Repaired", "Changed facts")
-"""Sections of a run's page that are open at first sight."""
+"""Sections of a run's page that are initially open."""
 FOLDED = "New failures"
-"""Of these the one that is folded where causes explain what is in it."""
+"""The open section that is folded if incidents explain its checks."""
 NAMED = 3
-"""Causes that the headline names."""
+"""How many causes the headline names."""
 SHOWN = 8
-"""Items of a section on a run's page."""
+"""How many items a section shows on a run's page."""
 _BUSY = "a machine or a way to the probes that is busy makes all later: single paths are compared beside that"
 
 
 def headline(difference: Difference) -> str:
-    """Return whether the later run is worse, in one sentence."""
+    """Return in one sentence whether the later run is worse."""
     if difference.after.run.error:
         return "The second run could not start"
     worse, lost = len(difference.worse), len(difference.lost_sight)
@@ -81,7 +81,7 @@ def headline(difference: Difference) -> str:
 
 
 def overview(difference: Difference) -> Overview:
-    """Return what people read of a difference."""
+    """Return a difference as an overview."""
     return Overview(
         headline=headline(difference),
         lines=(run_line(difference.before), run_line(difference.after)),
@@ -99,7 +99,7 @@ def run_line(which: Compared) -> str:
 
 
 def sections(difference: Difference) -> tuple[Section, ...]:
-    """Return the sections that have items, what somebody has to look into first."""
+    """Return the non-empty sections, the most urgent first."""
     failing = [check for check in difference.checks if check.worse]
     newly = [check for check in difference.only_after if check.deviates]
     kinds = (Kind.VERDICT, Kind.OUTCOME, Kind.LIMITATION, Kind.MEMBERS)
@@ -150,7 +150,7 @@ def _check(change: CheckChange) -> Item:
 
 
 def because(change: CheckChange) -> str:
-    """Return whether facts explain a change, and which; what was not judged says why."""
+    """Return which facts explain a change, or why it was not judged."""
     why = change.why
     if why is None or why.explained is Explained.NOT_JUDGED:
         return why.text if why else ""
@@ -179,7 +179,7 @@ def _only(check: OnlyCheck) -> Item:
 
 
 def _meanwhile(difference: Difference) -> str:
-    """Return the facts that changed, for those who look for a cause where none is documented."""
+    """Return the changed facts, as possible causes of unexplained changes."""
     if not difference.facts:
         return "No fact that is recorded changed meanwhile."
     return f"Changed meanwhile, which is no cause by itself: {named(map(str, difference.facts), 'fact')}."
@@ -206,7 +206,7 @@ def _limitation(change: LimitationChange) -> Item:
 
 
 def _paces(changes: Iterable[PaceChange]) -> Iterator[Item]:
-    """Yield the figures; Services that never converge are one item for each probe."""
+    """Yield the figures; Services that never converge are one item per probe."""
     never: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
     for change in changes:
         if change.what == NEVER:
@@ -234,10 +234,10 @@ def _figure(head: str, name: str, line: str, *, worse: bool) -> Item:
 
 
 def render_since(difference: Difference, names: tuple[str, str], address: str = "") -> Markup:
-    """Return what a run's page says of its difference from the run before: the folders' ``names``, and that one's page.
+    """Return the part of a run's page about changes since the previous run.
 
-    Some items of each section are shown, because a page of a run is about that run; if incidents explain them, the checks that
-    they explain stay folded.
+    ``names`` are the folders of both runs, ``address`` is the other's page. Only some items of each
+    section are shown; checks that incidents explain stay folded.
     """
     explains = any(len(incident.checks_after) > 1 for incident in difference.incidents)
     ids = {check.id for check in difference.checks}
@@ -258,7 +258,7 @@ def render_since(difference: Difference, names: tuple[str, str], address: str = 
 
 
 def document(difference: Difference) -> dict[str, Any]:
-    """Return the document as plain data; checks that stayed as they were are counted, and not listed."""
+    """Return the document as plain data; unchanged checks are only counted."""
     data: dict[str, Any] = to_data(replace(difference, checks=difference.changed))
     data |= {"before": _run(difference.before), "after": _run(difference.after)}
     data["paces"] = [{**to_data(change), "worse": change.worse} for change in difference.paces]

@@ -1,7 +1,8 @@
-"""The nodes of two runs, joined, and the facts that differ: of the cluster, node pools, single nodes, the run's options. Pure.
+"""The joined nodes of two runs, and the facts of cluster, pools and run that differ. Pure.
 
-Nodes are joined by name, otherwise by position in the node pool. A node that was upgraded in place keeps its name and may
-change its pool; one that was replaced has another name at the same position. Nodes left over were added or removed.
+Nodes are joined by name, otherwise by position in the node pool. A node upgraded in place keeps its
+name and may change its pool; a replaced one has another name at the same position. Other nodes were
+added or removed.
 """
 
 from collections import Counter, defaultdict
@@ -14,28 +15,28 @@ from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, NodeFacts
 
 PAIR = " → "
-"""Between the nodes of a member that is a pair of them."""
+"""Between the two nodes in the label of a member."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedNodes:
-    """The nodes that two runs have, in pairs."""
+    """The nodes that two runs share, in pairs."""
 
     pairs: tuple[tuple[NodeFacts, NodeFacts], ...] = ()
 
     @property
     def renamed(self) -> dict[str, str]:
-        """Return the later name of each node that has another one."""
+        """Return the later names of renamed nodes."""
         return {old.name: new.name for old, new in self.pairs if old.name != new.name}
 
     def later(self, label: str) -> str:
-        """Return a member's label of the earlier run in the names of the later one."""
+        """Return an earlier run's member label with the later run's node names."""
         names = self.renamed
         return PAIR.join(names.get(part, part) for part in label.split(PAIR))
 
 
 def join_nodes(before: ClusterFacts | None, after: ClusterFacts | None) -> JoinedNodes:
-    """Return the nodes of two runs joined, in the earlier run's order."""
+    """Return the nodes that two runs share, in the earlier run's order."""
     old, new = (facts.nodes if facts else () for facts in (before, after))
     by_name = {(node.name, node.os): node for node in new}
     joined = {
@@ -62,8 +63,8 @@ _CHOOSING = frozenset(
 class FactChange:
     """One fact with its two values.
 
-    ``pool`` is empty for what is one for the cluster or the run. ``nodes`` are the nodes of the pool that changed so,
-    by their later names, and empty where all of them did.
+    ``pool`` is empty for facts of the cluster or run. ``nodes`` are the later names of the pool's
+    nodes that changed, or empty if all did.
     """
 
     name: str
@@ -74,7 +75,7 @@ class FactChange:
 
     @property
     def subject(self) -> str:
-        """What the fact is about, and its name: ``windows-1 build``, ``win-2 (windows-1) build``, ``Kubernetes``."""
+        """Subject and name: ``windows-1 build``, ``win-2 (windows-1) build``, ``Kubernetes``."""
         if self.nodes:
             return f"{', '.join(self.nodes)} ({self.pool}) {self.name}"
         return f"{self.pool} {self.name}".lstrip()
@@ -86,7 +87,7 @@ class FactChange:
 def fact_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[FactChange, ...]:
-    """Return all that differs: the cluster's facts first, then those of node pools and nodes, then the run's."""
+    """Return all that differs: the cluster's facts, those of pools and nodes, then the run's."""
     return (
         *_of_cluster(before.facts, after.facts, nodes),
         *_of_nodes(nodes),
@@ -97,7 +98,6 @@ def fact_changes(
 def _of_cluster(
     before: ClusterFacts | None, after: ClusterFacts | None, nodes: JoinedNodes
 ) -> Iterator[FactChange]:
-    """Yield its own facts, how many nodes a pool has, and which have another name."""
     if before is None or after is None:
         return
     for name, read in OF_CLUSTER.items():
@@ -136,7 +136,7 @@ def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
         ),
     ):
         yield from _changed(name, was or ABSENT, now or ABSENT)
-    # A run that pulled no image beforehand names none.
+    # A run without pre-pulled images names none.
     images = [sorted({pull.image for pull in run.pulls}) for run in (before, after)]
     if all(images):
         yield from _changed("probe images", *map(", ".join, images))
@@ -144,7 +144,7 @@ def _of_run(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
 
 
 def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactChange]:
-    """Yield the limitation manifests of which the digest differs, or that only one run read."""
+    """Yield the limitation manifests with different digests, or in only one run."""
     old = {manifest.file: manifest.sha256[:12] for manifest in before.run.manifests}
     new = {manifest.file: manifest.sha256[:12] for manifest in after.run.manifests}
     for file in sorted({*old, *new}):
@@ -152,7 +152,7 @@ def manifest_changes(before: RecordedRun, after: RecordedRun) -> Iterator[FactCh
 
 
 def options_of(argv: Sequence[str]) -> list[str]:
-    """Return the options that choose checks, nodes or images, each with its value: the others change no verdict."""
+    """Return the options that choose checks, nodes or images; others change no verdict."""
     options = []
     for word, following in zip(argv, [*argv, ""][1:], strict=True):
         name, equals, value = word.partition("=")
@@ -162,12 +162,12 @@ def options_of(argv: Sequence[str]) -> list[str]:
 
 
 def choice_of(argv: Sequence[str], suites: Iterable[str]) -> Hashable:
-    """Return what decides, beside the cluster, which checks a run plans."""
+    """Return what decides, besides the cluster, which checks a run plans."""
     return frozenset(options_of(argv)), frozenset(map(_name, suites))
 
 
 def _name(path: str) -> str:
-    """Return the last part of a path: where a checkout or a lab stands is no fact of a cluster."""
+    """Return the last part of a path: the folder of a checkout or lab is irrelevant."""
     return PurePath(path).name or path
 
 

@@ -1,9 +1,9 @@
-"""The facts by which runs are compared, each by its name, and those that an expectation depends on. Pure.
+"""The facts by which runs are compared, by name, and those that expectations depend on. Pure.
 
-Names used in conditions of limitations are spelled as ``expect.condition`` spells them in its sentences; a test
-compares the two. Facts that change while networking does not are left out: addresses of nodes and Pods, the context.
-``results.json`` has a sentence for each part of a condition (``because``), and for each undecided part. Every such
-sentence begins with the name of a fact; a test builds a sentence for every part of a condition and looks it up here.
+Names in conditions of limitations are spelled like ``expect.condition``'s sentences. Facts that
+change while networking does not are left out: addresses of nodes and Pods, the context.
+``results.json`` has a sentence for each part of a condition (``because``), and for each undecided
+part; each begins with the name of a fact. Tests compare all names and sentences.
 """
 
 import re
@@ -24,7 +24,7 @@ KUBE_PROXY, MODE, RUNTIME_VERSION = "kube-proxy", "kube-proxy mode", "runtime's 
 
 OF_CLUSTER: Mapping[str, Callable[[ClusterFacts], Any]] = {
     KUBERNETES: lambda facts: facts.server_version,
-    # What a vendor adds to the version (``v1.29.4+rke2r1``).
+    # A vendor's suffix of the version (``v1.29.4+rke2r1``).
     "Kubernetes build": lambda facts: (
         None
         if facts.server_git_version.removeprefix("v") == str(facts.server_version)
@@ -80,7 +80,7 @@ OF_NODE: Mapping[str, Callable[[NodeFacts], Any]] = {
 
 
 def text_of(value: Any) -> str:
-    """Return a value in words: ``UNKNOWN`` of a fact without one, ``none`` where there is nothing."""
+    """Return a value in words: ``UNKNOWN`` for a fact without one, ``none`` for nothing."""
     if isinstance(value, Fact):
         return fact_text(value)
     if value is None or value in {"", ()}:
@@ -107,7 +107,7 @@ CONDITIONED = (
     *("build", "kubelet", KUBE_PROXY, MODE, "DSR", DRIVER, "runtime", RUNTIME_VERSION),
     *("HostProcess", "firewall", "NodePorts at loopback", "DNS suffixes"),
 )
-"""The facts of a node that a condition can name."""
+"""The facts of a node that conditions can name."""
 # samples: "source build in <20348: 17763.1339 (nodeInfo.kernelVersion)", "target DSR: off (log of Pod kube-proxy-x)",
 # "source build 17763 has no known patch level, and >=17763.1432 needs it"
 _OF_END = re.compile(
@@ -121,17 +121,17 @@ _OF_CLUSTER = re.compile(
 )
 _EXCEPTED = "target in OutBoundNAT's exceptions:"
 _BY_SKEW = "version skew policy"
-"""A version that no node reports is decided by that of the API server."""
+"""A version that no node reports follows from the API server's."""
 _BY_PLUGIN = " makes "
-"""A driver that no node reports is decided by what the plugin may make."""
+"""A driver that no node reports follows from what the plugin may create."""
 _UNDECIDED = "depends on what is not known: "
 AND = " and "
-"""Between ids, where several limitations may decide."""
+"""Between ids, if several limitations may decide."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dependency:
-    """A fact by its name, of the cluster or (``side`` ``source`` or ``target``) of an end of the check."""
+    """A fact by name, of the cluster or of an end of the check (``side``: source or target)."""
 
     name: str
     side: str = ""
@@ -153,23 +153,23 @@ class Cause:
 
 
 def dependencies(check: RecordedCheck) -> tuple[Dependency, ...]:
-    """Return the facts that the expectation of a check depends on, as far as its document says."""
+    """Return the facts that a check's expectation depends on, as recorded."""
     named = unknown_in(check.expected.undecided or "")
     return tuple(dict.fromkeys((*of_limitation(check.limitation), *named)))
 
 
 def unknown_in(undecided: str) -> tuple[Dependency, ...]:
-    """Return the facts that an expectation lacks, of the sentence that says why it is undecided."""
+    """Return the facts that an expectation lacks, from the sentence about why it is undecided."""
     return _named_in_each(undecided.partition(_UNDECIDED)[2].split("; "))
 
 
 def entries_in(undecided: str) -> tuple[str, ...]:
-    """Return the ids of the limitations that may decide, of the same sentence."""
+    """Return the ids of the limitations that may decide, from the same sentence."""
     return tuple(undecided.partition(f" {_UNDECIDED}")[0].split(AND))
 
 
 def of_limitation(limitation: AppliedLimitation | None) -> tuple[Dependency, ...]:
-    """Return the facts that the condition of a limitation names."""
+    """Return the facts in the condition of a limitation."""
     return _named_in_each(limitation.because if limitation else ())
 
 
@@ -178,7 +178,7 @@ def _named_in_each(sentences: Iterable[str]) -> tuple[Dependency, ...]:
 
 
 def named_in(sentence: str) -> Iterator[Dependency]:
-    """Yield the facts by which the part of a condition was decided; none for parts that no cluster changes."""
+    """Yield the facts that decided a part of a condition; none if no cluster changes it."""
     if sentence.startswith(_EXCEPTED):
         yield Dependency(NAT_EXCEPTIONS)
         yield Dependency(EXTERNAL_TARGET)
@@ -197,7 +197,7 @@ def causes(
     ends: tuple[Ends, Ends],
     named: Iterable[Dependency],
 ) -> tuple[Cause, ...]:
-    """Return what of the named facts differs between two runs for these ends, the earlier run's first."""
+    """Return the named facts that differ between two runs for these ends, the earlier first."""
     before, after = facts
     if before is None or after is None:
         return ()
@@ -213,7 +213,7 @@ def causes(
 
 
 def value_of(dependency: Dependency, ends: Ends, facts: ClusterFacts) -> str:
-    """Return the value of a fact for a pair of ends: of the nodes of one of them, all that differ."""
+    """Return the value of a fact for a check's ends; all different values of an end's nodes."""
     if not dependency.side:
         return text_of(OF_CLUSTER[dependency.name](facts))
     nodes = nodes_of(ends[0] if dependency.side == "source" else ends[1], facts)
@@ -223,7 +223,7 @@ def value_of(dependency: Dependency, ends: Ends, facts: ClusterFacts) -> str:
 
 
 def nodes_of(end: End, facts: ClusterFacts) -> list[NodeFacts]:
-    """Return the nodes that an end stands for: its own, those of its pool, or of the fleet those of its system."""
+    """Return the nodes that an end stands for: its own, those of its pool, or those of its OS."""
     if end.node is not None:
         return [node for node in facts.nodes if node.name == end.node]
     if end.role is not None:

@@ -1,8 +1,9 @@
-"""Latencies, throughput and convergence times that changed beyond noise, joined across renamed nodes. Pure.
+"""Latencies, throughput and convergence times that changed beyond noise. Pure.
 
-Two runs never take the same time. A median counts as changed if it is at least ``FACTOR`` times the other, differs by
-at least an absolute amount, and both rest on at least ``FEWEST`` answers. The same must hold after both runs are
-scaled to the same pace: a busy machine slows down every answer of a run, which says nothing about one path.
+Two runs never take the same time. A median counts as changed if it is at least ``FACTOR`` times the
+other, differs by at least an absolute amount, and both rest on at least ``FEWEST`` answers. The
+same must hold after both runs are scaled to the same pace, as a busy machine delays every answer of
+a run. Renamed nodes are joined.
 """
 
 from collections import defaultdict
@@ -18,13 +19,13 @@ from nettests.report.results import Latency, PathPace
 LATENCY, PATH, THROUGHPUT = "latency", "path latency", "throughput"
 CONVERGENCE, NEVER, WHOLE = "convergence", "convergence deadline", "pace of the whole run"
 FACTOR = 2.0
-"""What a machine that does other things takes of one run is rarely as much for one path alone (decision 0054)."""
+"""Load on a machine rarely slows a single path this much (decision 0054)."""
 FEWEST = 5
-"""Answers, on each side: a median of fewer says no more than a single answer."""
+"""Answers on each side: a median of fewer says no more than one answer."""
 LATENCY_SECONDS = 0.25
-"""Below that is what the way to the probe and the scheduling of two machines take: TCP's shortest time-out is 0.2 s."""
+"""Less may be due to probe channels and scheduling: TCP's shortest time-out is 0.2 s."""
 CONVERGENCE_SECONDS = 5.0
-"""HNS takes up to a minute; a Service is polled every second, and a few polls later is no change."""
+"""HNS takes up to a minute, and a Service is polled every second: a few polls are no change."""
 MIB_PER_SECOND = 1.0
 
 K = TypeVar("K")
@@ -33,10 +34,10 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaceChange:
-    """A figure that changed by more than noise: seconds, or MiB per second of ``throughput``.
+    """A figure that changed beyond noise: seconds, or MiB per second for ``throughput``.
 
-    Of ``WHOLE`` ``after`` is how many times longer all answers took. Of a Service that did not converge within its
-    deadline the figure is ``None``.
+    For ``WHOLE``, ``after`` is how many times longer all answers took. ``None`` is a Service that
+    did not converge by its deadline.
     """
 
     what: str
@@ -56,13 +57,13 @@ class PaceChange:
 
 
 def pace(pairs: Iterable[tuple[float, float]]) -> float:
-    """Return how many times longer answers took in the later run as a whole: the median of all ratios."""
+    """Return how many times longer answers took in the later run: the median of all ratios."""
     ratios = [after / before for before, after in pairs if before > 0 and after > 0]
     return median(ratios) if len(ratios) >= FEWEST else 1.0
 
 
 def beyond(before: float, after: float, least: float, *, common: float = 1.0) -> bool:
-    """Whether two figures differ by more than noise, also at the ``common`` pace of their runs."""
+    """Whether two figures differ beyond noise, also at the ``common`` pace of their runs."""
 
     def apart(first: float) -> bool:
         low, high = sorted((first, after))
@@ -74,7 +75,7 @@ def beyond(before: float, after: float, least: float, *, common: float = 1.0) ->
 def pace_changes(
     before: RecordedRun, after: RecordedRun, nodes: JoinedNodes
 ) -> tuple[PaceChange, ...]:
-    """Return the latencies of flows and paths, the throughput and the convergence times that changed."""
+    """Return the changed latencies of flows and paths, throughput and convergence times."""
     enough = [
         (f"{now.flow} from {now.node}", was, now)
         for was, now in _both(
@@ -145,7 +146,7 @@ def _paths(before: RecordedRun, after: RecordedRun) -> Iterator[PaceChange]:
 
 
 def _convergence(before: RecordedRun, after: RecordedRun, common: float) -> Iterator[PaceChange]:
-    """Yield Services that converge in one run alone, and probes at which most take another time."""
+    """Yield Services that converge in one run only, and probes with changed medians."""
     old, new = (
         {(each.service, each.probe): each for each in run.convergence} for run in (before, after)
     )

@@ -1,12 +1,10 @@
 """The text of a ``results.json`` → ``RecordedRun``, or an error that says how to get a valid one.
 
-The reverse of ``report.results_json``. Unknown keys are ignored: a newer version with the same ``apiVersion`` may add
-some. The file's path is used in messages only.
-
-Checks had other ids before every node became a member of every flow's checks: older results are brought into today's
-ids, for ``diff`` and ``history``, and ``baseline`` finds the checks that an older entry is about. The table is in
-``former_ids.json``. A former check was about all nodes of one or two systems; each of its members belongs to the check of
-its nodes' pools.
+The reverse of ``report.results_json``. Unknown keys are ignored: a newer version with the same
+``apiVersion`` may add some. The file's path is only used in messages. Checks had other ids before
+every node became a member of its flow's checks: ``former_ids.json`` maps older ids to today's, for
+``diff``, ``history`` and ``baseline``. A former check covered all nodes of one or two systems; each
+of its members belongs to the check of its nodes' pools.
 """
 
 import json
@@ -35,7 +33,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readable:
-    """A kind of document that is read again: ``holds`` is what it is to people, ``writers`` who make it, ``hint`` what they should name."""
+    """A kind of document: its content in words, who writes it, and what to name or do."""
 
     kind: str
     version: str
@@ -56,12 +54,12 @@ RESULTS = Readable(
 
 
 def read_results(text: str | bytes, name: str) -> RecordedRun:
-    """Return the run in the text of a document, in today's ids; ``PathError`` for everything else."""
+    """Return the run in a document's text, with today's ids; ``PathError`` for anything else."""
     return current(read_value(text, name, RESULTS, RecordedRun))
 
 
 def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) -> T:
-    """Return the value in the text of a document of this project; ``PathError`` for everything else."""
+    """Return the value in the text of one of our documents; ``PathError`` for anything else."""
     data = _document(text, name, wanted)
     try:
         return from_data(_ledger(data) if kind is RecordedRun else data, kind)
@@ -72,7 +70,7 @@ def read_value(text: str | bytes, name: str, wanted: Readable, kind: type[T]) ->
 
 
 def _ledger(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a document with the members of each check by their labels; it groups them by what became of them."""
+    """Return a document with each check's members by label; it groups them by result."""
     checks = []
     for check in data.get("checks", ()):
         groups = check.get("members") or {}
@@ -108,7 +106,7 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
 
 
 def _first(error: BaseException) -> str:
-    """Return the innermost reason of an error that may hold others."""
+    """Return the innermost reason of an error that may contain others."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, KeyError):
@@ -117,7 +115,7 @@ def _first(error: BaseException) -> str:
 
 
 _SERVICE = "svc-server-"
-"""What a member's label has for a Service in front of a node's server."""
+"""A Service in front of a node's server in a member's label."""
 _POOLS = ("{source}", "{target}")
 _RANK = {verdict: rank for rank, verdict in enumerate(SUMMARY_ORDER)}
 
@@ -130,13 +128,13 @@ def _table() -> Mapping[str, str]:
 
 
 def is_former(check: str) -> bool:
-    """Whether an id is of this kind: its place is an operating system where it is a node pool today."""
+    """Whether an id is a former one: with an OS in place of a node pool."""
     parts = parts_of(check)
     return parts[0] in _table() and len(parts) > 1 and parts[1] in set(OS)
 
 
 def successors(check: str, ids: Iterable[str]) -> Iterator[str]:
-    """Yield those of ``ids`` that took the place of a former check, or of a part of it."""
+    """Yield those of ``ids`` that replaced a former check, or a part of it."""
     systems = [part for part in parts_of(check)[1:] if part in set(OS)]
     places = parts_of(_table()[flow_of(check)].replace("{protocol}", _protocol(check)))
     for candidate in ids:
@@ -151,7 +149,7 @@ def successors(check: str, ids: Iterable[str]) -> Iterator[str]:
 
 
 def current(run: RecordedRun) -> RecordedRun:
-    """Return the run with the members of former checks in today's ones; without facts nothing is known of its pools."""
+    """Return the run with former checks' members in today's checks; unchanged without facts."""
     former = [check for check in run.checks if is_former(check.id)]
     if not former or run.facts is None:
         return run
@@ -165,12 +163,12 @@ def current(run: RecordedRun) -> RecordedRun:
 
 
 def _protocol(check: str) -> str:
-    """Return the protocol of a former check: the first part after the flow that is no system."""
+    """Return the protocol of a former check: the first part after the flow that is no OS."""
     return next((part for part in parts_of(check)[1:] if part not in set(OS)), "")
 
 
 def _current_id(check: str, label: str, nodes: Mapping[str, NodeFacts]) -> str:
-    """Return the id of the check that a member belongs to today; empty if its nodes are not known."""
+    """Return the id of a member's check today; empty if its nodes are not known."""
     name, _, to = label.partition(" → ")
     source, target = nodes.get(name), nodes.get(to)
     if to.startswith(_SERVICE):
@@ -203,7 +201,7 @@ def _empty(former: RecordedCheck, name: str) -> RecordedCheck:
 
 
 def _with(check: RecordedCheck, label: str, member: Member) -> RecordedCheck:
-    """Return a check with one more member; of two about the same nodes the worse one counts."""
+    """Return a check with one more member; the worse of two for the same nodes counts."""
     held = check.members.get(label)
     if held and _RANK[held.verdict] <= _RANK[member.verdict]:
         return check

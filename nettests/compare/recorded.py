@@ -1,7 +1,7 @@
-"""The ledger of a run: check × member → verdict, expectation, facts, as frozen values; and the name of its cluster.
+"""A recorded run: check × member → verdict, expectation, facts, as frozen values.
 
-``reading`` makes it of ``results.json``, in the document's own shape but for members. Evidence (attempts, controls, raw
-answers) is left out: a difference links to the two reports.
+``reading`` builds it from ``results.json``, in the document's shape except for members. Evidence
+(attempts, controls, raw answers) is left out: a difference links to both reports.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from nettests.report.results import Coverage, Incident, Latency, PathPace, RunIn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """The source or the target of a check; ``role`` is its node pool, as the document spells it."""
+    """The source or target of a check; ``role`` is its node pool, as the document names it."""
 
     kind: str | None = None
     role: str | None = None
@@ -30,7 +30,7 @@ class End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expecting:
-    """What was expected; without ``outcome`` the documents leave it open, or it is ``undecided``."""
+    """The expectation; without ``outcome`` the documents leave it open, or it is ``undecided``."""
 
     outcome: str | None = None
     alternatives: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """What became of one member of a check, and the limitation that decided what was expected of it."""
+    """The result of one member of a check, and the limitation that decided its expectation."""
 
     verdict: Verdict
     limitation: str | None = None
@@ -71,7 +71,7 @@ Members = Mapping[str, Member]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCheck:
-    """One check that was planned; ``message`` is the reason of one that was skipped."""
+    """One planned check; ``message`` is the reason if it was skipped."""
 
     id: str
     flow: str
@@ -87,7 +87,7 @@ class RecordedCheck:
 
     @property
     def standing(self) -> Verdict:
-        """Its verdict; if it could not be judged as a whole, the worst among its deviating members."""
+        """Its verdict; if that is not a deviation, the worst of its deviating members', if any."""
         if self.verdict in DEVIATING:
             return self.verdict
         of_members = set(self.deviating_members.values())
@@ -104,13 +104,13 @@ class RecordedCheck:
 
     @property
     def limitation_id(self) -> str | None:
-        """The limitation that decided what was expected."""
+        """The limitation that decided the expectation."""
         return self.limitation.id if self.limitation else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """One run. ``facts`` are ``None`` of one that could not start."""
+    """One run. ``facts`` is ``None`` if it could not start."""
 
     run: RunInfo
     coverage: Coverage
@@ -130,16 +130,16 @@ class RecordedRun:
 
 
 def cluster_of(run: RecordedRun) -> str:
-    """Return the name of a run's cluster: ``api.staging:6443``, or ``context kind-a at this machine``.
+    """Return the name of a run's cluster: ``api.staging:6443``, ``context kind-a at this machine``.
 
-    Facts hold no identity of a cluster (decision 0054), so clusters are told apart by the API server's host and port. If
-    that is this machine itself, as for tunnels and labs, whose ports change, the kubeconfig's context is used.
+    Facts do not identify a cluster (decision 0054), so the API server's host and port do, or, if
+    that is this machine (tunnels and labs, whose ports change), the kubeconfig's context.
     """
     return cluster_name(run.run.server, run.run.context)
 
 
 def cluster_name(server: str, context: str) -> str:
-    """Return the same for the API server's address and the kubeconfig's context."""
+    """Return the same by the API server's address and the kubeconfig's context."""
     host, port = _address(server)
     if is_this_machine(server):
         return f"context {context or 'of no name'} at this machine"
@@ -147,7 +147,7 @@ def cluster_name(server: str, context: str) -> str:
 
 
 def is_this_machine(server: str) -> bool:
-    """Whether an API server's address is this machine's own, as of a tunnel or a lab: it identifies no cluster."""
+    """Whether an API server's address is loopback (tunnel, lab): it identifies no cluster."""
     host = _address(server)[0]
     try:
         return ip_address(host).is_loopback
@@ -156,7 +156,7 @@ def is_this_machine(server: str) -> bool:
 
 
 def host_of(server: str) -> str:
-    """Return the host of an API server's address: a port-forward or a tunnel has another port each time."""
+    """Return the host of an API server's address, without the port, which tunnels change."""
     return _address(server)[0]
 
 

@@ -1,8 +1,8 @@
-"""What people read of a difference, a forecast or a history: an overview with sections of items, and its Markdown and page.
+"""A difference, forecast or history for people: sections of items, as Markdown and HTML.
 
-``difference_text`` and its likes in ``forecast`` and ``history`` choose words and order, once; each renderer decides how
-many items it shows. ``cli.section_lines`` renders the same for a terminal. The HTML page needs no network access and no
-script, and has the style of a run's report.
+``difference_text`` and its counterparts in ``forecast`` and ``history`` choose words and order;
+each renderer decides how many items it shows. ``cli.section_lines`` renders for a terminal. The
+HTML page needs no network and no script, and has the style of a run's report.
 """
 
 from collections import Counter, defaultdict
@@ -23,16 +23,16 @@ from nettests.report.summary import SYMBOL
 from nettests.report.text import plural
 
 NAMED = 4
-"""Members, checks or facts that one sentence names; the document for machines has all."""
+"""How many members, checks or facts a sentence names; the document for machines has all."""
 SHOWN = 30
-"""Items of one section in Markdown; the page and the document for machines have all."""
+"""How many items of a section Markdown shows; page and document for machines have all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One entry of a section: ``head`` says what changed, ``names`` what of, ``lines`` say more.
+    """One entry of a section: ``head`` says what changed, ``names`` of what, ``lines`` say more.
 
-    It has several names where the same happened to several checks. ``verdict`` gives it its colour; ``None`` has none.
+    Several names share the same change. ``verdict`` gives the colour, if any.
     """
 
     head: str
@@ -43,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Items of one kind under a title; ``lead`` is what holds of all of them."""
+    """Items of one kind under a title; ``lead`` applies to all of them."""
 
     title: str
     items: tuple[Item, ...]
@@ -51,15 +51,15 @@ class Section:
 
     @property
     def size(self) -> int:
-        """How many things its items speak of."""
+        """The number of names in all items."""
         return sum(len(item.names) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """All that people read: ``lines`` name what it is about, ``closing`` stands beside the headline.
+    """Everything for people: ``lines`` name the subject, ``closing`` complements the headline.
 
-    ``notes`` limit what it says; ``note_word`` is what each is: a warning or a note.
+    ``notes`` are reservations, each called a ``note_word``: a warning or a note.
     """
 
     headline: str
@@ -71,12 +71,12 @@ class Overview:
 
 
 def filled(sections: Iterable[Section]) -> tuple[Section, ...]:
-    """Return the sections that have items."""
+    """Return the non-empty sections."""
     return tuple(section for section in sections if section.items)
 
 
 def alike(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return items, with those merged that differ only in their names, at the place of the first."""
+    """Return items, merging those that differ only in their names, at the first one's place."""
     names_by_item: dict[Item, list[str]] = {}
     for item in items:
         names_by_item.setdefault(replace(item, names=()), []).extend(item.names)
@@ -84,7 +84,7 @@ def alike(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def facts_section(title: str, facts: Iterable[FactChange]) -> Section:
-    """Return the section of facts that changed."""
+    """Return the section of changed facts."""
     return Section(
         title,
         tuple(Item(head=f"{fact.before} → {fact.after}", names=(fact.subject,)) for fact in facts),
@@ -92,7 +92,7 @@ def facts_section(title: str, facts: Iterable[FactChange]) -> Section:
 
 
 def by_reason(title: str, only: Iterable[OnlyCheck]) -> Section:
-    """Return the section of checks that one side alone has, counted by the reason why the other has not."""
+    """Return the section of checks in one run only, counted by why the other lacks them."""
     reasons: defaultdict[str, list[OnlyCheck]] = defaultdict(list)
     for check in only:
         reasons[check.reason].append(check)
@@ -106,7 +106,7 @@ def by_reason(title: str, only: Iterable[OnlyCheck]) -> Section:
 
 
 def named(words: Iterable[str], noun: str) -> str:
-    """Return the first few of some words, and how many more there are."""
+    """Return the first few of some words, and the number of others."""
     every_word = list(words)
     more = len(every_word) - NAMED
     shown = ", ".join(every_word[:NAMED])
@@ -114,7 +114,7 @@ def named(words: Iterable[str], noun: str) -> str:
 
 
 def render_markdown(overview: Overview) -> str:
-    """Return Markdown for a job's summary or a comment, bounded; it ends with a line feed."""
+    """Return bounded Markdown for a job's summary or a comment, ending with a line feed."""
     mark = "⚠ " if overview.note_word == "warning" else ""
     lines = [f"## {inert(overview.headline)}", ""]
     lines += [f"- {inert(line)}" for line in (*overview.lines, *overview.closing)]

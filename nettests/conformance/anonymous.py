@@ -1,7 +1,7 @@
-"""Remove what identifies a site from a run's reasons: names of nodes, addresses, the cluster's own name. Pure.
+"""Remove what identifies a site from a run's reasons: node names, addresses, the cluster. Pure.
 
-A conformance report is published, and reasons of skipped and unknown checks quote texts of the cluster. The journal's
-writer removed secrets; a journal from somebody else is not trusted to be free of them.
+A conformance report is published, and reasons of skipped and unknown checks quote texts of the
+cluster. The journal's writer removes secrets, but others' journals are not trusted in this.
 """
 
 import ipaddress
@@ -30,13 +30,13 @@ _HARDWARE = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}")
 
 @dataclass(frozen=True, slots=True)
 class Anonymous:
-    """Replaces what identifies a site; ``names`` are replaced by their values, the longest first."""
+    """Replaces what identifies a site: the keys of ``names`` by their values, longest first."""
 
     names: Mapping[str, str]
 
     @classmethod
     def of(cls, facts: ClusterFacts, server: str = "") -> "Anonymous":
-        """Return what replaces the names of a cluster: a node is called by its place in its pool."""
+        """Return the replacements for a cluster: a node is named by its position in its pool."""
         external = facts.external_target
         replacements = {
             urlsplit(server).hostname or "": "the API server",
@@ -50,7 +50,7 @@ class Anonymous:
         return cls({name: called for name, called in replacements.items() if name})
 
     def text(self, text: str) -> str:
-        """Return ``text`` on one line, without them."""
+        """Return ``text`` on one line, anonymised."""
         line = _HOST.sub(ADDRESS, one_line(_BY_SHAPE.text(text), limit=10 * LENGTH))
         for name in sorted(self.names, key=len, reverse=True):
             called = self.names[name]

@@ -1,8 +1,8 @@
-"""A run, judged again, and a vendor profile → ``ConformanceReport``: every claim with its result. Pure.
+"""A run, judged again, and a vendor profile → ``ConformanceReport``: each claim's result. Pure.
 
-Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst level. Results
-outside the profile's supported scope, however green, and an aborted run, prove none of the claims: they give ``partial``
-at best.
+Fourth step of ``conformance``. A level is as good as its worst feature, the report as its worst
+level. Results outside the profile's supported scope, and an incomplete run, prove no claim: they
+give ``partial`` at best.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,11 +38,11 @@ CLAIMED = (Level.CORE, Level.EXTENDED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedRun:
-    """A finished run, judged anew from its answers.
+    """A finished run, judged again from its answers.
 
-    ``results`` have the verdicts of now, ``before`` those that the run itself gave; ``plan`` is what this version plans
-    on its facts, ``own_entries`` are the ids of the vendor's own limitation entries, ``nettests`` is the version that
-    judges.
+    ``results`` have today's verdicts, ``before`` those of the run itself; ``plan`` is what this
+    version plans on its facts, ``own_entries`` are ids of the vendor's limitation entries,
+    ``nettests`` is the judging version.
     """
 
     results: Results
@@ -53,7 +53,7 @@ class JudgedRun:
 
 
 def assess(profile: VendorProfile, run: JudgedRun, digests: Digests) -> ConformanceReport:
-    """Return the report; ``NettestsError`` for a run that could not start, which shows nothing."""
+    """Return the report; ``NettestsError`` for a run that could not start."""
     facts = run.results.facts
     if facts is None:
         raise NettestsError(
@@ -99,7 +99,7 @@ def _level(level: Level, features: Sequence[Feature], evidence: Evidence) -> Lev
 
 
 def worst(results: Iterable[Result]) -> Result:
-    """Return the worst of some results; ``partial`` of none, which shows nothing."""
+    """Return the worst of some results, or ``partial`` if there is none."""
     return min(results, key=WORST_FIRST.index, default=Result.PARTIAL)
 
 
@@ -127,7 +127,7 @@ def _unsupported(feature: Feature, evidence: Evidence) -> UnsupportedFeature:
     counted = added(flow.statistics for flow in flows)
     works = Works.NOT_SHOWN
     if counted.failed or counted.limited or counted.known_bugs:
-        works = Works.DEVIATES  # what is limited deviates too, if as documented
+        works = Works.DEVIATES  # limited checks deviate, too, as documented
     elif all(flow.statistics.passed and not flow.missing for flow in flows):
         works = Works.WORKS
     return UnsupportedFeature(
@@ -176,7 +176,7 @@ _WORST = (Truth.NO, Truth.UNKNOWN, Truth.YES)
 
 
 def scope_rows(profile: VendorProfile, facts: ClusterFacts) -> tuple[ScopeRow, ...]:
-    """Return what the profile supports, part by part, and whether the cluster is inside; without Windows nodes it is outside."""
+    """Return the supported scope part by part; without Windows nodes a cluster is outside."""
     supports, cni, nodes = profile.supports, facts.cni, _windows(facts)
     builds = [_build(supports.builds, node) for node in nodes]
     drivers = [_one_of(supports.drivers, node.cni_driver) for node in nodes]
@@ -201,7 +201,7 @@ def scope_rows(profile: VendorProfile, facts: ClusterFacts) -> tuple[ScopeRow, .
 
 
 def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
-    """Return what the profile supports and this cluster does not have: the report says nothing about it."""
+    """Return what the profile supports and this cluster lacks: the report does not cover it."""
     supports, windows = profile.supports, _windows(facts)
     builds = [node.build.value for node in windows if node.build.value]
     drivers, backend = {node.cni_driver.value for node in windows}, facts.cni.backend.value
@@ -213,7 +213,7 @@ def not_covered(profile: VendorProfile, facts: ClusterFacts) -> tuple[str, ...]:
 
 
 def pool_rows(facts: ClusterFacts) -> tuple[PoolRow, ...]:
-    """Return the node pools of a cluster, in the order of their names, with their versions."""
+    """Return the node pools of a cluster by name, with their versions."""
     pools: dict[str, list[NodeFacts]] = {}
     for node in facts.nodes:
         pools.setdefault(node.pool, []).append(node)

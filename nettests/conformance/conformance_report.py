@@ -1,7 +1,7 @@
 """A conformance report as frozen values, read by every renderer and by ``verification``.
 
-Made by ``assessment``. It will be published: it names node pools, versions and check ids, and no node, address,
-context or server.
+Created by ``assessment``. It is published: it names node pools, versions and check ids, but no
+node, address, context or server.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,12 @@ from nettests.model.words import Verdict
 
 
 class Result(StrEnum):
-    """What became of a claim; the words of gateway-api's reports."""
+    """The result of a claim, in the words of gateway-api's reports."""
 
     SUCCESS = "success"
-    """All of it was run and is as claimed, or as a shipped limitation documents."""
+    """All of it ran and is as claimed, or as a shipped limitation documents."""
     PARTIAL = "partial"
-    """Nothing of it failed, and not all of it was shown."""
+    """Nothing failed, and not all was shown."""
     FAILURE = "failure"
     """A check of it deviates."""
 
@@ -31,20 +31,20 @@ class Gap(StrEnum):
     """Why a part of a claim was not shown; any of them makes a feature ``partial``."""
 
     NOT_PLANNED = "not-planned"
-    """The run left a check out that belongs to the flow on this cluster, or there is none."""
+    """The run lacks a check that belongs to the flow on this cluster, or there is none."""
     PLANNED_OTHERWISE = "planned-otherwise"
-    """The run's check claims or sends something else than this version of nettests plans."""
+    """The run's check claims or sends something else than this version plans."""
     SKIPPED = "skipped"
     UNKNOWN = "unknown"
     KNOWN_BUG = "known-bug"
     OWN_LIMITATION = "own-limitation"
-    """A limitation of the vendor's own decides what is expected."""
+    """The vendor's own limitation decides the expectation."""
     NOT_MET = "not-met"
     """No check of the flow met its claim: all are limited or recorded."""
 
 
 class Works(StrEnum):
-    """What is seen of a feature that is not claimed."""
+    """What was observed of an unsupported feature."""
 
     WORKS = "works"
     DEVIATES = "deviates"
@@ -72,7 +72,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """What of one flow was not shown, for one reason; ``checks`` are ids, none where there is no check at all."""
+    """What was not shown of a flow, for one reason; without ``checks`` there is no check at all."""
 
     gap: Gap
     flow: str
@@ -92,7 +92,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureReport:
-    """What became of a claimed feature; ``limitations`` are the ids of those that decided checks of it."""
+    """The result of a claimed feature; ``limitations`` are ids of those that decided its checks."""
 
     name: str
     level: Level
@@ -107,7 +107,7 @@ class FeatureReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LevelReport:
-    """What became of all features of a level."""
+    """The result of all features of a level."""
 
     level: Level
     result: Result
@@ -122,7 +122,7 @@ class LevelReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsupportedFeature:
-    """A feature that is not claimed, why, and what was seen of it."""
+    """A feature that is not claimed, why, and what was observed of it."""
 
     name: str
     reason: str
@@ -133,7 +133,7 @@ class UnsupportedFeature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unclaimed:
-    """The flows that no feature names, and what deviates in them: it counts for no claim."""
+    """The flows that no feature names, and their deviations, which count for no claim."""
 
     statistics: Statistics
     failed: tuple[Failed, ...] = ()
@@ -142,7 +142,7 @@ class Unclaimed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScopeRow:
-    """Something that the profile supports, and what the run's cluster is."""
+    """A part of the supported scope, and the value on the run's cluster."""
 
     subject: str
     claimed: str
@@ -152,7 +152,7 @@ class ScopeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolRow:
-    """A node pool of the run's cluster, with its exact versions; several values stand beside each other."""
+    """A node pool of the run's cluster, with exact versions; several values are listed."""
 
     pool: str
     os: str
@@ -166,7 +166,7 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tested:
-    """The cluster and the run that the report is made of."""
+    """The cluster and the run behind the report."""
 
     kubernetes: str
     plugin: str
@@ -178,14 +178,14 @@ class Tested:
     finished: str
     complete: bool
     exercised: str
-    """How many nodes and ordered pairs of nodes the run looked at."""
+    """How many nodes and ordered pairs of nodes the run tested."""
     judged_otherwise: int
-    """Checks whose verdict in the run is another one: it had other manifests."""
+    """How many checks had another verdict in the run, by other manifests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What a report rests on, by the SHA-256 of its bytes; ``own`` is the vendor's."""
+    """The SHA-256 of an input of the report; ``own`` is whether it is the vendor's."""
 
     file: str
     sha256: str
@@ -194,7 +194,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digests:
-    """What the report rests on. Of suites the vendor's own alone: the shipped ones go with the version of nettests."""
+    """The inputs of the report; of suites only the vendor's, as others belong to nettests."""
 
     journal: Digest
     profile: Digest
@@ -204,23 +204,23 @@ class Digests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceReport:
-    """One report. ``date`` is that of the run, so that nothing in it depends on when it was made."""
+    """One report. ``date`` is the run's, so the report does not depend on when it is made."""
 
     date: str
     nettests: str
     implementation: Implementation
     result: Result
     levels: Mapping[Level, LevelReport] = field(default_factory=dict)
-    """Core, and extended where something is claimed there."""
+    """Core, and extended if anything is claimed there."""
     unsupported: tuple[UnsupportedFeature, ...] = ()
     unclaimed: Unclaimed
     scope: tuple[ScopeRow, ...]
     not_covered: tuple[str, ...] = ()
-    """What the profile supports besides, and this run's cluster does not have."""
+    """What the profile also supports, and this run's cluster lacks."""
     tested: Tested
     digests: Digests
     profile: str
-    """The text of the vendor profile, so that a report is recomputed from itself and the journal."""
+    """The text of the vendor profile, so that report and journal are enough to recompute it."""
 
     @property
     def features(self) -> tuple[FeatureReport, ...]:

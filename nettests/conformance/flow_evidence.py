@@ -1,7 +1,7 @@
-"""The evidence of a run for one flow: checks counted by verdict, deviations, and what was not shown, with reasons.
+"""The evidence of a run for one flow: counts by verdict, deviations, and gaps with reasons.
 
-Third step of ``conformance``. Verdicts are taken from the judge as they are. A flow of which nothing ran shows
-nothing, and is reported so.
+Third step of ``conformance``. Verdicts are taken from the judge unchanged. A flow without any run
+check shows nothing, and is reported so.
 """
 
 import re
@@ -27,21 +27,21 @@ _COLUMN = {
     Verdict.SKIPPED: "skipped",
 }
 _OPEN = frozenset({Verdict.LIMITED, Verdict.RECORDED})
-"""Verdicts that show nothing of a claim where the vendor's own entry decides."""
+"""Verdicts that show nothing of a claim if the vendor's own entry decides."""
 # samples: "source = client-pod (10.244.1.5)", "several-backends (server-windows-1-1, server-linux-1-1)"
 _WHO = re.compile(r" \([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A run, and what is needed to read it: its checks as this version plans them, and the vendor's own entries."""
+    """A run, its checks as this version plans them, and the vendor's own entries."""
 
     results: Mapping[str, Sequence[CheckResult]]
     """By flow."""
     planned: Mapping[str, Check]
-    """What this version of nettests plans on the facts of the run, by id."""
+    """What this version of nettests plans on the run's facts, by id."""
     belonging: Mapping[str, Sequence[str]]
-    """Ids of all that belongs to a flow there, checks and skips."""
+    """The ids of all checks and skips of a flow there."""
     own_entries: frozenset[str]
     """Ids of the limitation entries that are the vendor's own."""
     names: Anonymous
@@ -50,7 +50,7 @@ class Evidence:
     def of(
         cls, results: Results, plan: Plan, own_entries: Iterable[str], names: Anonymous
     ) -> "Evidence":
-        """Put a run and the plan of today beside each other."""
+        """Combine a run with today's plan."""
         by_flow: defaultdict[str, list[CheckResult]] = defaultdict(list)
         for check in results.checks:
             by_flow[check.flow].append(check)
@@ -69,7 +69,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowEvidence:
-    """What is shown of one flow; ``limitations`` decided what was expected of checks of it."""
+    """The evidence for one flow; ``limitations`` decided expectations of its checks."""
 
     flow: str
     statistics: Statistics
@@ -79,7 +79,7 @@ class FlowEvidence:
 
 
 def flow_evidence(flow: str, evidence: Evidence) -> FlowEvidence:
-    """Return what a run shows of a flow."""
+    """Return the evidence of a run for a flow."""
     checks = evidence.results.get(flow, ())
     absent = _absent(flow, checks, evidence)
     columns = [_COLUMN[deviation(check) or check.verdict] for check in checks]
@@ -117,9 +117,9 @@ def deviation(result: CheckResult) -> Verdict | None:
 
 
 def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Missing | None:
-    """Return what belongs to the flow on this cluster and is missing from the run without a skip."""
+    """Return what belongs to the flow on this cluster and is missing in the run without a skip."""
     belongs = evidence.belonging.get(flow, ())
-    # If some members of a fleet check cannot run, they are a skip with an id of its own.
+    # Members of a check that cannot run are a skip with an id of its own.
     held = {check.id.removesuffix(f"/{LEFT_OUT}") for check in checks}
     absent = [check for check in belongs if check.removesuffix(f"/{LEFT_OUT}") not in held]
     if absent:
@@ -132,7 +132,6 @@ def _absent(flow: str, checks: Sequence[CheckResult], evidence: Evidence) -> Mis
 
 
 def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> Iterator[Missing]:
-    """Yield what was not shown, checks of the same reason together."""
     groups: defaultdict[tuple[Gap, str], list[str]] = defaultdict(list)
     for check in checks:
         for gap, reason in _gaps(check, evidence):
@@ -142,7 +141,7 @@ def _grouped(flow: str, checks: Iterable[CheckResult], evidence: Evidence) -> It
 
 
 def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
-    """Yield what a check leaves open, and what its members do although it was judged: a pass hides a member's skip."""
+    """Yield the gaps of a check and its members: a judged check may have skipped members."""
     planned = evidence.planned.get(result.id)
     if result.check is not None and planned is not None and not _alike(result.check, planned):
         yield Gap.PLANNED_OTHERWISE, "this version of nettests claims or sends something else"
@@ -170,7 +169,7 @@ def _gaps(result: CheckResult, evidence: Evidence) -> Iterator[tuple[Gap, str]]:
 
 
 def _alike(recorded: Check, planned: Check) -> bool:
-    """Whether a check of the journal claims and sends what this version's does; titles and sources are words."""
+    """Whether a recorded check claims and sends the same as this version's, apart from texts."""
     return (recorded.claim, recorded.action, recorded.members) == (
         planned.claim,
         planned.action,
@@ -201,7 +200,7 @@ def _not_met(flow: str, checks: Iterable[CheckResult], counted: Statistics) -> M
 
 
 def _failed(result: CheckResult, names: Anonymous) -> Failed:
-    """Return a check that deviates, without the addresses and names that were observed."""
+    """Return a deviating check, without observed addresses and names."""
     return Failed(
         check=result.id,
         verdict=deviation(result) or result.verdict,

@@ -1,9 +1,10 @@
-"""All documents of a ``ConformanceReport`` by file name: the YAML document, the HTML page, Markdown and a badge.
+"""All documents of a ``ConformanceReport`` by file name: YAML, HTML page, Markdown and badge.
 
-The YAML document is made in the manner of gateway-api's ``ConformanceReport``, and published as
-``conformance-report.schema.json``; ``document`` is its plain data, which ``verification`` compares. The page needs no network access and no script, and has the style of a run's report; its template lays out the report's
-values. The badge is a small SVG for a README with the result as word, sign and colour; it loads nothing and contains
-only fixed text and numbers. Texts of the vendor and of the cluster are escaped (``harmless``).
+The YAML document follows gateway-api's ``ConformanceReport``, and is published as
+``conformance-report.schema.json``; ``document`` is its plain data, which ``verification`` compares.
+The page needs no network and no script, and is styled like a run's report. The badge is a small SVG
+for a README; it loads nothing and has only fixed text and numbers. Other texts are escaped
+(``harmless``).
 """
 
 import hashlib
@@ -53,7 +54,7 @@ KIND = "ConformanceReport"
 NAME = "conformance"
 YAML, PAGE, MARKDOWN, BADGE = (f"{NAME}.{ending}" for ending in ("yaml", "html", "md", "svg"))
 VERDICT_OF = {Result.SUCCESS: "pass", Result.PARTIAL: "limited", Result.FAILURE: "fail"}
-"""The colours of verdicts that results have on the page."""
+"""The verdicts whose colours the results have on the page."""
 COLOUR_OF = {
     "passed": "pass",
     "recorded": "recorded",
@@ -64,13 +65,13 @@ COLOUR_OF = {
     "unknown": "unknown",
     "failed": "fail",
 }
-"""The parts of a feature's bar, from left to right: what was shown begins it, what deviates ends it."""
+"""The parts of a feature's bar, from left to right: from passed to failed."""
 SHOWN = 12
-"""Lines about one feature that are open at first sight."""
+"""How many lines about a feature are initially open."""
 LABEL = "Windows networking"
 COLOUR = {Result.SUCCESS: "#14713d", Result.PARTIAL: "#8a5600", Result.FAILURE: "#b3151f"}
 PER_LETTER = 6.4
-"""Pixels of a letter of Verdana at 11 px, on average; ``textLength`` makes other fonts fit."""
+"""The average width of a letter in Verdana at 11 px; ``textLength`` fits other fonts."""
 PADDING = 16
 
 
@@ -88,7 +89,7 @@ _RARE: dict[type, set[str]] = {
     PoolRow: {"build", "driver"},
     Digest: {"own"},
 }
-"""Fields that are left out where they are empty."""
+"""Fields that are omitted if empty."""
 _CLUSTER = ("kubernetes", "plugin", "backend", "facts_digest")
 _RUN = ("started", "finished", "complete", "exercised", "judged_otherwise")
 
@@ -102,7 +103,7 @@ class Segment(NamedTuple):
 
 
 def documents(report: ConformanceReport) -> dict[str, str]:
-    """Return the text of each document, the YAML document first, whose digest the others quote; all end with a line feed."""
+    """Return each document's text; all others quote the digest of the first one, the YAML."""
     text = write_yaml(document(report), width=120, literal=True)
     source = hashlib.sha256(text.encode()).hexdigest()
     return {
@@ -114,7 +115,7 @@ def documents(report: ConformanceReport) -> dict[str, str]:
 
 
 def document(report: ConformanceReport) -> dict[str, Any]:
-    """Return the document as plain data; hidden characters are named, whoever wrote them."""
+    """Return the document as plain data; hidden characters are spelled out."""
     tested = {name: _data(getattr(report.tested, name)) for name in (*_CLUSTER, *_RUN, "pools")}
     return {
         "apiVersion": API_VERSION,
@@ -167,7 +168,7 @@ def _camel(name: str) -> str:
 
 
 def render_page(report: ConformanceReport, source: str) -> str:
-    """Return the page; ``source`` is the digest of the YAML document that it belongs to."""
+    """Return the page; ``source`` is the digest of the YAML document."""
     own_style = files("nettests.conformance").joinpath("templates/conformance.css")
     style = harmless.style_of_pages() + own_style.read_text("utf-8")
     page = _environment().get_template("conformance.html.j2")
@@ -183,7 +184,7 @@ def render_page(report: ConformanceReport, source: str) -> str:
 
 
 def render_badge(report: ConformanceReport) -> str:
-    """Return the image."""
+    """Return the SVG image."""
     levels = ", ".join(
         f"{level.value} {of.succeeded}/{len(of.features)}" for level, of in report.levels.items()
     )
@@ -203,7 +204,7 @@ def render_badge(report: ConformanceReport) -> str:
 
 
 def segments(statistics: Statistics) -> tuple[Segment, ...]:
-    """Return the bar of some checks."""
+    """Return the bar for counts of checks."""
     counts = {colour: getattr(statistics, name) for name, colour in COLOUR_OF.items()}
     total = sum(counts.values())
     bar, start = [], 0.0
@@ -216,7 +217,7 @@ def segments(statistics: Statistics) -> tuple[Segment, ...]:
 
 
 def place(name: str) -> str:
-    """Return the name of a feature as an id on the page."""
+    """Return a feature's name as an id on the page."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower())
 
 

@@ -1,4 +1,4 @@
-"""``ConformanceReport`` → the sentences shared by terminal, page, Markdown and badge; and its Markdown. Pure.
+"""``ConformanceReport`` → the sentences of terminal, page, Markdown and badge; Markdown. Pure.
 
 Markdown is for a repository or a release: the answer, a table of features, what was not shown.
 """
@@ -45,9 +45,9 @@ COLUMNS = {
     "skipped": "skipped",
     "not_planned": "not planned",
 }
-"""The columns of statistics, as people read them."""
+"""The columns of statistics, in words."""
 SHOWN = 40
-"""Lines about one feature in Markdown, and unclaimed checks that deviate; the YAML document has all."""
+"""How many lines per feature, and unclaimed deviations, Markdown shows; YAML has all."""
 
 
 def headline(report: ConformanceReport) -> str:
@@ -73,13 +73,13 @@ def headline(report: ConformanceReport) -> str:
 
 
 def implementation_line(report: ConformanceReport) -> str:
-    """Return what is reported on."""
+    """Return the plugin that the report is about."""
     implementation = report.implementation
     return f"{implementation.project} {implementation.version} of {implementation.organization}"
 
 
 def cluster_line(report: ConformanceReport) -> str:
-    """Return where it was tested."""
+    """Return the cluster that it was tested on."""
     tested = report.tested
     builds = sorted({row.build for row in tested.pools if row.build})
     windows = f"Windows {', '.join(builds)}" if builds else "no Windows node"
@@ -101,7 +101,7 @@ def counted(statistics: Statistics) -> str:
 
 
 def feature_lines(feature: FeatureReport) -> Iterator[str]:
-    """Yield what a feature lacks: each check that deviates, then each gap; gaps of one reason share a line."""
+    """Yield a feature's deviating checks, then its gaps; gaps with one reason share a line."""
     for failed in feature.failed:
         yield f"{failed.verdict.value}: {failed.check}: expected {failed.expected}, observed {failed.observed}"
     alike: dict[tuple[Gap, str], list[Missing]] = {}
@@ -115,7 +115,7 @@ def feature_lines(feature: FeatureReport) -> Iterator[str]:
 
 
 def scope_lines(report: ConformanceReport) -> Iterator[str]:
-    """Yield the parts of the scope in which the cluster may not be one that the profile supports."""
+    """Yield the parts of the scope in which the cluster may be unsupported."""
     words = {Truth.NO: "outside of what is supported", Truth.UNKNOWN: "not known to be supported"}
     for row in report.scope:
         if row.holds in words:
@@ -125,7 +125,7 @@ def scope_lines(report: ConformanceReport) -> Iterator[str]:
 
 
 def render_markdown(report: ConformanceReport, source: str) -> str:
-    """Return Markdown; ``source`` is the digest of the YAML document that it belongs to."""
+    """Return Markdown; ``source`` is the digest of the YAML document."""
     tested, digests = report.tested, report.digests
     lines = [
         f"# {SYMBOL[report.result]} {inert(headline(report))}",
@@ -176,7 +176,6 @@ def _heading(title: str) -> tuple[str, ...]:
 
 
 def _table(header: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table; the cells are Markdown already."""
     yield header
     yield f"|{' --- |' * (header.count('|') - 1)}"
     yield from (f"| {' | '.join(row)} |" for row in rows)

@@ -1,7 +1,8 @@
-"""Load a vendor profile with its suites and limitation manifests, by path or from installed packages.
+"""Load a vendor profile with its suites and limitation manifests, by path or from packages.
 
-A package registers by an entry point of the group ``nettests.suites``, whose value is a package: the test modules and
-limitation manifests below its folder belong to it. Naming a profile runs the vendor's code, as ``--suite`` does.
+A package registers by an entry point of the group ``nettests.suites``, whose value is a package
+with test modules and limitation manifests. Loading a profile runs the vendor's code, like
+``--suite``.
 """
 
 import hashlib
@@ -18,12 +19,12 @@ from nettests.model.yaml_text import read_yaml
 from nettests.outside_files import read_text, text_of
 
 GROUP = "nettests.suites"
-"""The group of entry points by which packages bring suites."""
+"""The entry point group of packages with suites."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorFiles:
-    """A profile, the digest of its text, and the files that it brings; ``names`` are those that reports show."""
+    """A profile, the digest of its text, and its files; ``names`` are those in reports."""
 
     profile: VendorProfile
     file: str
@@ -34,20 +35,20 @@ class VendorFiles:
     names: Mapping[Path, str]
 
     def beside_suites(self, given: Sequence[Path]) -> tuple[Path, ...]:
-        """Return suites that were named on a command line, and those of the profile that were not."""
+        """Return the suites on a command line, and the profile's other ones."""
         return (*given, *_others(self.suites, given))
 
     def beside_limitations(self, given: Sequence[Path]) -> tuple[Path, ...]:
-        """Return limitation manifests that were named on a command line, and those of the profile that were not."""
+        """Return the limitation manifests on a command line, and the profile's other ones."""
         return (*given, *_others(self.limitations, given))
 
     def suite_modules(self) -> tuple[Path, ...]:
-        """Return the files of the suites, each once."""
+        """Return the suites' files, each once."""
         every = (_suites(path) if path.is_dir() else [path] for path in self.suites)
         return tuple(dict.fromkeys(module for modules in every for module in modules))
 
     def name(self, path: Path) -> str:
-        """Return what a report calls a file: by its place below the profile's folder, or by its package."""
+        """Return a file's name in a report: its path below the profile's folder or in a package."""
         for base, name in self.names.items():
             if path.is_relative_to(base):
                 inside = path.relative_to(base).as_posix()
@@ -56,7 +57,7 @@ class VendorFiles:
 
 
 def read_vendor_files(file: Path) -> VendorFiles:
-    """Read a profile, and find what it names; ``ManifestError`` says in which line what is not there."""
+    """Read a profile and find its files; ``ManifestError`` has the line of a missing one."""
     text = text_of(file, "vendor profile", "pass a file with --vendor-profile")
     profile = read_vendor_profile(text, str(file))
     base = file.resolve().parent
@@ -64,7 +65,7 @@ def read_vendor_files(file: Path) -> VendorFiles:
     limitations: list[Path] = []
     for limitation in profile.limitations:
         path = _existing(profile, limitation, base, "limitation manifest")
-        # The profile itself may lie in the same folder.
+        # The profile itself may be in the same folder.
         manifests = _manifests(path) if path.is_dir() else [path]
         if not manifests:
             message = f"the folder {limitation.name} holds no limitation manifest"
@@ -90,7 +91,7 @@ def _others(paths: Sequence[Path], given: Sequence[Path]) -> list[Path]:
 
 
 def carried(profile: VendorProfile, file: str) -> VendorFiles:
-    """Return a profile that a report carries, which brings no files; ``file`` is how the report calls it."""
+    """Return the profile in a report, without files; ``file`` is its name in the report."""
     return VendorFiles(profile=profile, file=file, sha256=_sha256(profile), names={})
 
 
@@ -99,7 +100,7 @@ def _sha256(profile: VendorProfile) -> str:
 
 
 def is_vendor_profile(file: Path) -> bool:
-    """Whether a file is a document of that kind; one that cannot be read is none."""
+    """Whether a file is a vendor profile; false if it cannot be read."""
     try:
         data, _ = read_yaml(read_text(file), str(file))
     except (OSError, UnicodeDecodeError, ManifestError):
@@ -129,7 +130,7 @@ def _manifests(folder: Path) -> list[Path]:
 
 
 def _package(profile: VendorProfile, reference: Own) -> Path:
-    """Return the folder of an installed package that names itself so; a module alone, or anything else, is none."""
+    """Return the folder of the installed package that registered this name."""
     installed, name = entry_points(group=GROUP), reference.name
     named = {(point.value, point.name): point for point in installed if point.name == name}
     if not named:

@@ -1,8 +1,8 @@
-"""The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated, every error with its line.
+"""The vendor profile: a vendor's claims about a network plugin, as values. YAML, validated by line.
 
-First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows whether the claims
-hold. Flows, suites and packages are only names here: ``conformance.vendor_files`` finds them. ``lint`` compares claims with
-the existing flows, too.
+First step of ``conformance``. It lists the claimed flows and the supported clusters; a run shows
+whether the claims hold. Flows, suites and packages are only names here:
+``conformance.vendor_files`` finds them. ``lint`` compares claims with existing flows, too.
 """
 
 import json
@@ -26,7 +26,7 @@ KIND = "VendorProfile"
 
 
 class Level(StrEnum):
-    """How much a vendor claims of a feature."""
+    """How strongly a vendor claims a feature."""
 
     CORE = "core"
     EXTENDED = "extended"
@@ -35,7 +35,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """Some flows under one name. ``reason`` says why an unsupported one is; ``line`` is where it stands in the file."""
+    """Flows under one name; ``reason`` is for unsupported ones, ``line`` is that in the file."""
 
     name: str
     level: Level
@@ -47,7 +47,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """The plugin that is reported on, and its maintainer, as the vendor states them."""
+    """The plugin and its maintainer, as the vendor states them."""
 
     organization: str
     project: str
@@ -58,13 +58,13 @@ class Implementation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRange:
-    """Windows builds that are supported: ``text`` as the vendor wrote it."""
+    """Supported Windows builds: ``text`` as the vendor wrote it."""
 
     text: str
     range: VersionRange
 
     def holds(self, build: WindowsBuild) -> bool | None:
-        """Whether a build lies inside; ``None`` where that depends on a patch level which is not known."""
+        """Whether a build is inside; ``None`` if that depends on an unknown patch level."""
         if not build.patch_known and self.range.decides_by_patch(build):
             return None
         return self.range.holds(build)
@@ -72,7 +72,7 @@ class BuildRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supports:
-    """The clusters that the claims are about; without ``backends`` nothing is said of them."""
+    """The clusters that the claims cover; without ``backends``, any backend."""
 
     kubernetes: VersionRange
     builds: tuple[BuildRange, ...]
@@ -82,7 +82,7 @@ class Supports:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
-    """A path or a package that a profile names as the vendor's own: as written, and in which line."""
+    """A path or package of the vendor's own in a profile: as written, and its line."""
 
     name: str
     line: int
@@ -90,11 +90,11 @@ class Own:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorProfile:
-    """One vendor profile. ``plugin`` is spelled as discovery spells it."""
+    """One vendor profile. ``plugin`` is spelled as in discovery."""
 
     file: str
     text: str
-    """As it was read: reports carry it."""
+    """The profile as read: reports contain it."""
     implementation: Implementation
     plugin: str
     supports: Supports
@@ -105,7 +105,7 @@ class VendorProfile:
 
     @property
     def has_own_files(self) -> bool:
-        """Whether the vendor brings suites or limitations."""
+        """Whether the vendor has suites or limitations."""
         return bool(self.suites or self.limitations or self.packages)
 
     def of(self, level: Level) -> tuple[Feature, ...]:
@@ -122,7 +122,7 @@ def schema() -> Mapping[str, Any]:
 
 
 def read_vendor_profile(text: str, file: str) -> VendorProfile:
-    """Return the profile in ``text``; ``ManifestError`` names file, line, key and near miss."""
+    """Return the profile in ``text``; ``ManifestError`` names file, line, key and nearest key."""
     _refuse_hidden(text, file)
     document = read_document(text, file, schema())
     data = document.data
@@ -148,7 +148,7 @@ def read_vendor_profile(text: str, file: str) -> VendorProfile:
 
 
 def _refuse_hidden(text: str, file: str) -> None:
-    """Refuse invisible characters: reports publish the text of a profile as it is."""
+    """Refuse invisible characters: reports publish a profile's text unchanged."""
     for number, line in enumerate(text.split("\n"), start=1):
         if hidden := next((visible(letter) for letter in line if visible(letter) != letter), ""):
             raise ManifestError(
@@ -239,9 +239,9 @@ def _builds(document: Document, path: tuple[str | int, ...], text: str) -> Build
 def claim_mistakes(
     profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
 ) -> Iterator[ManifestError]:
-    """Yield an error for each claimed flow that no suite declares, and for each of the vendor's ``own_flows`` unclaimed.
+    """Yield an error for each claimed flow that is not declared, and each own flow not claimed.
 
-    A flow of one's own without a level would be run and count for nothing.
+    An own flow without a level would run and count for nothing.
     """
     claimed = [(feature, flow) for feature in profile.features for flow in feature.flows]
     otherwise = "nettests catalogue --json lists all flows"
@@ -261,7 +261,7 @@ def claim_mistakes(
 def require_known_claims(
     profile: VendorProfile, flows: Collection[str], own_flows: Collection[str] = ()
 ) -> None:
-    """Raise the mistakes of a profile, all at once: ``ManifestError``."""
+    """Raise all mistakes of a profile at once, as a ``ManifestError``."""
     mistakes = list(claim_mistakes(profile, flows, own_flows))
     if mistakes:
         hints = dict.fromkeys(mistake.hint for mistake in mistakes if mistake.hint)

@@ -1,6 +1,6 @@
-"""A published report, read, and compared with one recomputed from the journal → every difference. Pure.
+"""A published report compared with one recomputed from the journal → every difference. Pure.
 
-Last step of ``conformance``. Nothing in the published report is trusted: all of it is compared, sentences included.
+Last step of ``conformance``. Nothing in the published report is trusted, not even sentences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,13 +13,13 @@ from nettests.errors import PathError
 from nettests.model.yaml_text import read_yaml
 
 NAMES = ("name", "check", "file", "subject")
-"""Keys that identify the items of a list; other items go by their place."""
+"""Keys that identify the items of a list; other items are identified by index."""
 ABSENT = "absent"
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A place of the report: what it states there, and what is recomputed."""
+    """A place in the report, with the stated and the recomputed value."""
 
     place: str
     stated: str
@@ -30,7 +30,7 @@ class Mismatch:
 
 
 def read_report(text: str, file: str) -> Mapping[str, Any]:
-    """Return the data of a report; ``ManifestError`` for what is no YAML, ``PathError`` for another document."""
+    """Return the data of a report; ``ManifestError`` or ``PathError`` for anything else."""
     data, _ = read_yaml(text, file)
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise PathError(
@@ -46,9 +46,9 @@ def read_report(text: str, file: str) -> Mapping[str, Any]:
 
 
 def profile_in(report: Mapping[str, Any], file: str) -> VendorProfile:
-    """Return the vendor profile that a report carries; ``ManifestError`` for what is none.
+    """Return the vendor profile in a report; ``ManifestError`` if it is invalid.
 
-    ``PathError`` where it has files of the vendor's own, which a report does not carry.
+    ``PathError`` if it has files of the vendor's own, which a report does not contain.
     """
     text = report.get("profile")
     if not isinstance(text, str):
@@ -63,7 +63,7 @@ def profile_in(report: Mapping[str, Any], file: str) -> VendorProfile:
 
 
 def mismatches(stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> tuple[Mismatch, ...]:
-    """Return where two documents differ, in the order of the recomputed one; none where they are equal."""
+    """Return where two documents differ, in the recomputed one's order."""
     return tuple(_of_maps(stated, recomputed, ""))
 
 
@@ -92,7 +92,7 @@ def _of_maps(
 
 
 def _named(items: Sequence[Any]) -> dict[str, Any]:
-    """Return the items of a list by what they are called; what is there more than once, by its place too."""
+    """Return a list's items by name; repeated names include the index."""
     by_name: dict[str, Any] = {}
     for index, item in enumerate(items):
         name = str(item) if isinstance(item, str | int) else str(index)
@@ -103,7 +103,7 @@ def _named(items: Sequence[Any]) -> dict[str, Any]:
 
 
 def _brief(value: Any) -> str:
-    """Return a value in a few words: of what has parts only how many."""
+    """Return a value in a few words; of a list or mapping only the size."""
     if isinstance(value, Mapping):
         return f"an entry of {len(value)} keys"
     return f"a list of {len(value)}" if isinstance(value, list) else repr(value)

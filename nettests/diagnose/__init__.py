@@ -1,8 +1,8 @@
-"""Diagnostics of a failing check, collected before clean-up: objects, events, logs, nodes' own state.
+"""Diagnostics of failing checks, collected before clean-up: objects, events, logs, node state.
 
-``subjects`` chooses what to look at (pure), ``steps`` says what is read of each subject, without its secrets
-(``redaction``), ``collect`` reads it within limits and writes it down. The cluster is used through protocols; nothing
-here judges, repairs or changes anything.
+``subjects`` chooses what to look at (pure), ``steps`` reads each subject, without secrets
+(``redaction``), ``collect`` runs the steps within limits and writes files. The cluster is used
+through protocols; nothing here judges or changes anything.
 """
 
 from nettests.diagnose.collect import Collected, Collector, Written, index

@@ -1,7 +1,7 @@
-"""What diagnostics keep of an API object: of annotations, labels, taints, variables, arguments and ConfigMaps what is listed.
+"""What diagnostics keep of API objects: listed annotations, labels, variables, arguments, data.
 
-Pure. Called by ``steps`` on everything that it reads. The lists hold what rules read and what people need to find a
-fault of a network; all else is named by its key alone, because no redactor knows every secret.
+Pure. ``steps`` passes everything through it. The lists have what rules read and what people need to
+find network faults; of all else only the key is kept: no redactor knows every secret.
 """
 
 import re
@@ -21,7 +21,7 @@ _NETWORKS = (
     *("node.alpha.kubernetes.io", "node.kubernetes.io", "endpoints.kubernetes.io", DOMAIN),
     *("service.kubernetes.io", "service.beta.kubernetes.io"),
 )
-"""Domains of annotations: of plugins, meshes, load balancers and Kubernetes' own network parts."""
+"""Domains of annotations: of plugins, meshes, load balancers and Kubernetes' network components."""
 _SYSTEMS = (
     *("kubernetes.io", "k8s.io", "azure.com", "amazonaws.com", "cloud.google.com", "eksctl.io"),
     *("projectcalico.org", "cilium.io", "openshift.io", "cattle.io", DOMAIN),
@@ -56,15 +56,15 @@ _WORDS = frozenset(
         *("/bin/sh", "sh", "-c", "powershell.exe", "-Command", "/etc/coredns/Corefile"),
     }
 )
-"""Words of arguments that are no flags: how agnhost, CoreDNS and scripts are started."""
+"""Arguments that are not flags: how agnhost, CoreDNS and scripts are started."""
 # samples: 80, 127.0.0.1:80
 _ADDRESS = re.compile(r"[\d.:]{1,50}")
 _DATA = frozenset({COREFILE, "NodeHosts"})
-"""Keys of the cluster DNS's ConfigMap; K3s has its nodes' names in the second."""
+"""Keys of the cluster DNS's ConfigMap; K3s keeps the nodes' names in the second."""
 
 
 def allowed(value: Any) -> Any:
-    """Return plain data such as an API object, with ``LEFT_OUT`` in place of each value whose key is not listed."""
+    """Return plain data, such as an API object, with ``LEFT_OUT`` for values of unlisted keys."""
     if isinstance(value, list):
         return [allowed(item) for item in value]
     if not isinstance(value, dict):
@@ -104,9 +104,9 @@ def _entry(item: Any, named: str, keep: Callable[[str], bool]) -> Any:
 
 
 def _words(words: Sequence[str]) -> list[str]:
-    """Return arguments: listed words and flags as they are, of other flags the name, of scripts what rules read."""
+    """Return arguments: listed ones, the names of other flags, and what rules read of scripts."""
     kept: list[str] = []
-    follows = False  # a listed flag, whose value this is
+    follows = False  # this word is the value of a listed flag
     for word in words:
         flag, equals, _ = word.partition("=")
         is_flag = word.startswith("-") and not any(map(str.isspace, flag))

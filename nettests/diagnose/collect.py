@@ -1,7 +1,7 @@
-"""Read all subjects concurrently, within limits of time and size, and write the results into a folder.
+"""Read all subjects concurrently, within limits of time and size, and write them to a folder.
 
-Subjects that are not read in time are listed. A hanging process is abandoned: its thread is a daemon, and later
-output is dropped. In the folder's page every text of a cluster is literal, and links lead to the folder's own files.
+Subjects that are not read in time are listed. A hanging process is abandoned: its thread is a
+daemon. On the folder's page, cluster texts are literal, and links lead only to its files.
 """
 
 import queue
@@ -25,7 +25,7 @@ POLL_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """One item as it was written: ``file`` below its subject's folder, empty where there is none."""
+    """A written item: ``file`` is below its subject's folder, or empty."""
 
     file: str
     title: str
@@ -37,7 +37,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collected:
-    """One subject's folder, below the folder of all, and what is in it."""
+    """One subject's folder, below the top folder, and its items."""
 
     subject: Subject
     checks: tuple[str, ...]
@@ -45,7 +45,7 @@ class Collected:
 
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """The titles of what could not be read, by the reason."""
+        """The titles of what could not be read, by reason."""
         titles: dict[str, tuple[str, ...]] = {}
         for item in self.items:
             if not item.file:
@@ -55,7 +55,7 @@ class Collected:
 
 @dataclass(slots=True)
 class _Reading:
-    """What a step has brought so far, and whether that is all."""
+    """The items of a step so far, and whether it has ended."""
 
     items: list[Written] = field(default_factory=list)
     over: bool = False
@@ -66,7 +66,7 @@ _Done = dict[Subject, dict[int, _Reading]]
 
 @dataclass(slots=True, kw_only=True)
 class Collector:
-    """Collects into ``directory``; ``ended`` breaks it off early."""
+    """Collects into ``directory`` until ``ended``."""
 
     reader: Reader
     directory: Path
@@ -80,12 +80,12 @@ class Collector:
     _names: set[tuple[Subject, str]] = field(default_factory=set)
 
     def run(self, wanted: Sequence[Wanted]) -> tuple[Collected, ...]:
-        """Collect the subjects; returns when everything is read or the time is over."""
+        """Collect the subjects; return when all is read or time is up."""
         self._left = self.limits.total_bytes
         steps = {request.subject: list(self.reader.steps(request.subject)) for request in wanted}
         done: _Done = {request.subject: {} for request in wanted}
         waiting: queue.SimpleQueue[tuple[Subject, int, Step]] = queue.SimpleQueue()
-        # In turns, so that no subject has nothing when the time is over.
+        # Interleaved, so that each subject has something when time is up.
         for number in range(max(map(len, steps.values()), default=0)):
             for subject, listed in steps.items():
                 if number < len(listed):
@@ -120,7 +120,7 @@ class Collector:
             time.sleep(POLL_SECONDS)
 
     def _brought(self, title: str, reading: _Reading | None) -> list[Written]:
-        """Return what a step brought; of one that was not over, that the rest is missing."""
+        """Return a step's items, with a note if it has not ended."""
         items = reading.items if reading else []
         if reading and reading.over:
             return items
@@ -138,7 +138,7 @@ class Collector:
             self._carry_out(subject, step, reading)
 
     def _carry_out(self, subject: Subject, step: Step, reading: _Reading) -> None:
-        """Write what a step yields as it comes; an item takes the place of an earlier one of its file."""
+        """Write a step's items as they come; an item replaces an earlier one with the same file."""
         places: dict[str, int] = {}
         for item in _read(step):
             place = places.get(item.file) if item.file else None
@@ -155,7 +155,7 @@ class Collector:
             reading.over = not self._closed
 
     def _write(self, subject: Subject, item: Item, before: Written | None) -> Written:
-        """Write an item, cut to its own bound and to what is left of the whole, in the place of the one before if any."""
+        """Write an item, cut to its limit and the total; replace the file of ``before``, if any."""
         if item.problem or not item.file:
             return Written(
                 file="", title=item.title, command_line=item.command_line, problem=item.problem
@@ -200,12 +200,12 @@ def _read(step: Step) -> Iterator[Item]:
         yield from step()
     except NettestsError as error:
         yield Item(file="", title="", problem=error.message)
-    except Exception as error:  # noqa: BLE001 - an unexpected object must not cost the other items
+    except Exception as error:  # noqa: BLE001 - an unexpected object must not prevent other items
         yield Item(file="", title="", problem=f"nettests failed: {type(error).__name__}: {error}")
 
 
 def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
-    """Return at most ``room`` bytes of ``data`` with a line that says what is missing."""
+    """Return at most ``room`` bytes of ``data``, with a line about what is missing."""
     note = cut_note(f"{len(data)} bytes were read, at most {room} are kept").encode()
     keep = max(0, room - len(note) - 1)
     kept = data[:keep] if at_end else data[len(data) - keep :]
@@ -214,7 +214,7 @@ def _cut(data: bytes, room: int, *, at_end: bool) -> bytes:
 
 
 def index(collected: Sequence[Collected], left_out: Sequence[Subject]) -> str:
-    """Return the page; the names in its links are made by ``names.safe_name``."""
+    """Return the page; links use names from ``safe_name``."""
     lines = ["# Diagnostics", ""]
     for section in collected:
         lines += [f"## {inert(str(section.subject))}", ""]

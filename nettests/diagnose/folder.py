@@ -1,8 +1,8 @@
 """Write files below one folder and nowhere else, whatever already exists there.
 
-Each part of a path is opened relative to the descriptor of its parent, and no symbolic link is followed, so that a
-prepared folder leads nowhere (openat(2), O_NOFOLLOW). A name that is safe on every file system is kept; any other is
-reduced to its safe characters plus a digest. Safe names contain no ``~``, so the two kinds never collide.
+Each part of a path is opened relative to its parent's descriptor, without following symbolic links,
+so that a prepared folder cannot redirect writes (openat(2), O_NOFOLLOW). A name that is safe on
+every file system is kept; others become their safe characters, ``~`` and a digest.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
-    """Write ``data`` to the file that ``parts`` name below ``top``; ``OSError`` for what leads elsewhere."""
+    """Write ``data`` to the file ``parts`` below ``top``; ``OSError`` for what leads elsewhere."""
     for part in parts:
         if part in {"", ".", ".."} or "/" in part or "\0" in part:
             raise OSError(0, f"{part!r} is no name of a file")
@@ -44,12 +44,12 @@ def _open_folder(parent: int, name: str) -> int:
         created = False
     here = os.open(name, _FOLDER, dir_fd=parent)
     if created:
-        os.fchmod(here, FOLDER)  # the umask may have taken the owner's rights too
+        os.fchmod(here, FOLDER)  # the umask may have removed the owner's permissions
     return here
 
 
 LENGTH = 120
-"""Characters at most. File systems allow 255 bytes; a suffix such as ``-2`` must have room."""
+"""The most characters. File systems allow 255 bytes; a suffix such as ``-2`` must fit."""
 _HARMLESS = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _OTHERS = re.compile(r"[^A-Za-z0-9._-]+")
 _KEPT = 60
@@ -57,9 +57,9 @@ _DIGEST = 16
 
 
 def safe_name(name: str) -> str:
-    """Return one path segment for ``name``: equal for equal names, different for different ones.
+    """Return a path segment for ``name``: equal for equal names, different for different ones.
 
-    samples: ``windows-1`` stays; ``../../etc/cron.d/x`` becomes ``etc_cron.d_x~0f3c…``.
+    Examples: ``windows-1`` stays; ``../../etc/cron.d/x`` becomes ``etc_cron.d_x~0f3c…``.
     """
     if _HARMLESS.fullmatch(name) and len(name) <= LENGTH and not name.endswith("."):
         return name

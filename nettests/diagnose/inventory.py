@@ -1,7 +1,7 @@
-"""The commands that diagnostics run on a node: argv of tools that read and change nothing. ``commands.txt`` lists most.
+"""The read-only commands that diagnostics run on a node. ``commands.txt`` lists most of them.
 
-The inventory is that of Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as tools of
-Windows Server itself answer it. A tool that a node or an image lacks is reported as missing.
+They follow Microsoft's ``collectlogs.ps1`` (microsoft/SDN, Kubernetes/windows/debug) as far as
+Windows Server's own tools are enough. A tool that a node or image lacks is reported as missing.
 """
 
 import re
@@ -25,7 +25,7 @@ from nettests.rules.node import VERSION
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One tool: the file that its output goes to, what it shows, its argv."""
+    """One tool: the file for its output, what it shows, its argv."""
 
     file: str
     title: str
@@ -33,7 +33,7 @@ class Command:
 
 
 def _kube_proxy(curl: str) -> Iterator[Command]:
-    """Yield what kube-proxy tells on its node alone, at its default addresses."""
+    """Yield what kube-proxy reports at its default addresses on its own node."""
     for file, title, port, path in (
         ("kube-proxy-health.json", _HEALTH, ports.KUBE_PROXY_HEALTH, "healthz"),
         ("kube-proxy-mode.txt", _MODE, ports.KUBE_PROXY_METRICS, "proxyMode"),
@@ -68,13 +68,13 @@ _READINGS = {
     for reading in (POLICIES, ENDPOINTS, NETWORKS, DYNAMIC, EXCLUDED, VERSION, PROCESSES, CNI)
 }
 WINDOWS = (*_listed("windows"), *_kube_proxy("curl.exe"))
-"""What is run on a Windows node in a HostProcess container."""
+"""Run on a Windows node in a HostProcess container."""
 LINUX = (*_listed("linux"), *_kube_proxy("curl"))
-"""What is run on a Linux node in a hostNetwork Pod, as far as the image holds the tools."""
+"""Run on a Linux node in a hostNetwork Pod, if the image has the tools."""
 
 
 def of_system(os: OS) -> tuple[Command, ...]:
-    """Return what is run on a node of a system."""
+    """Return the commands for nodes of an OS."""
     match os:
         case OS.WINDOWS:
             return WINDOWS
@@ -90,16 +90,16 @@ VFP_PORTS = Command(
     words=node_argv("vfpctrl.exe", "/list-vmswitch-port"),
 )
 VFP_AT_MOST = 16
-"""So many ports' counters are read; a node may have hundreds."""
+"""How many ports' counters are read; a node may have hundreds."""
 
 
 VFP_RULES_AT_MOST = 8
-"""So many ports' layers and rules are read, which are long: what is wrong with one Pod's is often wrong with all."""
+"""How many ports' layers and rules are read: they are long, and often similar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfPorts:
-    """What is run for each port of the virtual switch, into one file."""
+    """The commands for each port of the virtual switch, with output in one file."""
 
     file: str
     title: str
@@ -107,9 +107,9 @@ class OfPorts:
 
 
 def of_vfp_ports(listed: str) -> tuple[OfPorts, ...]:
-    """Return what to run for the ports that ``vfpctrl`` has listed: their counters, their layers, the rules in these.
+    """Return the commands for ports that ``vfpctrl`` listed: counters, layers and their rules.
 
-    As ``collectlogs.ps1`` does; the layers hold load balancing, OutBoundNAT, encapsulation and ACLs in their order.
+    As in ``collectlogs.ps1``; layers are load balancing, OutBoundNAT, encapsulation, ACLs.
     """
     # sample: "  Port name             : 7F1C2A54-5F5C-4E2B-9A6D-0B6D4D1C7E11"
     ports = re.findall(r"Port name\s*:\s*([0-9A-Fa-f-]{36})\b", listed)

@@ -1,4 +1,4 @@
-"""API objects as people read them: YAML, events as lines, Pods as a table; and the line that says what was cut. Pure."""
+"""API objects as text: YAML, events as lines, Pods as a table, and notes about cuts. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,25 +10,25 @@ _NOTE = "[cut: "
 
 
 def cut_note(what: str) -> str:
-    """Return the line, first or last in a file, that says that something is missing from it."""
+    """Return the first or last line of a file from which something is missing."""
     return f"{_NOTE}{what}]\n"
 
 
 def is_whole(text: str) -> bool:
-    """Whether a file of the diagnostics holds all that was read: of one that was cut no absence says anything."""
+    """Whether a diagnostics file is complete: in a truncated one, an absence means nothing."""
     last = text.rstrip("\n").rpartition("\n")[2]
     return not (text.startswith(_NOTE) or last.startswith(_NOTE))
 
 
 def as_yaml(objects: Sequence[Object]) -> str:
-    """Return objects as YAML documents; none at all says so."""
+    """Return objects as YAML documents, or a line that there is none."""
     if not objects:
         return "# there is none\n"
     return "---\n".join(write_yaml(api_object, width=120) for api_object in objects)
 
 
 def event_lines(events: Iterable[Object]) -> str:
-    """Return events, the oldest first, a line each: when, how often, what, why."""
+    """Return events, the oldest first, one per line: when, how often, what, why."""
     rows = sorted(
         (
             _moment(event),
@@ -50,7 +50,7 @@ def _moment(event: Object) -> str:
 
 
 def pod_lines(pods: Iterable[Object]) -> str:
-    """Return Pods as a table: where, phase, Ready containers, restarts, address."""
+    """Return Pods as a table: name, phase, Ready containers, restarts, address."""
     rows = [("NAMESPACE", "NAME", "PHASE", "READY", "RESTARTS", "ADDRESS")]
     for pod in pods:
         status = pod.get("status", {})

@@ -1,8 +1,8 @@
 """The steps that read one subject: small, and independent of each other.
 
-A step yields items: a file's content, or the reason why there is none; an item of the same file takes the place of the one
-before it, so that a step which takes long has shown what it had. A denied request, a missing tool or a deleted
-Pod is such a reason, never an error of the run.
+A step yields items: a file's content, or the reason why there is none. An item replaces an earlier
+one with the same file, so that a slow step shows what it has. A denied request, a missing tool or a
+deleted Pod is a reason, never an error of the run.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,10 +27,10 @@ from nettests.rules.readings import Request
 
 OK = 200
 FEW_WORDS = 200
-"""Output of a tool that failed counts as output from so many characters on."""
+"""From this many characters on, output of a failed tool is kept as output."""
 DNS_PLACE = "kube-system"
 DNS_LABEL = "k8s-app=kube-dns"
-"""The label of the cluster DNS's Service and Pods, whatever serves it."""
+"""The label of the cluster DNS's Service and Pods."""
 DNS_PODS = 2
 
 Object = dict[str, Any]
@@ -38,16 +38,16 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One thing that was read: its text, or the problem that kept it from being read."""
+    """What a step has read, or the problem that prevented it."""
 
     file: str
     title: str
     text: str = ""
     problem: str = ""
     command_line: str = ""
-    """The request or command, word for word."""
+    """The exact request or command."""
     log: bool = False
-    """A log is cut at its beginning, because its end says most."""
+    """A log is cut at its beginning, because its end matters most."""
 
 
 Step = Callable[[], Iterator[Item]]
@@ -59,25 +59,25 @@ class NotReadError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """Reads one cluster; ``open_exec`` returns the channel to a node's own tools, or says why there is none."""
+    """Reads one cluster; ``open_exec`` returns the exec channel to a node."""
 
     api: ApiServer
     facts: ClusterFacts
     namespace: str
     redactor: Redactor
-    """All that is read passes it at once, before it is laid out, cut or written."""
+    """Everything read passes it at once, before it is formatted, cut or written."""
     open_exec: Callable[[str], ExecChannel]
     why_closed: Callable[[str], str]
-    """Returns why a node's own tools cannot be run, or nothing."""
+    """Returns why tools cannot be run on a node, or nothing."""
     seconds: float
-    """A process on a node may take so long."""
+    """The time-out of a process on a node."""
     log_lines: int
     log_bytes: int
     _failed: dict[str, str] = field(default_factory=dict)
-    """Nodes whose exec failed, with the reason: it is not waited for twenty times."""
+    """Nodes whose exec failed, with the reason: it is not tried again for each command."""
 
     def steps(self, subject: Subject) -> Iterator[tuple[str, Step]]:
-        """Yield what to read of a subject, each step with its title."""
+        """Yield the steps of a subject, each with its title."""
         name = subject.name
         match subject.kind:
             case kind if kind == NODE:
@@ -96,7 +96,7 @@ class Reader:
         yield self._events("Node", name)
 
     def _node_pods(self, name: str) -> Iterator[Item]:
-        """Yield a table of the node's Pods, and all of kube-proxy's Pods: objects of others are not ours to show."""
+        """Yield a table of the node's Pods, and kube-proxy's Pods in full; others' stay private."""
         query = {"fieldSelector": f"spec.nodeName={name}"}
         try:
             listed = self._list("/api/v1/pods", query)
@@ -134,7 +134,7 @@ class Reader:
             yield from self._of_ports(node, port_commands)
 
     def _of_ports(self, node: str, of: OfPorts) -> Iterator[Item]:
-        """Yield one file again and again, longer by each command: what has come when the time is over is kept."""
+        """Yield one file repeatedly, longer by each command, so that a part is kept in any case."""
         sections, problems = [], []
         for number, words in enumerate(of.words, 1):
             item = self._run(node, Command(file="", title=" ".join(words), words=words))
@@ -191,7 +191,7 @@ class Reader:
         yield self._object("configmap.yaml", "its ConfigMap", path)
 
     def _logs(self, namespace: str, pod: Object, prefix: str = "") -> Iterator[Item]:
-        """Yield the end of each container's log, and of the one before where it was restarted."""
+        """Yield the end of each container's log, and of the previous one if it was restarted."""
         name = pod["metadata"]["name"]
         statuses = pod.get("status", {}).get("containerStatuses") or []
         restarted = {status["name"] for status in statuses if status.get("restartCount")}
@@ -268,7 +268,7 @@ class Reader:
         return f"status {status}: {one_line(self.redactor.text(text))}"
 
     def _run(self, node: str, command: Command) -> Item:
-        """Run a tool on the node; a few words of one that failed are its reason, not its output."""
+        """Run a tool on the node; short output of a failed one is the reason, not output."""
         command_line = " ".join(command.words)
         try:
             got = self._exec(node, command)

@@ -1,7 +1,7 @@
-"""The subjects of diagnostics when checks fail: nodes, Services, Pods and the cluster's DNS, each once. Pure.
+"""The subjects of diagnostics: nodes, Services, Pods and cluster DNS, once each. Pure.
 
-Many failing checks share a node or a Service, so a subject lists its checks. Subjects of more urgent verdicts come
-first; those beyond the limit are named, not dropped silently.
+Many failing checks share a node or Service, so a subject lists its checks. Subjects of more urgent
+verdicts come first; those beyond the limit are named.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,22 +14,22 @@ from nettests.model.words import Verdict
 
 NODE, SERVICE, POD, DNS = "node", "service", "pod", "dns"
 _KINDS = (NODE, SERVICE, DNS, POD)
-"""A node is what most checks share, a Pod what the fewest do."""
+"""In this order: most checks share a node, fewest a Pod."""
 _BACKENDS = 2
-"""Of many backends so many stand for the others."""
+"""How many of many backends are examined."""
 _FOLDERS = {NODE: "nodes", SERVICE: "services", POD: "pods", DNS: "dns"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """One thing to look at. ``name`` is its own: of a node, or in the run's namespace."""
+    """One thing to examine. ``name`` is that of a node, or of an object in the run's namespace."""
 
     kind: str
     name: str
 
     @property
     def folder(self) -> str:
-        """Its folder among the diagnostics."""
+        """Its folder in the diagnostics."""
         top = _FOLDERS[self.kind]
         return top if self.kind == DNS else f"{top}/{safe_name(self.name)}"
 
@@ -46,7 +46,7 @@ class Wanted:
 
 
 def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
-    """Return what a check passes through, as far as the plan says: Service, nodes, DNS, Pods."""
+    """Return what a check passes through, by the plan: Service, nodes, DNS, Pods."""
     pods = {pod.name: pod.node for pod in plan.pods}
     source, target = check.source, check.target
     behind = [target.pod] if target.pod else [*target.backends[:_BACKENDS]]
@@ -64,7 +64,7 @@ def subjects_of(check: Check, plan: Plan) -> tuple[Subject, ...]:
 def chosen(
     failing: Iterable[tuple[Check, Verdict]], plan: Plan, limit: int
 ) -> tuple[tuple[Wanted, ...], tuple[Subject, ...]]:
-    """Return at most ``limit`` subjects, the most urgent first, and those beyond it."""
+    """Return at most ``limit`` subjects, the most urgent first, and the rest."""
     checks: dict[Subject, list[str]] = {}
     urgency: dict[Subject, int] = {}
     for check, verdict in failing:

@@ -1,8 +1,8 @@
-"""The bundle file, written and read, and its preview: what it contains, the replaced words, its texts. Pure: bytes in, bytes out.
+"""The bundle file, written and read, and its preview: content, replaced words, texts. Pure.
 
-It is a ZIP archive of plain texts with their digests. Nothing is unpacked to a path that the archive names: members are
-looked up by name, limited in size, and read into memory. Digests detect a truncated or edited file; they do not prove
-who wrote it.
+It is a ZIP archive of plain texts with their digests. Nothing is unpacked to paths in the archive:
+members are looked up by name, limited in size, and read into memory. Digests detect a truncated or
+edited file; they do not prove who wrote it.
 """
 
 import hashlib
@@ -40,11 +40,11 @@ _HINT = "have it exported and sent again: nettests export RUN"
 
 
 class BrokenBundleError(NettestsError):
-    """A file is no bundle, or not as it was when it was made."""
+    """A file is no bundle, or was changed."""
 
 
 def pack(texts: Mapping[str, bytes], index_fields: Mapping[str, Any]) -> bytes:
-    """Return a bundle of these members; ``index_fields`` is what its index says besides their digests."""
+    """Return a bundle of these members; ``index_fields`` are the index's other fields."""
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in texts.items()}
     index = {"apiVersion": API_VERSION, "kind": KIND, **index_fields, "sha256": digests}
     members = {**texts, INDEX: json.dumps(index, indent=2, ensure_ascii=False).encode() + b"\n"}
@@ -60,7 +60,7 @@ def pack(texts: Mapping[str, bytes], index_fields: Mapping[str, Any]) -> bytes:
 
 
 def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
-    """Return the members of a bundle, by name; ``BrokenBundleError`` for what was cut short, edited, or is none."""
+    """Return the members of a bundle by name; ``BrokenBundleError`` if invalid or changed."""
     most = min(
         max(limits.BUNDLE_EXPANDED_BYTES, limits.BUNDLE_RATIO * len(data)), limits.JOURNAL_BYTES
     )
@@ -69,7 +69,7 @@ def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
             members = _members(archive, most)
     except BrokenBundleError as error:
         raise BrokenBundleError(f"{name} {error.message}", hint=_HINT) from error
-    except Exception as error:  # whatever zipfile's readers raise for damaged headers
+    except Exception as error:  # whatever zipfile raises for damaged headers
         raise BrokenBundleError(
             f"{name} is no bundle, or was cut short or damaged: {error}", hint=_HINT
         ) from error
@@ -90,7 +90,7 @@ def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
 
 
 def index_of(members: Mapping[str, bytes]) -> Mapping[str, Any]:
-    """Return what the index of an unpacked bundle says."""
+    """Return the index of an unpacked bundle."""
     index: dict[str, Any] = read_json(members[INDEX])
     return index
 
@@ -153,7 +153,7 @@ _STAYS = (
 
 
 class Replaced(NamedTuple):
-    """How much of a kind was replaced: so many different things, in so many places."""
+    """How many different things of a kind were replaced, in how many places."""
 
     kind: Kind
     things: int
@@ -170,7 +170,7 @@ def replaced(pseudonyms: Pseudonyms) -> tuple[Replaced, ...]:
 
 
 def readme(counted: Sequence[Replaced], *, checks: int, version: str) -> str:
-    """Return the text that explains a bundle to whoever opens it."""
+    """Return the text that explains a bundle to its reader."""
     return "\n".join(
         [
             "A run of nettests under other names: see docs/guides/telling-the-project.md.",
@@ -191,12 +191,12 @@ def readme(counted: Sequence[Replaced], *, checks: int, version: str) -> str:
 
 
 def counted_line(replaced: Replaced) -> str:
-    """Return how much of a kind was replaced, in words."""
+    """Return how many of a kind were replaced, in words."""
     return f"{replaced.things:6} in {replaced.places:7} places: {SAID[replaced.kind]}"
 
 
 def unread_text(texts: Iterable[Unread]) -> str:
-    """Return the texts that no parser knows, each with who said it and how many checks it left unknown."""
+    """Return the texts that no parser knows, with tool and number of checks left unknown."""
     return "".join(
         f"{unread.tool} on {unread.client_os}, {len(unread.checks)} checks, such as {unread.checks[0]}\n  {unread.text}\n"
         for unread in texts
@@ -204,7 +204,7 @@ def unread_text(texts: Iterable[Unread]) -> str:
 
 
 def texts_of(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the free texts of the bundle, each wording once: texts that differ only in numbers and names are left out."""
+    """Yield the bundle's free texts, each wording once, regardless of numbers and names."""
     seen: set[str] = set()
     for record in records:
         for text in _free(record):
@@ -216,7 +216,6 @@ def texts_of(records: Iterable[Record]) -> Iterator[str]:
 
 
 def _free(record: Record) -> tuple[str, ...]:
-    """Return the texts of a record that somebody else wrote."""
     match record:
         case Answer(raw=raw) | Calibrated(calibration=raw) | Reading(reading=raw):
             return (" ".join(raw.command), raw.stdout, raw.stderr, raw.error or "")

@@ -1,9 +1,9 @@
 """Keep or replace one token: a word, a number, a version, or a name of several parts. Pure.
 
-The words that may stay are those of the project's sources, and those that tools and systems print: they identify no
-cluster. Single words (``spec``) are known by themselves, names of several parts only as a whole (``kube-system``), or if
-the project composes them itself (``probe-windows-1-1``): although ``kube`` and ``system`` are known, ``system-kube`` is
-replaced. ``texts`` calls this for everything that is neither an address nor an identifier by its form.
+Kept words are those of the project's sources, and those that tools and systems print: they identify
+no cluster. Single words (``spec``) are known by themselves, names of several parts only as a whole
+(``kube-system``), or if the project composes them (``probe-windows-1-1``), so ``system-kube`` is
+replaced. ``texts`` calls this for all but addresses and identifiers.
 """
 
 import errno
@@ -19,26 +19,26 @@ from nettests.export.pseudonyms import Kind, Pseudonyms
 from nettests.model.dns_names import DEFAULT_DOMAIN
 
 TOKEN = re.compile(r"\w(?:[\w.-]*\w)?")
-"""A word or a name: letters, digits and what joins them."""
+"""A word or name: letters, digits and characters between them."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 # samples: lastTransitionTime → last Transition Time, IPAddress → IP Address, VSID
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # samples: cbr0, ipv4, vEthernet12
 _NUMBERED = re.compile(r"([^\W\d_]+)\d{1,3}")
 SHORTEST = 2
-"""A single letter is no word: initials are not spelled out."""
+"""A single letter is not a word: initials are not spelled out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Words in small letters, and names of several parts as wholes."""
+    """Words in lower case, and names of several parts as wholes."""
 
     words: frozenset[str]
     names: frozenset[str]
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
-        """Return the vocabulary of texts, and of what systems and HTTP say of errors."""
+        """Return the vocabulary of texts, and of errors of systems and HTTP."""
         words: set[str] = set()
         names: set[str] = set()
         for text in (
@@ -53,12 +53,12 @@ class Vocabulary:
         return cls(frozenset(words), frozenset(names))
 
     def knows(self, token: str) -> bool:
-        """Whether a token is known: as a whole, or made of known words written together."""
+        """Whether a token is known: as a whole, or made of known words without separators."""
         small = token.lower()
         return small in self.names or self.is_word(token)
 
     def is_word(self, token: str) -> bool:
-        """Whether a token without separators is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
+        """Whether a token is made of known words: ``Timeout``, ``lastTransitionTime``, ``cbr0``."""
         if _LETTERS.fullmatch(token):
             if token.lower() in self.words:
                 return True
@@ -76,7 +76,7 @@ class Vocabulary:
         )
 
 
-# A number of eight hexadecimal digits is an error code of Windows, or an address in disguise.
+# A number of eight hexadecimal digits is a Windows error code, or may be an address.
 # samples: 1.33.5, 20348.3207, 2026-11-25, 0x800705b4, 100, I1125 (klog)
 _NUMERIC = re.compile(
     r"[vIWEF]?\d+(?:[._-]\d+)*|0[xX](?:[0-9a-fA-F]{1,7}|[8-9a-fA-F][0-9a-fA-F]{7})"
@@ -99,18 +99,18 @@ _FIELD = re.compile(
 _DASHED = re.compile(
     r"(?P<before>(?:[a-z]{1,4}-)?)(?P<address>\d{1,3}(?:-\d{1,3}){3})(?P<after>(?:-.*)?)"
 )
-# samples: aaaaaaaa, xxxx: what fills a packet
+# samples: aaaaaaaa, xxxx: padding of packets
 _FILLING = re.compile(r"(.)\1+")
 _USUAL = f".{DEFAULT_DOMAIN}"
 _LABELS = frozenset({"svc", "pod", "default", "kubernetes", "in-addr", "arpa", "ip6", "localhost"})
 """Labels of domain names that are the same in every cluster."""
 LONG_NUMBER = 9
-"""So many digits in a row are no port, size or build."""
+"""From this many digits on, a number is no port, size or build."""
 
 
 @dataclass(slots=True)
 class Names:
-    """Gives tokens their pseudonyms; ``own`` are the names that a run gave to its objects."""
+    """Gives tokens their pseudonyms; ``own`` are the names of a run's objects."""
 
     vocabulary: Vocabulary
     pseudonyms: Pseudonyms
@@ -129,7 +129,7 @@ class Names:
         return False
 
     def other(self, token: str) -> str:
-        """Return a token, replaced if it has to be."""
+        """Return a token, replaced if necessary."""
         if self.knows(token) or _MEASURE.fullmatch(token) or _FILLING.fullmatch(token):
             return token
         if self.pseudonyms.given(token) is not None:
@@ -154,13 +154,13 @@ class Names:
         return token if letter else self.pseudonyms.name(token, Kind.WORD)
 
     def _number(self, token: str) -> str:
-        """Return a number; a long one, which may be an account, as another one."""
+        """Return a number, with long digit sequences, which may be accounts, replaced."""
         return re.sub(
             rf"(?<!\.)\d{{{LONG_NUMBER},}}", lambda match: self.pseudonyms.number(match[0]), token
         )
 
     def _name(self, token: str) -> str:
-        """Return a name of several parts; the parts at its beginning that are known stay (``kube-proxy-name-1``)."""
+        """Return a name of several parts; known first parts are kept (``kube-proxy-name-1``)."""
         parts = token.split("-")
         for end in range(len(parts) - 1, 0, -1):
             beginning = "-".join(parts[:end])
@@ -171,7 +171,7 @@ class Names:
         return self.pseudonyms.name(token, Kind.NAME)
 
     def _dashed(self, match: re.Match[str]) -> str:
-        """Return a name that is an address: a Pod's record, or a node of a cloud."""
+        """Return a name that contains an address: a Pod's DNS record, or a cloud's node."""
         try:
             address = IPv4Address(match["address"].replace("-", "."))
         except ValueError:
@@ -183,7 +183,7 @@ class Names:
         return f"{match['before']}{str(other).replace('.', '-')}{rest}"
 
     def _dotted(self, token: str) -> str:
-        """Return a name with dots: a field's, or a domain name, label by label."""
+        """Return a name with dots: a field, or a domain name, label by label."""
         if _FIELD.fullmatch(token) and self.vocabulary.made_of_words(token.split(".")):
             return token
         for domain in self.domains:
@@ -207,5 +207,5 @@ class Names:
         if dashed := _DASHED.fullmatch(label):
             return self._dashed(dashed)
         if "-" in label and label.lower() in self.vocabulary.names:
-            return label  # a namespace or Service of Kubernetes' own
+            return label  # a namespace or Service of Kubernetes
         return self.pseudonyms.name(label, Kind.NAME)

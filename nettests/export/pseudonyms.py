@@ -1,10 +1,11 @@
-"""Pseudonyms: always the same one for the same name, address or identifier, and a count per kind. Pure.
+"""Pseudonyms: always the same for the same name, address or identifier; counts per kind. Pure.
 
-Names are numbered in the order of their appearance (``node-1``); identifiers keep their form (``mac``, ``guid`` …). The
-mapping exists only in this object; only the counts are written. Addresses of one subnet stay in one subnet by Crypto-PAn
-(Xu, Fan, Ammar, Moon 2002): each bit is flipped or not by a keyed function of the bits before it. Two properties are kept:
-the kind of address (private, link-local, documentation …), because rules depend on it, and the last bits, because the
-first or second address of a subnet is its gateway.
+Names are numbered as they appear (``node-1``); identifiers keep their form (``mac``, ``guid`` …).
+The mapping exists only in this object; only counts are written. Addresses of one subnet remain in
+one subnet by Crypto-PAn (Xu, Fan, Ammar, Moon 2002): a keyed function of the preceding bits decides
+whether a bit is flipped. Two properties are kept: the kind of address (private, link-local,
+documentation …), as rules depend on it, and the last bits, as the first or second address is a
+gateway's.
 """
 
 import hmac
@@ -18,7 +19,7 @@ from typing import Self
 
 Address = IPv4Address | IPv6Address
 KEPT_BITS = {4: 8, 6: 16}
-"""The last bits of an address, by IP version, that stay as they are."""
+"""How many last bits of an address are kept, by IP version."""
 _PUBLIC = (
     *("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"),
     *("::/96", "ff00::/8"),
@@ -32,19 +33,19 @@ _EVERYBODY_S = tuple(
         "168.63.129.16/32",
     )
 )
-"""Kept, too, among addresses that belong to somebody: those share no prefix with it afterwards."""
+"""Also kept, inside ranges that are replaced: their neighbours then share no prefix with them."""
 _KINDS = (
     *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15"),
     *("fe80::/64", "fc00::/8", "fd00::/8", "2000::/3"),
 )
-"""Ranges with a meaning of their own: their first bits are kept, and what follows is replaced."""
+"""Ranges with a special meaning: their first bits are kept, and the rest is replaced."""
 _MAPPED = tuple(ip_network(text) for text in ("::ffff:0:0/96", "64:ff9b::/96"))
-"""IPv6 addresses whose last bits are somebody's IPv4 address: mapped ones, and those of NAT64."""
+"""IPv6 addresses whose last bits are an IPv4 address: mapped ones, and NAT64."""
 
 
 @dataclass(frozen=True)
 class AddressMap:
-    """The other names of addresses, made by ``key``; equal keys make equal names."""
+    """The pseudonyms of addresses by ``key``; equal keys give equal pseudonyms."""
 
     key: bytes
     _seen: dict[Address, Address] = field(default_factory=dict, compare=False)
@@ -56,7 +57,7 @@ class AddressMap:
         return self._seen[address]
 
     def network(self, address: Address, prefix: int) -> Address:
-        """Return the pseudonym of what stands before ``/prefix``; the host bits of a network stay zero."""
+        """Return the pseudonym of the address before ``/prefix``; zero host bits stay zero."""
         bits = address.max_prefixlen - prefix
         mask = ~((1 << bits) - 1)
         other = self.address(address)
@@ -72,7 +73,7 @@ class AddressMap:
         if _is_everybody_s(address):
             return address
         other = self._flipped(address)
-        while _is_everybody_s(other):  # once more, so that no two become one
+        while _is_everybody_s(other):  # again, so that the mapping stays unique
             other = self._flipped(other)
         return other
 
@@ -97,7 +98,7 @@ class AddressMap:
 
 @dataclass(frozen=True, slots=True)
 class _Paths:
-    """Which bits are kept: those on the way to a range of a kind, and all below a public one."""
+    """Which bits are kept: those that lead to a special range, and all in a public one."""
 
     ways: frozenset[tuple[int, int, int]]
     public: tuple[tuple[int, int, int], ...]
@@ -120,7 +121,7 @@ class _Paths:
         return cls(frozenset(ways), tuple(public))
 
     def keeps(self, version: int, place: int, before: int) -> bool:
-        """Whether the bit at ``place`` behind the bits ``before`` stays as it is."""
+        """Whether the bit at ``place`` after the bits ``before`` is kept."""
         return (version, place, before) in self.ways or any(
             version == of and place >= length and before >> (place - length) == first
             for of, length, first in self.public
@@ -132,7 +133,7 @@ def _is_everybody_s(address: Address) -> bool:
 
 
 def read_address(text: str) -> Address | None:
-    """Return the address that a text is; ``None`` for what is none."""
+    """Return the address in a text, or ``None``."""
     try:
         return ip_address(text)
     except ValueError:
@@ -156,22 +157,22 @@ class Kind(StrEnum):
     DOMAIN = "domain"
     USER = "user"
     NAME = "name"
-    """Of something else, such as a Pod, a host or an image: it has several parts, or digits."""
+    """Another name with several parts or digits: of a Pod, a host, an image."""
     WORD = "word"
-    """A word of a free text that is not known to be harmless."""
+    """A word in free text that is not known to be harmless."""
     NUMBER = "number"
 
 
 @dataclass(slots=True)
 class Pseudonyms:
-    """The pseudonyms that were given so far."""
+    """The pseudonyms so far."""
 
     key: bytes
     addresses: AddressMap
     taken: frozenset[str] = frozenset()
-    """Names that something may have already, and keep."""
+    """Names that may be kept elsewhere, and are not used as pseudonyms."""
     counts: Counter[Kind] = field(default_factory=Counter)
-    """How often something of a kind was replaced."""
+    """How often each kind was replaced."""
     _given: dict[str, str] = field(default_factory=dict)
     _numbers: Counter[Kind] = field(default_factory=Counter)
     _distinct: dict[Kind, set[str]] = field(default_factory=dict)
@@ -181,16 +182,16 @@ class Pseudonyms:
         return len(self._distinct.get(kind, ()))
 
     def originals(self, kind: Kind) -> tuple[str, ...]:
-        """Return what was replaced; only the owner of the run may see it."""
+        """Return what was replaced; for the owner of the run only."""
         return tuple(sorted(self._distinct.get(kind, ())))
 
     def note(self, kind: Kind, original: str) -> None:
-        """Count that something was replaced."""
+        """Count a replacement."""
         self.counts[kind] += 1
         self._distinct.setdefault(kind, set()).add(original)
 
     def register(self, name: str, kind: Kind) -> None:
-        """Give a name its pseudonym beforehand, so that it has the right kind wherever it appears first."""
+        """Give a name its pseudonym in advance, with its kind, wherever it appears first."""
         while name.lower() not in self._given:
             self._numbers[kind] += 1
             other = f"{kind.value}-{self._numbers[kind]}"
@@ -198,12 +199,12 @@ class Pseudonyms:
                 self._given[name.lower()] = other
 
     def given(self, name: str) -> str | None:
-        """Return the pseudonym of a name; ``None`` for one that has none yet."""
+        """Return the pseudonym of a name, or ``None``."""
         other = self._given.get(name.lower())
         return None if other is None else _as_loud(other, name)
 
     def name(self, name: str, kind: Kind) -> str:
-        """Return the pseudonym of a name; ``kind`` counts when it appears first."""
+        """Return the pseudonym of a name; ``kind`` is used for a new one."""
         self.register(name, kind)
         other = self._given[name.lower()]
         met = other.rpartition("-")[0]
@@ -211,7 +212,7 @@ class Pseudonyms:
         return _as_loud(other, name)
 
     def mac(self, text: str) -> str:
-        """Return another MAC: the vendor part stays; if it contained an IPv4 address, it contains the replaced one."""
+        """Return another MAC of the same vendor; an IPv4 address contained in it is replaced."""
         digits = re.sub(r"[^0-9a-fA-F]", "", text)
         octets = bytes.fromhex(digits)
         if not any(octets) or octets == b"\xff" * 6:
@@ -235,7 +236,7 @@ class Pseudonyms:
         return prefix + _poured(other.hex(), text[len(prefix) :])
 
     def number(self, text: str) -> str:
-        """Return another number of as many digits: long ones are accounts and subscriptions."""
+        """Return another number with as many digits: long ones are accounts and subscriptions."""
         self.note(Kind.NUMBER, text)
         drawn = "".join(_DIGITS[byte % 10] for byte in self._digest("number", text) * 4)
         return f"1{drawn}"[: len(text)] if len(text) <= len(drawn) else "1" * len(text)
@@ -245,12 +246,12 @@ class Pseudonyms:
 
 
 def _as_loud(other: str, name: str) -> str:
-    """Return a name in capitals where the other one was: Windows spells host names so."""
+    """Return a pseudonym in capitals if the name was: Windows host names are."""
     return other.upper() if len(name) > 1 and name.isupper() else other
 
 
 def _poured(digits: str, form: str) -> str:
-    """Return digits in the form of a text: its separators, and its capitals."""
+    """Return digits in the form of a text: with its separators and capitals."""
     loud = any(character.isupper() for character in form)
     drawn = iter(digits.upper() if loud else digits)
     return "".join(

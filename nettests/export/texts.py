@@ -1,9 +1,10 @@
-"""Anonymise the records of a run: addresses, identifiers, names and unknown words of every text are replaced. Pure.
+"""Anonymise a run's records: addresses, identifiers, names and unknown words in every text. Pure.
 
-Nodes, zones and the cluster's domain are read from a run's facts first, and the run's own names from its plan, so that each
-gets a pseudonym of its kind wherever it appears. JSON is processed as data, any other text word by word, whichever tool
-printed it. A token that is neither a known word, nor a number, nor of a known form is replaced by the same pseudonym in
-every text. ``names`` handles names of several parts. Diagnostics are left out: no verdict depends on them.
+Nodes, zones and the cluster's domain are read from a run's facts first, and its own names from its
+plan, so that each gets a pseudonym of its kind everywhere. JSON is processed as data, other texts
+token by token. A token that is not a known word, a number, or of a known form gets the same
+pseudonym in every text. ``names`` handles names of several parts. Diagnostics are left out: no
+verdict needs them.
 """
 
 import json
@@ -23,7 +24,7 @@ from nettests.redaction import Redactor
 
 _DEEPEST = 80
 _LONG_NUMBER = 10**10
-"""A larger number is not taken for a count."""
+"""From this on, a number is not a count."""
 _HEX = "0-9A-Fa-f"
 _TOKENS = re.compile(
     # samples: %5Bfd00%3A%3A1%5D, a%20b
@@ -50,12 +51,12 @@ _ESCAPE = re.compile(r"u[0-9a-fA-F]{4}|[nrtbf]")
 # samples: the folders of homes on Linux and macOS, C:\\Users\\, /Users/
 _HOME = re.compile(r"(?:[/]home[/]|[\\/]Users[\\/]{1,8})$", re.IGNORECASE)
 _NOBODY = frozenset({"public", "default", "containeradministrator", "containeruser"})
-"""Homes that every Windows has."""
+"""Home directories that every Windows has."""
 
 
 @dataclass(slots=True)
 class Texts:
-    """Anonymises texts; one for a whole run."""
+    """Anonymises texts; one instance per run."""
 
     names: Names
     pseudonyms: Pseudonyms
@@ -126,7 +127,7 @@ class Texts:
         bare, slash, prefix = text.partition("/")
         address = read_address(bare)
         if address is None:
-            # Four numbers that are no address, as a version; or colons that join something else.
+            # Four numbers that are no address (a version), or colons between other things.
             if set(text) <= set("0123456789./") or _COUNTED.fullmatch(text):
                 return text
             return self.pseudonyms.identifier(text)
@@ -158,7 +159,7 @@ class Texts:
 _BY_SHAPE = Redactor()
 _EVERYBODY_S = frozenset({DEFAULT_DOMAIN, "default", "other"})
 _OWN_FIELDS = ("probe", "pod", "service", "backends", "former")
-"""Fields of a plan's vantages and targets that hold names which the run gives to its objects."""
+"""Fields of a plan's vantages and targets with names of the run's objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ class Renaming:
 
     @classmethod
     def of(cls, records: Iterable[Record], vocabulary: Vocabulary, key: bytes) -> Self:
-        """Return the renaming of a run; ``key`` decides addresses and identifiers, and is kept by nobody."""
+        """Return the renaming of a run; ``key``, which is not stored, decides addresses and ids."""
         pseudonyms = Pseudonyms(key, AddressMap(key), taken=vocabulary.names)
         names = Names(vocabulary, pseudonyms)
         for record in records:
@@ -182,23 +183,22 @@ class Renaming:
 
     @property
     def pseudonyms(self) -> Pseudonyms:
-        """What was replaced."""
+        """The pseudonyms, which know what was replaced."""
         return self.texts.pseudonyms
 
     def renamed(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the anonymised records, without diagnostics and records of unknown kinds."""
+        """Yield the anonymised records, without diagnostics and unknown kinds."""
         for record in records:
             if not isinstance(record, Diagnostics | Unknown):
                 yield record_of(self.data(data_of(record)))
 
     def data(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record's anonymised data; its kind and fields are the project's own words."""
+        """Return a record's anonymised data; its kind and field names are the project's own."""
         anonymous: dict[str, Any] = self.texts.value(_BY_SHAPE.value(data, leave=("record",)))
         return {**anonymous, "record": data["record"]}
 
 
 def _register(names: Names, facts: ClusterFacts) -> None:
-    """Give the names in the facts their pseudonyms, unless a name is a common default."""
     domain = (facts.cluster_domain.value or "").lower()
     if domain and domain not in _EVERYBODY_S:
         names.domains.add(domain)
@@ -216,7 +216,7 @@ def _register(names: Names, facts: ClusterFacts) -> None:
 
 
 def _object_names(data: Any) -> Iterator[str]:
-    """Yield the names that a plan's record gives to Pods and Services."""
+    """Yield the names of Pods and Services in a plan's record."""
     if isinstance(data, Mapping):
         for key, inner in data.items():
             if key in _OWN_FIELDS:

@@ -1,9 +1,9 @@
-"""The facts after an upgrade: the stated changes, those that follow from them, and what somebody has to know of them. Pure.
+"""The facts after an upgrade: stated changes, facts that follow from them, and notes. Pure.
 
-Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess from kubelet and
-runtime. Facts read from the old network plugin's configuration are unknown for another plugin or backend until
-stated. Nothing is refused but what cannot be: a downgrade, or a version that no document names yet, is resolved like any
-other and noted.
+Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess
+from kubelet and runtime. Facts from the old plugin's configuration are unknown for another plugin
+or backend until stated. Unlikely changes (a downgrade, a version that no document names yet) are
+computed like any other and noted.
 """
 
 from collections import defaultdict
@@ -42,13 +42,13 @@ _CONFIGURED = {
     "nat_exceptions": "cni.natExceptions",
     "loopback_dsr": "cni.loopbackDSR",
 }
-"""What a plugin's configuration holds for one backend, with the key that states it."""
+"""What a plugin's configuration sets for one backend, with the key that states it."""
 
 
 def changed(
     facts: ClusterFacts, changes: Iterable[Change], *, patch: int | None = None
 ) -> ClusterFacts:
-    """Return the facts after the changes; ``patch`` is the patch release of Kubernetes versions that name none."""
+    """Return the facts after the changes; ``patch`` completes Kubernetes versions without one."""
     in_order = sorted(changes, key=lambda change: _ORDER[change.key.name])
     after = facts
     for change in in_order:
@@ -84,7 +84,7 @@ def _with_change(facts: ClusterFacts, change: Change, fact: Fact[Any]) -> Cluste
 
 
 def _upgraded(facts: ClusterFacts, fact: Fact[KubernetesVersion]) -> ClusterFacts:
-    """Return the facts with another API server; kubelets and kube-proxies of known versions go with it."""
+    """Return the facts with another API server, and kubelets and kube-proxies of known versions."""
     version = fact.value
     assert version is not None, "a stated version"
     nodes = []
@@ -97,14 +97,14 @@ def _upgraded(facts: ClusterFacts, fact: Fact[KubernetesVersion]) -> ClusterFact
                 kube_proxy=replace(proxy, version=fact) if proxy.version.known else proxy,
             )
         )
-    # What a vendor adds to its version is unknown for the next version, and no condition reads it.
+    # A vendor's suffix of the next version is unknown, and no condition reads it.
     plain = facts.server_git_version.removeprefix("v") == str(facts.server_version)
     text = f"v{version}" if plain else facts.server_git_version
     return replace(facts, server_version=version, server_git_version=text, nodes=tuple(nodes))
 
 
 def _with(value: T, path: str, fact: Fact[Any]) -> T:
-    """Return a value with the fact at a place in it."""
+    """Return a value with the fact at a path in it."""
     name, _, rest = path.partition(".")
     inner: Any = _with(getattr(value, name), rest, fact) if rest else fact
     return replace(value, **{name: inner})  # type: ignore[type-var]  # facts and their parts are dataclasses
@@ -115,7 +115,7 @@ def _network(cni: CniFacts) -> tuple[str | None, str | None]:
 
 
 def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) -> ClusterFacts:
-    """Return the facts without what was read from the configuration of a plugin or backend that is replaced."""
+    """Return the facts without those from the configuration of a replaced plugin or backend."""
     cni = after.cni
     if cni.plugin.value != before.cni.plugin.value and "cni.backend" not in stated:
         cni = replace(cni, backend=unknown(_unread("cni.backend")))
@@ -137,7 +137,7 @@ def _unread(key: str) -> str:
 def _followed(
     old: NodeFacts, new: NodeFacts, after: ClusterFacts, before: ClusterFacts, stated: set[str]
 ) -> NodeFacts:
-    """Return a node with what follows from its changed facts, unless it was stated."""
+    """Return a node with what follows from its changed facts, unless that was stated."""
     if new.os is not OS.WINDOWS:
         return new
     node, cni = new, after.cni
@@ -155,7 +155,7 @@ def _followed(
 
 
 def _refuse_without_proxy(nodes: Sequence[NodeFacts], changes: Iterable[Change]) -> None:
-    """Raise if a stated fact is about kube-proxy and none will run there: it would be dropped silently."""
+    """Raise if a stated fact is about kube-proxy and none will run there."""
     for change in changes:
         affected = [node for node in nodes if node.os in change.key.systems]
         path = change.key.path
@@ -183,7 +183,7 @@ Manifests = Sequence[Manifest]
 def notes(
     facts: ClusterFacts, after: ClusterFacts, changes: Sequence[Change], manifests: Manifests = ()
 ) -> Iterator[str]:
-    """Yield what somebody has to know of the changes."""
+    """Yield notes about the changes."""
     stated = {change.key.name for change in changes}
     if "kubernetes" in stated:
         yield (
@@ -200,7 +200,7 @@ def notes(
 def other_manifests(
     then: Iterable[ManifestFile], now: Iterable[ManifestFile], *, of: str, by: str
 ) -> Iterator[str]:
-    """Yield what to know where limitation manifests differ: ``of`` what read the first ones, ``by`` what the others."""
+    """Yield a note if manifests differ: ``of`` read the first ones, ``by`` the others."""
     old, new = ({manifest.file: manifest.sha256 for manifest in files} for files in (then, now))
     if not old or not new:
         return
@@ -222,7 +222,7 @@ def _downwards(facts: ClusterFacts, changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
-    """Yield versions newer than any that a manifest names: the newest known behaviour is assumed for them."""
+    """Yield versions newer than any in manifests: the newest known behaviour is assumed."""
     named = [bound for _, bound in bounds(manifests)]
     for change in changes:
         kind: Any = type(change.value)
@@ -235,14 +235,14 @@ def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
 
 
 def _line(version: object) -> tuple[int, ...]:
-    """Return a version without its patch: patches newer than manifests come every month. Empty for what is none."""
+    """Return a version without its patch, as new patches come every month; empty for others."""
     if isinstance(version, KubernetesVersion):
         return version.major, version.minor
     return (version.build,) if isinstance(version, WindowsBuild) else ()
 
 
 def _unknown_names(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
-    """Yield names of plugins and backends that no manifest and no rule names, such as typing errors."""
+    """Yield names of plugins and backends that no manifest or rule has, such as typing errors."""
     every = list(conditions(manifests))
     known_names = {
         "cni.plugin": {*network_drivers.PLUGIN_DRIVERS, *network_drivers.BACKEND_DRIVERS},
@@ -270,7 +270,7 @@ def _skewed(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
 
 
 def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
-    """Yield node pools that differ in their builds today and will not then."""
+    """Yield node pools whose builds differ today and will be the same."""
     alike: defaultdict[str, list[str]] = defaultdict(list)
     before: defaultdict[str, set[str]] = defaultdict(set)
     for old, new in zip(facts.nodes, after.nodes, strict=True):

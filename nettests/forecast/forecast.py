@@ -1,7 +1,7 @@
-"""Two plans of one cluster, before and after facts change → ``Forecast``: the expected changes, and why. Pure.
+"""Two plans of a cluster, before and after a change of facts → ``Forecast``, with reasons. Pure.
 
-It is the difference of two runs in which everything is as documented (``planned``). A check that cannot be
-forecast is named with the fact that would settle it, and never counted as a change.
+It is the difference of two runs in which everything is as documented (``planned``). A check that
+cannot be forecast is listed with the fact that would settle it, and never counted as a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,11 +41,11 @@ class Coming(StrEnum):
     APPEARS = "appears"
     """No limitation decided it, and one will."""
     OPENS = "opens"
-    """The documents leave the outcome open from then on."""
+    """The documents will leave the outcome open."""
     SETTLES = "settles"
-    """They left it open, and expect one from then on."""
+    """The documents left the outcome open, and will expect one."""
     DECIDED = "decided"
-    """Today's facts left it undecided, and the changed facts decide it."""
+    """Undecided on today's facts, and decided on the changed ones."""
     CHANGES = "changes"
     """Another outcome, or the same by another limitation."""
     MEMBERS = "members"
@@ -54,7 +54,7 @@ class Coming(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expects:
-    """What is expected of a check: the verdict of one that does as documented, the outcome, and what decides."""
+    """The expectation of a check: verdict if it is as documented, outcome, deciding limitation."""
 
     verdict: Verdict
     expected: str
@@ -63,7 +63,7 @@ class Expects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedChange:
-    """A check of which something else is expected: ``applies`` and ``ends`` are ids of manifest entries."""
+    """A check whose expectation changes: ``applies`` and ``ends`` are ids of manifest entries."""
 
     id: str
     kind: Coming
@@ -74,7 +74,7 @@ class ExpectedChange:
     ends: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
     settled_by: tuple[str, ...] = ()
-    """Of what becomes open because facts become unknown: the keys that state them."""
+    """If it opens because facts become unknown: the keys that state these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A limitation manifest's entry that the forecast names: its statement, file and line."""
+    """An entry of a limitation manifest in the forecast: its statement, file and line."""
 
     id: str
     summary: str
@@ -104,7 +104,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """What is expected to change on a cluster once facts change: ``to`` as they were written."""
+    """What is expected to change on a cluster once facts change: ``to`` as written."""
 
     of: str
     to: tuple[str, ...]
@@ -118,7 +118,7 @@ class Forecast:
     entries: tuple[Entry, ...] = ()
     manifests: tuple[ManifestFile, ...] = ()
     same: int = 0
-    """How many checks of both plans keep their expectation, with all of their members."""
+    """How many checks of both plans keep their expectation, members included."""
 
 
 def forecast(
@@ -131,7 +131,7 @@ def forecast(
     notes: Iterable[str] = (),
     digests: Iterable[ManifestFile] = (),
 ) -> Forecast:
-    """Return what is expected to change from one plan to the other; ``of`` is what the cluster is called."""
+    """Return what is expected to change from one plan to the other; ``of`` names the cluster."""
     runs = as_documented(before), as_documented(after)
     nodes = join_nodes(before.facts, after.facts)
     all_changes = tuple(check_changes(*runs, nodes))
@@ -194,7 +194,7 @@ def _expected(
     applied, applies = (entries[change.id] for entries in applying)
     kind = Coming.MEMBERS if change.kind is Kind.MEMBERS else _coming(change)
     causes = tuple(_minors(change.why.causes, changes)) if change.why else ()
-    # A condition can leave the outcome open because a fact of the cluster is unknown then.
+    # A condition can leave the outcome open because a fact will be unknown.
     stating = (
         settling(Dependency(cause.fact), None)
         for cause in causes
@@ -231,9 +231,9 @@ def _coming(change: CheckChange) -> Coming:
 
 
 def _undecided(before: Planned, after: Planned, changes: Sequence[Change]) -> Iterator[Undecided]:
-    """Yield what is undecided, alike checks together: those with the same entries, and the same facts to settle it.
+    """Yield what is undecided, grouped by entries and by the facts that would settle it.
 
-    A fact of the source settles other checks than that of the target, in a place of its own of one entry.
+    The same fact of source and target settles different checks of an entry.
     """
     lacking = tuple(change.key.name for change in changes if change.names_no_patch)
     alike: dict[tuple[tuple[str, ...], tuple[str, ...], object], dict[str, str]] = {}
@@ -263,7 +263,7 @@ def _keys(check: Check, undecided: str) -> Iterator[str]:
 
 
 def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valued]:
-    """Yield facts or causes without the patch release that stands for a whole minor."""
+    """Yield facts or causes without the patch release that stands for a whole minor version."""
     minors = {
         str(change.value): str(change.value).rpartition(".")[0]
         for change in changes
@@ -274,7 +274,7 @@ def _minors(facts: Iterable[Valued], changes: Iterable[Change]) -> Iterator[Valu
 
 
 def _only(run: RecordedRun, other: Planned) -> Iterator[OnlyCheck]:
-    """Yield the checks that only one plan has, and why the other leaves them out."""
+    """Yield the checks in only one plan, and why the other skips them."""
     planned_ids = {check.id for check in other.plan.checks}
     for check in run.checks:
         if check.id not in planned_ids:

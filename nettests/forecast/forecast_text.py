@@ -1,4 +1,4 @@
-"""``Forecast`` → what people read of it, in words chosen once; and the document for machines. Pure.
+"""``Forecast`` in words for people, each chosen once; and the document for machines. Pure.
 
 The document is published as ``forecast.schema.json``; ``nettests diff --forecast`` reads it.
 """
@@ -25,10 +25,10 @@ KINDS = {
     Coming.MEMBERS: ("Some nodes or pairs of nodes", "some nodes or pairs of nodes"),
     Coming.DECIDED: ("Undecided today", "undecided today"),
 }
-"""The title and the words of each kind, in the order in which people read them: what an upgrade breaks goes first."""
+"""The title and words of each kind, in reading order: what an upgrade breaks comes first."""
 NO_CHECK = "Nothing is forecast: no check is planned of the chosen flows, with the classes that are enabled"
 SHOWN_ENTRIES = 3
-"""Manifest entries that one item names with their sources; the document for machines has all."""
+"""How many manifest entries an item names with sources; the document for machines has all."""
 API_VERSION = document_version("v1alpha1")
 FORECAST = Readable(
     kind="Forecast",
@@ -41,7 +41,7 @@ FORECAST = Readable(
 
 
 def document(forecast: Forecast) -> dict[str, Any]:
-    """Return the document as plain data; checks of which the same is expected are counted, and not listed."""
+    """Return the document as plain data; checks with the same expectation are only counted."""
     return {
         "apiVersion": API_VERSION,
         "kind": FORECAST.kind,
@@ -51,12 +51,12 @@ def document(forecast: Forecast) -> dict[str, Any]:
 
 
 def read_forecast(text: str | bytes, name: str) -> Forecast:
-    """Return the forecast in the text of a document; ``PathError`` for everything else."""
+    """Return the forecast in a document's text; ``PathError`` for anything else."""
     return read_value(text, name, FORECAST, Forecast)
 
 
 def overview(forecast: Forecast) -> Overview:
-    """Return what people read of a forecast."""
+    """Return a forecast as an overview."""
     return Overview(
         headline=headline(forecast),
         lines=(f"{forecast.of or 'cluster'}: {', '.join(forecast.to)}",),
@@ -67,7 +67,7 @@ def overview(forecast: Forecast) -> Overview:
 
 
 def headline(forecast: Forecast) -> str:
-    """Return what is expected to change, in one sentence."""
+    """Return in one sentence what is expected to change."""
     kinds = Counter(change.kind for change in forecast.changes)
     counts = ", ".join(
         f"{kinds[kind]} × {words}" for kind, (_, words) in KINDS.items() if kinds[kind]
@@ -88,7 +88,7 @@ def headline(forecast: Forecast) -> str:
 
 
 def sections(forecast: Forecast) -> tuple[Section, ...]:
-    """Return the sections that have items."""
+    """Return the non-empty sections."""
     entries = {entry.id: entry for entry in forecast.entries}
     undecided = tuple(_undecided(each, entries, forecast.to) for each in forecast.undecided)
     changes = [
@@ -109,7 +109,7 @@ def sections(forecast: Forecast) -> tuple[Section, ...]:
 
 
 def words_of(change: ExpectedChange) -> str:
-    """Return the old and the new expectation; if the outcome stays, the limitations that decide it."""
+    """Return the old and new expectation; if the outcome stays, the limitations that decide it."""
     was, now = change.before.expected, change.after.expected
     if was != now:
         return f"{was} → {now}"
@@ -118,7 +118,7 @@ def words_of(change: ExpectedChange) -> str:
 
 
 def _planned(only: Iterable[OnlyCheck], where: str) -> tuple[Item, ...]:
-    """Return checks by the reason why one plan leaves them out, with what is expected of them: none was run."""
+    """Return checks by why one plan skips them, with their expectation."""
     return alike(
         Item(head=check.message, names=(check.id,), lines=(f"{where}: {check.reason}",))
         for check in only

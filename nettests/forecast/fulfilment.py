@@ -1,7 +1,8 @@
-"""A forecast compared with the runs before and after: changes observed, not observed, and not forecast, and its words. Pure.
+"""A forecast compared with the runs before and after: what was forecast, and observed. Pure.
 
-A change is ``predicted`` if the forecast named the check, and the later run expects and shows what was forecast.
-Every other change is classified by ``compare``. The exit code is that of the difference: a forecast excuses nothing.
+A change is ``predicted`` if the forecast named the check, and the later run expects and shows what
+was forecast. Others are classified by ``compare``, which gives the exit code: a forecast excuses
+nothing.
 """
 
 from collections import defaultdict
@@ -29,11 +30,11 @@ from nettests.report.summary import UNKNOWN
 STAYED = "stayed as it was"
 ON_SOME = "changed on some nodes alone"
 Place = tuple[str, str]
-"""A node pool, empty for the cluster, and the name of a fact."""
+"""A node pool, or "" for the cluster, and the name of a fact."""
 
 
 class Attribution(StrEnum):
-    """How a change of a check is accounted for."""
+    """How a check's change is accounted for."""
 
     PREDICTED = "predicted"
     EXPLAINED = "explained"
@@ -51,7 +52,7 @@ _COLOUR = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A forecast of a check that was not observed: what was forecast, what the later run says, and why not."""
+    """A forecast that was not observed: the forecast, what the later run shows, and why not."""
 
     id: str
     forecast: str
@@ -61,20 +62,20 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fulfilment:
-    """What became of a forecast; ``facts`` are those that changed otherwise than forecast."""
+    """The result of a forecast; ``facts`` are those that changed differently than forecast."""
 
     of: str
     to: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     observed: int = 0
     changes: Mapping[Attribution, tuple[str, ...]]
-    """The ids of the checks that changed, or that only one run has, by how that is accounted for."""
+    """The ids of checks that changed, or are in one run only, by attribution."""
     missed: tuple[Missed, ...] = ()
     facts: tuple[FactChange, ...] = ()
 
 
 def fulfilment(forecast: Forecast, difference: Difference, after: RecordedRun) -> Fulfilment:
-    """Return what the run ``after`` shows of a forecast; ``difference`` is that from the run before."""
+    """Return what the run ``after`` shows of a forecast; ``difference`` is from the run before."""
     missed = tuple(_missed(forecast, after.by_id))
     named = {change.id for change in forecast.changes}
     named |= {only.id for only in (*forecast.comes, *forecast.goes)}
@@ -128,7 +129,7 @@ def _missed(forecast: Forecast, checks: Mapping[str, RecordedCheck]) -> Iterator
 
 
 def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
-    """Return why a check does not show what was forecast; empty where it does."""
+    """Return why a check does not show what was forecast, or nothing."""
     if seen is None:
         return "the later run did not plan it"
     if seen.verdict in NOT_JUDGED:
@@ -140,7 +141,7 @@ def _why_missed(seen: RecordedCheck | None, change: ExpectedChange) -> str:
         return "documents expect what was forecast, and it was not observed"
     if seen.verdict is not Verdict.KNOWN_BUG and seen.limitation_id != change.after.limitation:
         return f"decided by {seen.limitation_id or 'no limitation'}"
-    # Members that are gone are left out.
+    # Members that are gone do not count.
     otherwise = [
         member.label
         for member in change.members
@@ -167,7 +168,7 @@ def _changes(difference: Difference) -> Iterator[tuple[str, Attribution]]:
 
 
 def _facts(forecast: Forecast, difference: Difference) -> Iterator[FactChange]:
-    """Yield facts that a forecast can change and that changed otherwise: not forecast, to another value, or not everywhere."""
+    """Yield facts that a forecast can change and that changed differently, or not everywhere."""
     then, now = _by_place(forecast.facts), _by_place(difference.facts)
     for place, changes in now.items():
         stated = then.get(place, [])
@@ -199,17 +200,17 @@ def _by_place(facts: Iterable[FactChange]) -> Mapping[Place, list[FactChange]]:
 
 
 def _nodes(facts: Iterable[FactChange]) -> float:
-    """Return how many nodes of a pool these facts are about; a fact without node names is about all."""
+    """Return how many nodes of a pool these facts concern; a fact without nodes concerns all."""
     return sum(len(fact.nodes) or inf for fact in facts)
 
 
 def _same(forecast: str, seen: str) -> bool:
-    """Whether a fact is as forecast; a version without a patch matches any patch, and ``unknown`` matches anything."""
+    """Whether a fact is as forecast: any patch matches a minor, anything matches ``unknown``."""
     return seen == forecast or seen.startswith(f"{forecast}.") or forecast == UNKNOWN
 
 
 def with_forecast(overview: Overview, fulfilment: Fulfilment) -> Overview:
-    """Return what people read of a difference, with what became of a forecast before it."""
+    """Return the overview of a difference, completed by the result of a forecast."""
     return replace(
         overview,
         notes=(*overview.notes, *fulfilment.warnings),
@@ -219,7 +220,7 @@ def with_forecast(overview: Overview, fulfilment: Fulfilment) -> Overview:
 
 
 def forecast_line(fulfilment: Fulfilment) -> str:
-    """Return what became of the forecast, in one sentence."""
+    """Return the result of the forecast in one sentence."""
     counts = [f"{len(ids)} {each.value}" for each, ids in fulfilment.changes.items() if ids]
     changes = ", ".join(counts) or "none"
     of = fulfilment.observed + len(fulfilment.missed)
@@ -227,7 +228,7 @@ def forecast_line(fulfilment: Fulfilment) -> str:
 
 
 def forecast_sections(fulfilment: Fulfilment) -> tuple[Section, ...]:
-    """Return the sections that have items: what was not observed, and what was not forecast."""
+    """Return the non-empty sections: what was not observed, and what was not forecast."""
     missed = [
         Item(
             head=f"forecast {each.forecast}",
@@ -252,6 +253,6 @@ def forecast_sections(fulfilment: Fulfilment) -> tuple[Section, ...]:
 
 
 def forecast_data(fulfilment: Fulfilment) -> dict[str, Any]:
-    """Return the part ``forecast`` of the document of a difference."""
+    """Return the part ``forecast`` of a difference's document."""
     data: dict[str, Any] = to_data(fulfilment)
     return data

@@ -1,8 +1,8 @@
-"""The facts that a forecast can change: a key for each, how its value is parsed, and where it is stored.
+"""The facts that a forecast can change: a key for each, how to parse its value, where to store it.
 
-Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.windows.dsr``, ``windowsFirewall``)
-and, for facts that a cluster reports itself, those of conditions in limitation manifests with the OS before them
-(``windows.build``). Pure; ``changing`` applies the values.
+Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.windows.dsr``,
+``windowsFirewall``) and, for facts that a cluster reports itself, those of conditions in limitation
+manifests, with the OS in front (``windows.build``). Pure; ``changing`` applies the values.
 """
 
 import json
@@ -36,24 +36,24 @@ from nettests.model.words import OS
 from nettests.resources import manifests_path
 
 LAST_PATCH = 999
-"""Stands for the newest patch release of a minor that somebody names without one."""
+"""Stands for the newest patch release of a minor version."""
 _ANY_PATCH = ".x"
 _VERSION = re.compile(r"v?\d+\.\d+(?:\.(?P<patch>\d+))?(?:[-+][0-9A-Za-z.+-]+)?")
-"""A release as people write it; discovery reads less strictly, because a cluster may report more."""
+"""A version as people write it; discovery reads less strictly, as a cluster may report more."""
 _CONTAINER_RUNTIME = re.compile(r"[a-z][a-z0-9-]*://\d+\.\d+\S*")
 _MTU = range(576, 65536)
-"""As the cluster profile's schema has it."""
+"""As in the cluster profile's schema."""
 _WORDS = {"true": True, "on": True, "false": False, "off": False}
 WINDOWS, LINUX, EVERY = (OS.WINDOWS,), (OS.LINUX,), tuple(OS)
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of ``--to``: the facts that it changes, as ``compare`` names them, and the path of their place.
+    """A key of ``--to``: the facts that it changes, as ``compare`` names them, and their path.
 
-    ``systems`` are those of the nodes that have the fact, none where it is one of the cluster. ``read`` returns the
-    value of a text, or raises ``ValueError`` with what is expected and a hint. ``stated`` is where a cluster profile's
-    facts have it.
+    ``systems`` are the OSes of nodes with the fact, empty for a cluster fact. ``read`` parses a
+    value, or raises ``ValueError`` with the expected form and a hint. ``stated`` is the path in a
+    cluster profile's facts.
     """
 
     name: str
@@ -65,20 +65,20 @@ class Key:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The names of the facts: a runtime has its version beside it."""
+        """The names of the facts: a runtime has a version as well."""
         return (self.fact, RUNTIME_VERSION) if self.fact == "runtime" else (self.fact,)
 
     @property
     def subject(self) -> tuple[str, tuple[OS, ...]]:
-        """What it is of: two keys with one subject, such as kubeProxy.dsr and kubeProxy.windows.dsr, are one fact."""
+        """Its subject, equal for keys of one fact, like kubeProxy.dsr and kubeProxy.windows.dsr."""
         return self.path, self.systems
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One fact that a cluster will have: ``text`` as it was written, ``last`` the value at the newest patch release.
+    """One fact that a cluster will have: ``text`` as written, ``last`` at the newest patch release.
 
-    ``last`` differs from ``value`` only where a Kubernetes version was named without its patch release.
+    ``last`` differs from ``value`` only if a Kubernetes version has no patch release.
     """
 
     key: Key
@@ -89,7 +89,7 @@ class Change:
 
     @property
     def names_no_patch(self) -> bool:
-        """Whether it stands for any patch release of a minor."""
+        """Whether it stands for any patch release of a minor version."""
         return bool(self.value != self.last)
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class Change:
 
 
 def read_change(word: str) -> Change:
-    """Return the change that ``KEY=VALUE`` says; ``PlanError`` for an unknown key or another kind of value."""
+    """Return the change in ``KEY=VALUE``; ``PlanError`` for an unknown key or an invalid value."""
     name, equals, written = word.partition("=")
     if name not in KEYS:
         raise PlanError(f"--to: there is no fact {name!r} to change", hint=nearest(name, KEYS))
@@ -117,7 +117,7 @@ def read_change(word: str) -> Change:
 
 
 def settling(dependency: Dependency, os: OS | None) -> str | None:
-    """Return the key that changes a fact, preferably one for this OS alone; ``None`` if there is none."""
+    """Return the key that changes a fact, preferably for this OS only; ``None`` without one."""
     names = [
         key.name
         for key in KEYS.values()
@@ -180,7 +180,7 @@ def _name(text: str) -> str:
 
 
 def _word(*path: str) -> Callable[[str], str]:
-    """Return a reader of the words that the cluster profile's schema lists at a path below its ``facts``."""
+    """Return a parser for the words in the cluster profile's schema at a path below ``facts``."""
 
     def read(text: str) -> str:
         allowed = _listed(path)
@@ -201,7 +201,7 @@ def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _of(os: OS) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
-    """Return the keys of the nodes of one system, and those of its kube-proxy: Linux and Windows have the same."""
+    """Return the keys for nodes of one OS, and for its kube-proxy."""
     proxy, of = f"kubeProxy.{os.value}", (os,)
     modes, stated = _word("kubeProxy", os.value, "mode"), f"kube_proxy_{os.value}"
     return (
@@ -239,11 +239,11 @@ _TABLE = (
     Key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),
 )  # fmt: skip
 KEYS = {key.name: key for key in _TABLE}
-"""Every key by its name, wider ones before narrower ones: changes are made in this order, so that the narrower wins."""
+"""Every key by name, wider ones first: changes are applied in this order, so the narrower wins."""
 
 
 def stated_changes(facts: StatedFacts) -> tuple[Change, ...]:
-    """Return a change for each fact that a cluster profile states and that has a key, for ``--to-profile``."""
+    """Return a change for each fact with a key in a cluster profile, for ``--to-profile``."""
     values = {key: attrgetter(key.stated)(facts) for key in _TABLE if key.stated}
     return tuple(
         Change(key=key, text=_text(value), value=value, last=value, origin="--to-profile")
@@ -253,7 +253,7 @@ def stated_changes(facts: StatedFacts) -> tuple[Change, ...]:
 
 
 def left_alone(facts: StatedFacts) -> tuple[str, ...]:
-    """Return the keys of what the profile states and no expectation depends on."""
+    """Return the keys in the profile that no expectation depends on."""
     proxies = (facts.kube_proxy_windows, facts.kube_proxy_linux)
     stated = {
         "podCIDRs": facts.pod_cidrs,

@@ -1,8 +1,8 @@
 """A plan and its expectations → a run in which every check behaves as documented. Pure.
 
-A forecast is then a difference of two such runs, by the rules for recorded runs: joined by ids and nodes, each change
-with the facts that its expectation depends on. For a minor version of Kubernetes without a patch level, to whose patch
-releases fixes are cherry-picked, expectations are resolved for the first patch release, for each that a condition
+A forecast is then a difference of two such runs, by the rules for recorded runs: joined by ids and
+nodes, each change with the facts that its expectation depends on. As fixes are cherry-picked, a
+minor version of Kubernetes is resolved for its first patch release, for each that a condition
 names, and for the newest. If they differ, the check is undecided until the patch release is named.
 """
 
@@ -26,12 +26,12 @@ from nettests.report.results import Coverage, RunInfo
 OPEN = "left open by the documents"
 UNDECIDED = "undecided"
 _TURNS = {">=": (0,), "<": (0,), ">": (1,), "<=": (1,), "==": (0, 1)}
-"""How many releases after its bound a comparison turns, by its sign."""
+"""How many releases after its bound a comparison changes, by operator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """What a run on a cluster with these facts would test, and what is expected of each check and member."""
+    """What a run on a cluster with these facts would test, and expect of each check and member."""
 
     facts: ClusterFacts
     plan: Plan
@@ -39,7 +39,7 @@ class Planned:
 
     @property
     def applying(self) -> dict[str, set[str]]:
-        """The ids of the entries that apply to each check, or to one of its members."""
+        """The ids of the entries that apply to each check, or to any of its members."""
         return {
             check.id: {name for each in check.each for name in self.expectations[each.id].entries}
             for check in self.plan.checks
@@ -47,7 +47,7 @@ class Planned:
 
 
 def as_documented(planned: Planned) -> RecordedRun:
-    """Return the run that shows of each planned check what is expected."""
+    """Return the run in which each planned check shows what is expected."""
     number = len(planned.plan.checks)
     return RecordedRun(
         run=RunInfo(complete=True),
@@ -58,7 +58,7 @@ def as_documented(planned: Planned) -> RecordedRun:
 
 
 def verdict_of(expectation: Expectation) -> Verdict:
-    """Return the verdict of a check that does as documented."""
+    """Return the verdict of a check that behaves as documented."""
     if expectation.undecided:
         return Verdict.UNKNOWN
     if expectation.expected is None:
@@ -67,7 +67,7 @@ def verdict_of(expectation: Expectation) -> Verdict:
 
 
 def text_of(expecting: Expecting) -> str:
-    """Return what is expected in words that two runs share, whichever version wrote them."""
+    """Return an expectation in words that do not depend on the version of nettests."""
     if expecting.undecided is not None:
         return UNDECIDED
     if expecting.outcome is None:
@@ -125,9 +125,9 @@ def _end(end: Vantage | Target) -> End:
 
 
 def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -> tuple[int, ...]:
-    """Return the patch releases above the first with which a condition begins or ends to hold, and the newest.
+    """Return the patch releases above the first at which a condition changes, and the newest.
 
-    Between two of them nothing changes: each stands for those that follow it. Empty where every release is named.
+    Nothing changes between two of them. Empty if every version has a patch release.
     """
     minors = {
         (change.value.major, change.value.minor) for change in changes if change.names_no_patch
@@ -144,7 +144,7 @@ def deciding_patches(manifests: Iterable[Manifest], changes: Iterable[Change]) -
 
 
 def bounds(manifests: Iterable[Manifest]) -> Iterator[tuple[str, Bound]]:
-    """Yield the bounds of all version ranges in conditions, each with its sign."""
+    """Yield the bounds of all version ranges in conditions, each with its operator."""
     for condition in conditions(manifests):
         ranges = [condition.kubernetes]
         for end in (condition.source, condition.target):
@@ -161,7 +161,7 @@ def conditions(manifests: Iterable[Manifest]) -> Iterator[Condition]:
 def at_any_patch(
     first: Planned, others: Sequence[Mapping[str, Expectation]], changes: Iterable[Change]
 ) -> Planned:
-    """Return the plan with what is expected at each patch release of the minors that were named without one."""
+    """Return the plan with expectations for any patch release of minor versions without one."""
     lacking = [f"the patch release of {change}" for change in changes if change.names_no_patch]
     expectations = {}
     for name, expectation in first.expectations.items():
@@ -172,13 +172,13 @@ def at_any_patch(
 
 
 def _outcome(expectation: Expectation) -> tuple[object, ...]:
-    """Return what an expectation decides, without the sentences that name a version."""
+    """Return what an expectation decides, without sentences that name a version."""
     limitation = expectation.limitation.id if expectation.limitation else None
     return expectation.expected, limitation, expectation.undecided is None, expectation.known_bugs
 
 
 def _open(every: Sequence[Expectation], lacking: Iterable[str]) -> Expectation:
-    """Return an undecided expectation; it depends on the entries that apply at some releases only."""
+    """Return an undecided expectation, by the entries that apply at some releases only."""
     named = {name for expectation in every for name in expectation.entries}
     ids = sorted(
         name for name in named if not all(name in expectation.entries for expectation in every)

@@ -1,8 +1,8 @@
-"""Strips and charts for the history page: one column per run, so that all pictures line up. Pure geometry and text.
+"""Strips and charts for the history page: one column per run, so that all pictures align. Pure.
 
-A strip has one cell per run, with its verdict as colour and shape. All cells of a verdict are one path, and adjacent
-cells one rectangle of it, so that a strip of a year of good nights is a hundred bytes. Charts show red checks and
-durations.
+A strip has a cell per run, with its verdict as colour and shape. All cells of a verdict are one
+path, and adjacent cells one rectangle of it: the strip of a year of good nights takes a hundred
+bytes. Charts show red checks and durations.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,19 +17,19 @@ from nettests.model.words import Verdict
 from nettests.report.heat_map import GLYPHS
 
 WIDE = 840
-"""Pixels that all columns take together, where they are not too narrow then."""
+"""The width of all columns in pixels, if they are wide enough then."""
 WIDEST, NARROWEST = 60.0, 3.0
-"""Pixels of a column."""
+"""The limits of a column's width, in pixels."""
 STRIP, HEIGHT = 20, 120
-"""Pixels of a strip, and of a chart's plane."""
+"""The heights of a strip and of a chart's plane, in pixels."""
 COUNTED = (Verdict.FAIL, Verdict.LIFTED, Verdict.FLAKY, Verdict.UNKNOWN)
-"""What bars are made of, from the bottom up; they are few beside what passed, which would hide them."""
+"""The verdicts in bars, from the bottom up; passed checks would hide them."""
 _GLYPH = 14
-"""Pixels that a shape takes; in narrower cells there is none."""
+"""The width of a shape in pixels; narrower cells have none."""
 _LEAST = 3.0
-"""Pixels of a bar at least: one red check beside a night of hundreds is to be seen."""
+"""The minimum height of a bar in pixels, so that a single red check is visible."""
 _TICKS, _DATE_WIDTH = 9, 44
-"""Dates below a chart, at most, and how many pixels each takes."""
+"""The most dates below a chart, and the width of each in pixels."""
 _NOTHING = 1e-6
 GOOD = "good"
 _NAMES: Mapping[Verdict, str] = {
@@ -40,19 +40,19 @@ _NAMES: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """One column for each run; all figures are pixels."""
+    """One column for each run; all numbers are pixels."""
 
     number: int
 
     @property
     def pitch(self) -> float:
-        """From one column to the next; a whole number without its point, as all figures follow from it."""
+        """The width of a column; an integer if it is whole, as all numbers follow from it."""
         pitch = round(min(WIDEST, max(NARROWEST, WIDE / self.number)), 2)
         return int(pitch) if pitch.is_integer() else pitch
 
     @property
     def width(self) -> float:
-        """Of all columns."""
+        """The width of all columns."""
         return round(self.pitch * self.number, 2)
 
     @property
@@ -62,11 +62,11 @@ class Columns:
 
     @property
     def gap(self) -> float:
-        """Between two cells."""
+        """The gap between two cells."""
         return 2 if self.pitch >= _GLYPH else 0.5
 
     def left(self, at: int) -> float:
-        """Return where a column begins."""
+        """Return the left edge of a column."""
         return round(at * self.pitch, 2)
 
     def middle(self, at: int) -> float:
@@ -75,7 +75,7 @@ class Columns:
 
 
 class Layer(NamedTuple):
-    """All cells of one verdict; ``name`` is the verdict's, ``good`` for all that are accepted."""
+    """All cells of one verdict; ``name`` is the verdict, or ``good`` for all accepted ones."""
 
     name: str
     squares: str
@@ -83,7 +83,7 @@ class Layer(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A cell that says what it is when pointed at, and leads to the run's report; or a date below a column."""
+    """A cell with a tooltip and a link to the run's report; or a date below a column."""
 
     x: float
     text: str
@@ -91,7 +91,7 @@ class Mark(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """One strip: ``first_bad`` is where the column begins in which it went bad, ``label`` is for screen readers."""
+    """One strip: ``first_bad`` is the left edge of that column, ``label`` is for screen readers."""
 
     layers: tuple[Layer, ...]
     marks: tuple[Mark, ...] = ()
@@ -131,7 +131,7 @@ def strip(
     first_bad: int | None = None,
     label: str = "",
 ) -> Strip:
-    """Return the strip of verdicts, one a run."""
+    """Return the strip of verdicts, one per run."""
     places: dict[str, list[int]] = {}
     for at, verdict in enumerate(verdicts):
         if verdict is not None:
@@ -145,7 +145,7 @@ def strip(
 
 
 def worst(strips: Iterable[Sequence[Verdict | None]]) -> list[Verdict | None]:
-    """Return the worst verdict of each run; what was skipped is worth less than anything else."""
+    """Return the worst verdict of each run; skipped ranks last."""
     ranks = {verdict: rank for rank, verdict in enumerate(SUMMARY_ORDER)}
     return [
         min((verdict for verdict in column if verdict), key=ranks.__getitem__, default=None)
@@ -154,7 +154,7 @@ def worst(strips: Iterable[Sequence[Verdict | None]]) -> list[Verdict | None]:
 
 
 def is_steady(verdicts: Iterable[Verdict | None]) -> bool:
-    """Whether a check was good wherever it was judged, or skipped in every run: its strip would show nothing."""
+    """Whether a check was always good, or always skipped: its strip would show nothing."""
     seen = {_NAMES[verdict] for verdict in verdicts if verdict is not None}
     return len(seen) < 2 and seen <= {GOOD, Verdict.SKIPPED.value}
 
@@ -163,7 +163,7 @@ def _layer(name: str, places: Sequence[int], columns: Columns) -> Layer:
     glyph = "" if name == GOOD or columns.pitch < _GLYPH else GLYPHS.get(Verdict(name), "")
     inset, top = round((columns.pitch - _GLYPH) / 2, 2), (STRIP - _GLYPH) // 2
     squares = []
-    # Places that follow each other differ from their numbers by the same.
+    # Consecutive places have the same difference to their numbers.
     for _, streak in groupby(enumerate(places), lambda numbered: numbered[1] - numbered[0]):
         cells = [at for _, at in streak]
         wide = round(columns.pitch * len(cells), 2)
@@ -173,7 +173,7 @@ def _layer(name: str, places: Sequence[int], columns: Columns) -> Layer:
 
 
 def counts_chart(history: ClusterHistory, columns: Columns) -> Chart:
-    """Return how many checks were red or unknown in each run; a member that deviates counts as its check."""
+    """Return how many checks were red or unknown in each run, by the worst member."""
     standing = [[check.standing for check in run.run.checks] for run in history.runs]
     stacks = [[shown.count(verdict) for verdict in COUNTED] for shown in standing]
     top = nice_top(max((sum(stack) for stack in stacks), default=0), whole=True)
@@ -193,7 +193,7 @@ def counts_chart(history: ClusterHistory, columns: Columns) -> Chart:
 
 
 def durations_chart(runs: Sequence[ReadRun], columns: Columns) -> Chart:
-    """Return how long each run took; a run without an end, or whose clock was set back, is a gap in the line."""
+    """Return how long each run took; a run without a valid duration is a gap in the line."""
     took = [run.run.run.seconds for run in runs]
     usable = [seconds if seconds is not None and seconds >= 0 else None for seconds in took]
     longest = max((seconds for seconds in usable if seconds is not None), default=0.0)
@@ -219,7 +219,7 @@ def durations_chart(runs: Sequence[ReadRun], columns: Columns) -> Chart:
 
 
 def ticks(runs: Sequence[ReadRun], columns: Columns) -> Iterator[Mark]:
-    """Yield dates below columns, as many as there is room for, the newest among them."""
+    """Yield dates below columns, as many as fit, including the newest."""
     fits = max(1, min(_TICKS, int(columns.width // _DATE_WIDTH)))
     for at in range(len(runs) - 1, -1, -ceil(len(runs) / fits)):
         # sample: "2026-11-21T14:04:12.200000+00:00"
@@ -227,7 +227,7 @@ def ticks(runs: Sequence[ReadRun], columns: Columns) -> Iterator[Mark]:
 
 
 def nice_top(largest: float, *, whole: bool = False) -> float:
-    """Return the end of an axis: a round number, at least ``largest``, whose half is round too."""
+    """Return the end of an axis: a round number, at least ``largest``, whose half is also round."""
     if largest < _NOTHING:
         return 2.0 if whole else 1.0
     power = 10.0 ** (ceil(log10(largest)) - 1)

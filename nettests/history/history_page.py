@@ -1,6 +1,6 @@
-"""``History`` → ``history.html``: one page without network access or script, in the style of a run's report.
+"""``History`` → ``history.html``: one page without network access or script, styled like a report.
 
-The template lays out what is prepared here. How much is shown at once is bounded; everything is on the page.
+The template lays out what is prepared here. Everything is on the page, but not all is open.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,22 +38,22 @@ from nettests.report.summary import duration
 from nettests.report.text import plural
 
 SHOWN = 6
-"""Strips of a turn that are open at first sight."""
+"""How many strips of a turn are initially open."""
 MARKED = 3000
-"""Cells of a cluster that say what they are when pointed at: a year of a broken cluster has a hundred times as many."""
+"""The most cells with tooltips per cluster; a bad year has a hundred times as many."""
 LANES = 8
-"""Turns that have a lane below the chart."""
+"""How many turns have a lane below the chart."""
 _SEEN = {Colour.RED: Verdict.FAIL, Colour.GOOD: Verdict.PASS, Colour.BLIND: None}
 
 
 class Part:
-    """What the page shows of one cluster; ``number`` tells its ids from those of another."""
+    """The page's part about one cluster; ``number`` makes its ids unique."""
 
     def __init__(self, number: int, history: ClusterHistory) -> None:
         self.number = number
         self.history = history
         self.turns = tuple(enumerate(history.turns, 1))
-        """Turns by the number by which the timeline calls them."""
+        """Turns by their number in the timeline."""
         self.columns = Columns(number=len(history.runs))
         self.counts = counts_chart(history, self.columns)
         self.durations = durations_chart(history.runs, self.columns)
@@ -80,14 +80,14 @@ class Part:
     def strips(
         self, trends: Iterable[CheckTrend], *, marked: bool = False
     ) -> list[tuple[list[CheckTrend], Strip]]:
-        """Return one strip for all checks that went the same way; if ``marked``, its red cells lead to their reports."""
+        """Return a strip for all checks with equal verdicts; if ``marked``, with links."""
         alike: dict[tuple[Verdict | None, ...], list[CheckTrend]] = {}
         for trend in trends:
             alike.setdefault(tuple(trend.verdicts), []).append(trend)
         return [(checks, self._check(checks[0], marked=marked)) for checks in alike.values()]
 
     def _check(self, trend: CheckTrend, *, marked: bool) -> Strip:
-        """Return the strip of a check; as long as there are marks left, its red cells have them."""
+        """Return the strip of a check; while marks are left, its red cells have some."""
         marks = [*self._marks(trend)] if marked else []
         marks = marks if len(marks) <= self._marks_left else []
         self._marks_left -= len(marks)
@@ -108,7 +108,7 @@ class Part:
                 yield Mark(self.columns.left(at), text, address)
 
     def flows(self) -> Iterator[tuple[str, Strip, list[CheckTrend], list[CheckTrend]]]:
-        """Yield each flow that changed with the worst of its checks in each run, the checks that changed, and the others."""
+        """Yield flows with changes: the worst check per run, changed checks, and other checks."""
         for name, checks in self._by_flow().items():
             changed = [check for check in checks if not is_steady(check.verdicts)]
             if changed:
@@ -118,7 +118,7 @@ class Part:
                 yield name, strip(verdicts, self.columns, label=label), changed, steady
 
     def steady_flows(self) -> dict[str, list[CheckTrend]]:
-        """Return the flows of which every check was good, or skipped, in all runs."""
+        """Return the flows whose checks were each always good, or always skipped."""
         return {
             name: checks
             for name, checks in self._by_flow().items()

@@ -1,6 +1,6 @@
-"""A history → a headline and sections of items, in the same words on the terminal and on the page; and the document.
+"""A history → a headline and sections of items, in the same words on terminal and page; a document.
 
-The document for machines is published as ``history.schema.json``; its keys are the vocabulary's own.
+The document for machines is published as ``history.schema.json``; its keys are those of the values.
 """
 
 from collections import Counter
@@ -42,9 +42,9 @@ _COLOUR = {
 
 
 def headline(history: ClusterHistory) -> str:
-    """Return what is red now, what is flaky and what was repaired, in one sentence.
+    """Return in one sentence what is red now, flaky and repaired.
 
-    A flaky check that is red in the latest run is mentioned: "nothing is red" would contradict that run.
+    A flaky check that is red in the latest run is mentioned: "nothing is red" would be wrong.
     """
     red, flaky, gone, repaired = (len(history.of(state)) for state in TITLES)
     latest = len(history.runs) - 1
@@ -59,14 +59,14 @@ def headline(history: ClusterHistory) -> str:
 
 
 def span_line(history: ClusterHistory) -> str:
-    """Return the cluster with its runs in a line."""
+    """Return a line with the cluster and its runs."""
     first, last = history.runs[0], history.runs[-1]
     until = f" to {when(last)}" if last is not first else ""
     return f"{history.name}: {plural(len(history.runs), 'run')}, {when(first)}{until} UTC"
 
 
 def warnings(history: ClusterHistory) -> Iterator[str]:
-    """Yield why the history may say less than it seems to."""
+    """Yield the limits of what the history can say."""
     if len(history.runs) == 1:
         yield "there is only one run: a second one is needed to say since when a check is red"
     broken = [run for run in history.runs if run.run.run.error or not run.run.run.complete]
@@ -78,7 +78,7 @@ def warnings(history: ClusterHistory) -> Iterator[str]:
 
 
 def overview(history: ClusterHistory) -> Overview:
-    """Return what people read of a cluster's runs."""
+    """Return a cluster's history as an overview."""
     return Overview(
         headline=headline(history),
         lines=(span_line(history),),
@@ -88,7 +88,7 @@ def overview(history: ClusterHistory) -> Overview:
 
 
 def sections(history: ClusterHistory) -> tuple[Section, ...]:
-    """Return the sections that have items, what somebody has to look into first."""
+    """Return the non-empty sections, the most urgent first."""
     runs = history.runs
     return filled(
         Section(title, tuple(_item(turn, runs) for turn in history.turns if turn.state is state))
@@ -97,7 +97,7 @@ def sections(history: ClusterHistory) -> tuple[Section, ...]:
 
 
 def left_out_lines(left_out: Sequence[LeftOutRun]) -> Iterator[str]:
-    """Yield each folder that is no part of the history, with the reason."""
+    """Yield each folder that is not part of the history, with the reason."""
     for run in left_out:
         yield f"{run.name}: {run.reason}"
 
@@ -122,7 +122,7 @@ def turn_head(turn: Turn, runs: Sequence[ReadRun]) -> str:
 
 
 def turn_name(turn: Turn) -> str:
-    """Return what a turn is about: its first incident, its check, or its checks by flow."""
+    """Return the subject of a turn: its first incident, its check, or its checks by flow."""
     if turn.incidents:
         more = len(turn.incidents) - 1
         return turn.incidents[0].cause + (f" · {more} more" if more else "")
@@ -134,7 +134,7 @@ def turn_name(turn: Turn) -> str:
 
 
 def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
-    """Yield what is known of one turn: its causes, the two runs, changed facts, and whether they explain it."""
+    """Yield the details of a turn: causes, the two runs, changed facts, and if they explain it."""
     for incident in turn.incidents:
         explains = plural(len(incident.checks), "check")
         line = course_line(incident.course, runs)
@@ -147,7 +147,7 @@ def turn_lines(turn: Turn, runs: Sequence[ReadRun]) -> Iterator[str]:
 
 
 def reasons(turn: Turn) -> Iterator[str]:
-    """Yield whether facts explain the change; if they do for some checks only, for how many."""
+    """Yield whether facts explain the change, with the number of checks if not for all."""
     changes = [check.change for check in turn.checks if check.change and check.change.why]
     judged = [each for each in changes if each.why.explained is not Explained.NOT_JUDGED]  # type: ignore[union-attr]
     for text, number in Counter(map(because, judged)).items():
@@ -156,7 +156,7 @@ def reasons(turn: Turn) -> Iterator[str]:
 
 
 def course_line(went: Course, runs: Sequence[ReadRun]) -> str:
-    """Return in how many runs a check or an incident was red, and how often it swung."""
+    """Return in how many runs a check or incident was red, and how often it swung."""
     parts = [f"red in {went.red} of {plural(went.judged, 'judged run')}"]
     if went.swings:
         parts.append(f"flake rate {percent(went.flake_rate)}")
@@ -165,12 +165,12 @@ def course_line(went: Course, runs: Sequence[ReadRun]) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it."""
+    """Return a share in percent."""
     return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
 
 
 def _latest(went: Course, runs: Sequence[ReadRun]) -> Iterator[str]:
-    """Yield what the newest runs say if it differs from the state."""
+    """Yield the result of the newest runs if it differs from the state."""
     if (
         went.gone_since is None
         and went.last_judged is not None
@@ -205,7 +205,7 @@ def _between(turn: Turn, runs: Sequence[ReadRun]) -> str:
 
 
 def document(history: History) -> dict[str, Any]:
-    """Return the document as plain data; runs are named by their places in ``runs``, from 0."""
+    """Return the document as plain data; runs are named by their index in ``runs``."""
     return {
         "apiVersion": document_version("v1alpha1"),
         "kind": "History",

@@ -1,11 +1,12 @@
-"""One thing in run after run, red or good → when it changed for good, and when it only swung. Pure.
+"""Something that is red or good in each run → when it changed, and when it only swung. Pure.
 
-Used for checks and incidents alike; what makes a run red for one of them is decided in ``trends``. A sequence is cut into
-levels, in each of which the thing is red or good throughout but for swings. Cutting takes the fewest contradictions: a
-change of level has to save more than it costs. So, from the first run to the newest (``.`` good, ``X`` red):
+Used for checks and incidents; ``trends`` decides when a run is red for them. A sequence is cut into
+levels, in which it is red or good except for swings, with the lowest total cost of contradictions
+and changes of level. From the first run to the newest (``.`` good, ``X`` red):
 
 - ``......XX`` is red since the seventh: two lapses (40) cost more than a change (30);
-- ``..XXX...`` is repaired: it swung, because three lapses (60) cost no more than two changes; a fourth makes a level;
+- ``..XXX...`` is repaired: it swung, as three lapses (60) cost as much as two changes; a fourth
+  makes a level;
 - ``..X..X..`` is flaky, and ``.......X`` red since the newest (``_without_ends``).
 """
 
@@ -16,44 +17,44 @@ from itertools import groupby
 from typing import NamedTuple
 
 LUCKY, LAPSE, CHANGE = 21, 20, 30
-"""What a good run in a red level, a red run in a good level and a change of level cost (decision 0056).
+"""The costs of a good run in a red level, a red run in a good level and a change (decision 0056).
 
-Two red runs at the end are a change, and so are four in the middle; one or three are swings. A good run costs a little
-more, so that a red level begins with the run after which all are red, where two cuts are alike.
+Two red runs at the end are a change, and so are four in the middle; one or three are swings. A good
+run costs slightly more, so that of equal cuts a red level begins before runs that are all red.
 """
 
 
 class Colour(StrEnum):
-    """What a run says of a thing."""
+    """What a run shows."""
 
     RED = "red"
     GOOD = "good"
     BLIND = "blind"
-    """It was not judged, or not there: neither good nor red."""
+    """Not judged, or not planned: neither good nor red."""
 
 
 class State(StrEnum):
-    """What a thing is after all runs."""
+    """The state after all runs."""
 
     RED = "red"
-    """It is red, and was in all or most runs since its first bad one."""
+    """Red, and red in all or most runs since the first bad one."""
     FLAKY = "flaky"
-    """It was red more than once, with good runs in between, and is good most of the time."""
+    """Red more than once, with good runs in between, and mostly good."""
     GONE = "gone"
-    """It was red or flaky when it was last planned, and no run plans it any more."""
+    """Red or flaky when last planned, and no longer planned."""
     REPAIRED = "repaired"
-    """It was red at one time, and is good since."""
+    """Red at one time, and good since."""
     GOOD = "good"
     NOT_JUDGED = "not-judged"
-    """No run says anything of it."""
+    """Not judged in any run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
-    """How a thing went; runs are named by their places in the sequence.
+    """The course of a check or incident; runs are named by their index.
 
-    ``first_bad`` begins the last time that it was red, ``last_good`` is the last good run before that and ``good_since``
-    the first good one after. ``swings`` are the runs that contradict the level of their time.
+    ``first_bad`` begins the last red time, ``last_good`` is the last good run before it and
+    ``good_since`` the first good one after it. ``swings`` are the runs that contradict their level.
     """
 
     state: State
@@ -66,11 +67,11 @@ class Course:
     last_red: int | None = None
     last_judged: int | None = None
     gone_since: int | None = None
-    """The first run that no longer plans it, of what is gone."""
+    """The first run that no longer plans it, if it is gone."""
 
     @property
     def flake_rate(self) -> float:
-        """The share of judged runs that contradict the level of their time."""
+        """The share of judged runs that contradict their level."""
         return round(self.swings / self.judged, 4) if self.judged else 0.0
 
 
@@ -85,7 +86,7 @@ _Path = tuple[Colour, "_Path"] | None
 
 
 def course(colours: Sequence[Colour], wavering: frozenset[int] = frozenset()) -> Course:
-    """Return how a thing went; ``wavering`` are the runs whose own verdict was ``flaky``."""
+    """Return the course; ``wavering`` are runs with a ``flaky`` verdict."""
     judged = [place for place, colour in enumerate(colours) if colour is not Colour.BLIND]
     if not judged:
         return Course(state=State.NOT_JUDGED)
@@ -112,7 +113,7 @@ def course(colours: Sequence[Colour], wavering: frozenset[int] = frozenset()) ->
 def _last_red_time(
     levels: Sequence[_Level], colours: Sequence[Colour], wavering: frozenset[int]
 ) -> tuple[int, int, State]:
-    """Return the first and the last run of the last red time, and what the thing is since."""
+    """Return the first and last run of the last red time, and the state since."""
     last = levels[-1]
     if last.colour is Colour.RED:
         first = next(place for place in last.places if colours[place] is Colour.RED)
@@ -123,13 +124,13 @@ def _last_red_time(
         return streaks[0][0], streaks[-1][-1], State.FLAKY
     if streaks:
         return streaks[0][0], streaks[0][-1], State.REPAIRED
-    # A red level may begin or end with a good run, which does not count as a bad one.
+    # A red level may begin or end with a good run, which is not a bad one.
     reds = [place for place in levels[-2].places if colours[place] is Colour.RED]
     return reds[0], reds[-1], State.REPAIRED
 
 
 def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
-    """Return the levels with the fewest contradictions, and what lies at the ends as levels of their own."""
+    """Return the cheapest levels, with runs at the ends split off."""
     level_of = dict(zip(judged, _cheapest([colours[at] for at in judged]), strict=True))
     levels = [_Level(colour, tuple(of)) for colour, of in groupby(judged, level_of.__getitem__)]
     ends = {judged[0], judged[-1]}
@@ -137,7 +138,7 @@ def _levels(colours: Sequence[Colour], judged: Sequence[int]) -> list[_Level]:
 
 
 def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> Iterator[_Level]:
-    """Yield a level; split off its first and last run if only they contradict it: one run is a change at an end.
+    """Yield a level, without its first or last run if only they contradict it: that is a change.
 
     Red at both ends is no change: it was red before, and swings.
     """
@@ -152,11 +153,11 @@ def _without_ends(level: _Level, ends: Set[int], colours: Sequence[Colour]) -> I
 
 
 def _cheapest(seen: Sequence[Colour]) -> list[Colour]:
-    """Return the level of each run, so that contradictions and changes cost least together (Viterbi's algorithm)."""
+    """Return each run's level for the least cost of all contradictions and changes (Viterbi)."""
     levels = (Colour.GOOD, Colour.RED)
     best: dict[Colour, tuple[int, _Path]] = dict.fromkeys(levels, (0, None))
     for colour in seen:
-        # The level of the run before changes where that saves something.
+        # Change the previous level where that is cheaper.
         changed = {level: (cost + CHANGE, path) for level, (cost, path) in best.items()}
         before = {
             level: changed[other] if changed[other][0] < best[level][0] else best[level]

@@ -1,9 +1,10 @@
-"""The runs of each cluster → the trend of each check and incident, and the facts that changed with it. Pure.
+"""The runs of each cluster → the trend of each check and incident, with changed facts. Pure.
 
-``compare.recorded.cluster_of`` tells clusters apart. A run that cannot be placed is left out with the reason, and no run is
-counted twice. A run is red for a check if the check or a member deviates, and for an incident if it has it; it is good if
-the verdict is accepted, or at least one of the incident's checks was judged. A missing check counts only if the run
-selected the same flows, classes and nodes as the last run that planned it.
+``compare.recorded.cluster_of`` identifies clusters. A run that cannot be placed is left out with
+the reason; no run counts twice. A run is red for a check if it or a member deviates, and for an
+incident if it has it; it is good if the verdict is accepted, or one of the incident's checks was
+judged. A missing check is gone only if the run selected the same flows, classes and nodes as
+before.
 """
 
 from collections import defaultdict
@@ -26,7 +27,7 @@ _NEVER = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRun:
-    """A run with the name of its folder; ``report`` is the address of its page, empty where it has none."""
+    """A run with the name of its folder; ``report`` is the address of its page, if any."""
 
     name: str
     run: RecordedRun
@@ -35,7 +36,7 @@ class ReadRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOutRun:
-    """A folder that is no part of the history, and why."""
+    """A folder that is not part of the history, and why."""
 
     name: str
     reason: str
@@ -44,9 +45,9 @@ class LeftOutRun:
 def clusters(
     read: Iterable[ReadRun], *, since: datetime | None = None, one_cluster: bool = False
 ) -> tuple[dict[str, tuple[ReadRun, ...]], tuple[LeftOutRun, ...]]:
-    """Return the runs by the name of their cluster, the cluster with the newest run first, and what is left out.
+    """Return the runs by cluster, that of the newest run first, and what is left out.
 
-    What started before ``since`` is no part of the history, and not mentioned.
+    Runs that started before ``since`` are ignored.
     """
     in_order = sorted(read, key=lambda run: (_start(run) or _NEVER, run.name))
     dated = [run for run in in_order if since is None or (_start(run) or since) >= since]
@@ -64,7 +65,7 @@ def clusters(
 
 
 def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
-    """Yield the runs that belong to no cluster, have no start, or are listed already."""
+    """Yield the runs without a cluster or start, and duplicates."""
     seen: dict[str, str] = {}
     for read_run in runs:
         run = read_run.run.run
@@ -93,7 +94,7 @@ def _start(run: ReadRun) -> datetime | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckTrend:
-    """One check in all runs: its verdicts, ``None`` where a run did not plan it; ``change`` is from good to bad."""
+    """One check in all runs: verdicts, ``None`` if not planned; ``change`` is from good to bad."""
 
     id: str
     flow: str
@@ -116,7 +117,7 @@ class IncidentTrend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """Checks that went the same way in the same runs, and the facts that changed from the last good run to the first bad."""
+    """Checks with the same course in the same runs, and the facts that changed with it."""
 
     state: State
     first_bad: int
@@ -130,7 +131,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterHistory:
-    """All that the runs of one cluster say together; ``facts`` are what changed from the run before, for each run."""
+    """The history of one cluster; ``facts`` are each run's changes since the previous run."""
 
     name: str
     runs: tuple[ReadRun, ...]
@@ -140,13 +141,13 @@ class ClusterHistory:
     facts: tuple[tuple[FactChange, ...], ...]
 
     def of(self, *states: State) -> tuple[CheckTrend, ...]:
-        """Return the checks that are in one of these states now."""
+        """Return the checks in one of these states."""
         return tuple(check for check in self.checks if check.course.state in states)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The history of each cluster in a folder of runs, and the runs that belong to none."""
+    """The history of each cluster in a folder of runs, and the runs that were left out."""
 
     clusters: tuple[ClusterHistory, ...]
     left_out: tuple[LeftOutRun, ...]
@@ -159,7 +160,7 @@ def history_of(
     since: datetime | None = None,
     one_cluster: bool = False,
 ) -> History:
-    """Return what runs say together; ``unread`` are folders that could not be read."""
+    """Return the history of runs; ``unread`` are folders that could not be read."""
     by_cluster, left_out = clusters(read, since=since, one_cluster=one_cluster)
     each = (_cluster_history(name, runs) for name, runs in by_cluster.items())
     return History(clusters=tuple(each), left_out=(*unread, *left_out))
@@ -180,14 +181,14 @@ def _cluster_history(name: str, runs: tuple[ReadRun, ...]) -> ClusterHistory:
 
 
 def colour_of(verdict: Verdict | None) -> Colour:
-    """Return what a verdict says of a check."""
+    """Return what a verdict shows."""
     if verdict in DEVIATING:
         return Colour.RED
     return Colour.GOOD if verdict in ACCEPTED else Colour.BLIND
 
 
 class _Pairs:
-    """Runs compared two by two, each pair once."""
+    """Runs compared in pairs, each pair once."""
 
     def __init__(self, runs: Sequence[RecordedRun]) -> None:
         self.runs = runs
@@ -195,7 +196,7 @@ class _Pairs:
         self._checks: dict[tuple[int, int], Mapping[str, CheckChange]] = {}
 
     def change(self, check: str, earlier: int, later: int) -> CheckChange | None:
-        """Return what became of a check between two runs; ``None`` where one did not plan it."""
+        """Return a check's change between two runs; ``None`` if one did not plan it."""
         if (earlier, later) not in self._checks:
             before, after = self.runs[earlier], self.runs[later]
             changes = check_changes(before, after, join_nodes(before.facts, after.facts))
@@ -209,7 +210,7 @@ class _Pairs:
 
 
 def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
-    """Yield every check of every run, in the plan's order of the newest run that has it."""
+    """Yield every check of every run, in the order of the newest run that has it."""
     flows = {check.id: check.flow for run in reversed(pairs.runs) for check in run.checks}
     for check, flow in flows.items():
         records = [checks.get(check) for checks in pairs.by_id]
@@ -226,7 +227,6 @@ def _check_trends(pairs: _Pairs) -> Iterator[CheckTrend]:
 def _incident_trends(
     runs: Sequence[RecordedRun], checks: Iterable[CheckTrend]
 ) -> Iterator[IncidentTrend]:
-    """Yield every cause that explained checks in a run; what nothing explains is the trend of its check."""
     by_key: defaultdict[Hashable, dict[int, Incident]] = defaultdict(dict)
     for at, run in enumerate(runs):
         for incident in run.incidents:
@@ -258,7 +258,7 @@ def _incident_trends(
 
 
 def _of_checks(went: Course, checks: Iterable[CheckTrend]) -> Course:
-    """Return the course of an incident, as gone where all of its checks are."""
+    """Return the course of an incident, as gone if all of its checks are."""
     since = [check.course.gone_since for check in checks]
     gone = [at for at in since if at is not None]
     if not gone or len(gone) < len(since):
@@ -272,7 +272,7 @@ _URGENT = (State.RED, State.FLAKY, State.GONE, State.REPAIRED)
 def _turns(
     checks: Iterable[CheckTrend], incidents: Iterable[IncidentTrend], pairs: _Pairs
 ) -> Iterator[Turn]:
-    """Yield what went the same way together: red first, then flaky and repaired."""
+    """Yield checks with the same course together: red first, then flaky, gone and repaired."""
     alike: defaultdict[Hashable, list[CheckTrend]] = defaultdict(list)
     for check in checks:
         if check.course.first_bad is not None:
@@ -296,7 +296,7 @@ def _turns(
 def _causes_of(
     together: Iterable[CheckTrend], causes: Iterable[IncidentTrend], first_bad: int
 ) -> list[IncidentTrend]:
-    """Return the causes of a turn's checks in its first bad run: those that are new in it, else those from before."""
+    """Return the causes of a turn's checks in its first bad run: new ones, else older ones."""
     ids = {check.id for check in together}
     there = [
         cause
@@ -307,7 +307,7 @@ def _causes_of(
 
 
 def _way(check: CheckTrend) -> Hashable:
-    """Return the key by which checks are one turn; flaky ones must be red in the same runs."""
+    """Return the key that groups checks to a turn; flaky ones must be red in the same runs."""
     went = check.course
     reds: tuple[int, ...] = ()
     if went.state is State.FLAKY:
@@ -316,7 +316,7 @@ def _way(check: CheckTrend) -> Hashable:
 
 
 def _urgency(went: Course) -> tuple[int, ...]:
-    """Return the order of turns: newest first, of what is flaky the most often red."""
+    """Return the order of turns: newest first, flaky ones by how often they were red."""
     often = went.red if went.state is State.FLAKY else 0
     return (
         _URGENT.index(went.state),
@@ -325,7 +325,7 @@ def _urgency(went: Course) -> tuple[int, ...]:
 
 
 def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:
-    """Yield for each run what differs from the last run before it that had facts."""
+    """Yield, for each run, what differs from the previous run with facts."""
     last: int | None = None
     for at, run in enumerate(pairs.runs):
         yield () if last is None or run.facts is None else pairs.facts(last, at)
@@ -335,7 +335,7 @@ def _facts_of_each(pairs: _Pairs) -> Iterator[tuple[FactChange, ...]]:
 def departed(
     went: Course, verdicts: Sequence[Verdict | None], runs: Sequence[RecordedRun]
 ) -> Course:
-    """Return the course of a check, as gone since the first run that no longer plans it, but selected the same checks."""
+    """Return a check's course, as gone since the first comparable run that does not plan it."""
     planned = [at for at, verdict in enumerate(verdicts) if verdict is not None]
     if went.state not in {State.RED, State.FLAKY} or not planned:
         return went

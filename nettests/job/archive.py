@@ -1,7 +1,7 @@
-"""A run's folder as compressed text that fits into a log, and back. Pure: names and contents in, text out.
+"""A run's folder as compressed text that fits into a log, and back. Pure.
 
-A kubelet keeps logs of containers that have ended, and everybody who may read the log gets the report; so a Job needs
-no volume and no server. The text states its own length and digest, so that a truncated log is detected.
+A kubelet keeps logs of ended containers, so whoever may read the log gets the report, without
+volume or server. The text has its length and digest, so that truncated logs are detected.
 """
 
 import base64
@@ -20,11 +20,11 @@ from nettests.model.limits import MIB
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL, RUN_ID
 
 LOG_BYTES = 7 * MIB
-"""Of a spelled archive. A kubelet keeps 10 MiB of a container's log by default, and what a run prints comes first."""
+"""For an encoded archive: a kubelet keeps 10 MiB of a log, and the run's output is first."""
 UNPACKED_BYTES = 256 * MIB
-"""Of an archive when it is unpacked: the folder of the largest run has a tenth of it."""
+"""The most that an archive may expand to: the folder of the largest run has a tenth of it."""
 MEMBERS = 20_000
-"""Files in one archive; the diagnostics of a red fleet are some thousand."""
+"""The most files in an archive; diagnostics of a large failing cluster are some thousand."""
 _WIDTH = 96
 BEGIN = "-----BEGIN NETTESTS ARCHIVE-----"
 # sample: -----END NETTESTS ARCHIVE sha256=9f86d081… bytes=181324 left-out=diagnostics-----
@@ -34,12 +34,12 @@ _END = re.compile(
     re.MULTILINE,
 )
 Files = Mapping[PurePosixPath, bytes]
-"""By their paths below the folder of the run."""
+"""By path below the run's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """A compressed folder; ``left_out`` names what of it would have made it too large."""
+    """A compressed folder; ``left_out`` names what would have made it too large."""
 
     data: bytes
     left_out: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Archive:
 def pack(run: str, files: Files, most: int | None = None) -> Archive:
     """Return the folder ``run`` as ``.tar.gz``, the same bytes for the same files.
 
-    Of more than ``most`` bytes diagnostics are left out, then the journal; ``PathError`` where that is not enough.
+    Above ``most`` bytes, omit diagnostics, then the journal; ``PathError`` if still too large.
     """
     kept = dict(files)
     left_out: list[str] = []
@@ -68,7 +68,7 @@ def pack(run: str, files: Files, most: int | None = None) -> Archive:
 
 
 def spelled_archive(archive: Archive) -> str:
-    """Return an archive as lines of text, with its length and digest at the end."""
+    """Return an archive as lines of text, with length and digest at the end."""
     digest = hashlib.sha256(archive.data).hexdigest()
     body = textwrap.wrap(base64.b64encode(archive.data).decode("ascii"), _WIDTH)
     left_out = ",".join(archive.left_out)
@@ -77,18 +77,18 @@ def spelled_archive(archive: Archive) -> str:
 
 
 def packable(most: int = LOG_BYTES) -> int:
-    """Return how large an archive may be that is spelled in ``most`` bytes."""
+    """Return the maximum size of an archive that is encoded in ``most`` bytes."""
     lines = most // (_WIDTH + 1) - 4
     return lines * _WIDTH // 4 * 3
 
 
 def without_archive(log: str) -> str:
-    """Return what a log says before its archive."""
+    """Return the log before its archive."""
     return log.partition(BEGIN)[0]
 
 
 def read_archive(log: str) -> Archive:
-    """Return the last archive of a log; ``PathError`` says what is wrong with it."""
+    """Return the last archive in a log; ``PathError`` if it is missing or damaged."""
     ends = list(_END.finditer(log))
     if not ends:
         begun = BEGIN in log
@@ -112,16 +112,16 @@ def read_archive(log: str) -> Archive:
 
 
 def unpack(archive: Archive) -> tuple[str, dict[PurePosixPath, bytes]]:
-    """Return the name of the run and its files; ``PathError`` for what no run has packed.
+    """Return the name of the run and its files; ``PathError`` for anything else.
 
-    Nothing but plain files below one folder is taken: no link, no path upwards, and no more than is bounded here.
+    Only regular files below one folder are accepted: no links, no paths upwards, within limits.
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(_expanded(archive.data)), mode="r:") as packed:
             files = dict(_files(packed))
     except PathError:
         raise
-    except Exception as error:  # whatever the readers of gzip and tar raise for damaged headers
+    except Exception as error:  # whatever gzip and tar raise for damaged headers
         raise _damaged(str(error)) from error
     runs = {path.parts[0] for path in files}
     if len(runs) != 1:

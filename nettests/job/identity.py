@@ -1,6 +1,6 @@
 """The ServiceAccount of a Job, its published role, and the bindings. Pure.
 
-The rules are the files of ``manifests/rbac``; nothing is granted beyond them.
+The rules are those in ``manifests/rbac``; nothing else is granted.
 """
 
 import copy
@@ -12,25 +12,25 @@ from nettests.model.labels import APP_LABEL, ENFORCED_LEVEL_LABEL, INSTANCE_LABE
 
 Object = dict[str, Any]
 Roles = Mapping[Role, Iterable[Object]]
-"""The objects that the file of a role holds."""
+"""The objects in a role's file."""
 
 _RBAC = "rbac.authorization.k8s.io"
 PRODUCT = "nettests"
 
 
 def labels(wanted: Wanted) -> dict[str, str]:
-    """Return what all objects of a Job are found by."""
+    """Return the labels that select all objects of a Job."""
     return {APP_LABEL: PRODUCT, INSTANCE_LABEL: wanted.name, MANAGED_BY_LABEL: PRODUCT}
 
 
 def identity(wanted: Wanted, roles: Roles) -> list[Object]:
-    """Return namespace, ServiceAccount, roles and bindings, in the order in which they are created."""
+    """Return namespace, ServiceAccount, roles and bindings, in order of creation."""
     return [*_place(wanted), *_grants(wanted, roles)]
 
 
 def _place(wanted: Wanted) -> Iterator[Object]:
     if wanted.own_namespace:
-        # Of the product, not of one Job: another Job may stand in it too.
+        # Labels of the product, not of one Job: other Jobs may use it, too.
         marks = {APP_LABEL: PRODUCT, MANAGED_BY_LABEL: PRODUCT, ENFORCED_LEVEL_LABEL: "restricted"}
         yield {
             "apiVersion": "v1",
@@ -41,7 +41,7 @@ def _place(wanted: Wanted) -> Iterator[Object]:
         "apiVersion": "v1",
         "kind": "ServiceAccount",
         "metadata": _metadata(wanted, wanted.name, wanted.namespace),
-        # Its Pod mounts the token itself: no other Pod gets it by accident.
+        # Its Pod mounts the token explicitly, so no other Pod gets it by accident.
         "automountServiceAccountToken": False,
     }
 
@@ -61,9 +61,9 @@ def _grants(wanted: Wanted, roles: Roles) -> Iterator[Object]:
 
 
 def _binding(wanted: Wanted, role: Object) -> Object:
-    """Return what gives a role to the ServiceAccount, where the role is."""
+    """Return the binding of a role to the ServiceAccount, in the role's namespace."""
     name, place = role["metadata"]["name"], role["metadata"].get("namespace", "")
-    # Two Jobs, in one namespace or in two, do not take each other's bindings over.
+    # Jobs in the same or other namespaces must not overwrite each other's bindings.
     owner = wanted.name if place == wanted.namespace else f"{wanted.namespace}.{wanted.name}"
     return {
         "apiVersion": f"{_RBAC}/v1",

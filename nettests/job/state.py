@@ -1,6 +1,6 @@
 """A Job with its Pods and events → one phase, with the reason. Pure.
 
-Why a Pod does not start is read by ``model.pod_problem``.
+``model.pod_problem`` finds out why a Pod does not start.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ STUCK = _OF_IMAGES | {
     "ImageInspectError",
     *("CreateContainerConfigError", "CreateContainerError", "RunContainerError"),
 }
-"""Reasons of a waiting container that do not pass by themselves, or not soon enough to wait for it."""
+"""Reasons of a waiting container that do not heal, or not soon enough."""
 
 
 class Phase(Enum):
@@ -35,7 +35,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """A phase with its reason, if there is one, and the exit code of what has ended."""
+    """A phase with its reason, if any, and the exit code once it has ended."""
 
     phase: Phase
     pod: str = ""
@@ -45,7 +45,7 @@ class JobState:
 
 
 def state_of(job: Object, pods: Sequence[Object], events: Iterable[Object]) -> JobState:
-    """Return how far a Job is; ``pods`` are its own, ``events`` those of its namespace."""
+    """Return the state of a Job; ``pods`` are its own, ``events`` those of its namespace."""
     all_events = list(events)
     if not pods:
         return _without_pod(job, all_events)
@@ -54,7 +54,7 @@ def state_of(job: Object, pods: Sequence[Object], events: Iterable[Object]) -> J
 
 
 def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
-    """Return how far the one container of a Pod is."""
+    """Return the state of a Pod's only container."""
     name, status = str(pod["metadata"]["name"]), pod.get("status") or {}
     state = _container_state(status)
     if "terminated" in state:
@@ -76,7 +76,7 @@ def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
 
 
 def untolerated(pod_spec: Object, nodes: Iterable[Object]) -> tuple[str, ...]:
-    """Return the taints, as ``--tolerate`` takes them, that keep a Pod from every node of its selector; none if one takes it."""
+    """Return the taints (as in ``--tolerate``) that keep a Pod off all selected nodes, or none."""
     wanted = (pod_spec.get("nodeSelector") or {}).items()
     suitable = [node for node in nodes if wanted <= (node["metadata"].get("labels") or {}).items()]
     keeping = [[*_keeping(node, pod_spec.get("tolerations") or ())] for node in suitable]

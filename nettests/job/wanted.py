@@ -1,7 +1,7 @@
-"""Validate the options of a Job before objects are made of them.
+"""Validate the options of a Job before its objects are created.
 
-The rules are those of Kubernetes for names, with room for the suffixes that controllers append. What only the API
-server knows (a StorageClass, a quota, the bounds of a schedule's fields) is left to it.
+The rules are Kubernetes' rules for names, with room for the suffixes of controllers. What only the
+API server knows (a StorageClass, a quota, the range of a schedule's field) is not checked.
 """
 
 import re
@@ -11,9 +11,9 @@ from enum import Enum
 from nettests.errors import PlanError
 
 LABEL_LENGTH = 63
-"""Of a Job's name, which is a label of its Pods, and of a namespace."""
+"""The maximum for names of Jobs, which are labels of Pods, and of namespaces."""
 CRON_NAME_LENGTH = 52
-"""Of a CronJob's: its Jobs are called so, and eleven characters more."""
+"""The maximum for names of CronJobs, whose Jobs have eleven more characters."""
 SUBDOMAIN_LENGTH = 253
 # samples: "nettests", "net-tests-2"
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
@@ -37,7 +37,7 @@ _SCHEDULE = re.compile(
 
 
 class Role(Enum):
-    """The three published roles: what a run may do."""
+    """The three published roles."""
 
     DISCOVERY = "discovery"
     NAMESPACED = "namespaced"
@@ -46,40 +46,40 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One Job, or CronJob: where it stands, what it runs, and what it may."""
+    """One Job or CronJob: where it is, what it runs, and with which permissions."""
 
     image: str
-    """Of nettests, not of its probes."""
+    """The image of nettests, not of its probes."""
     role: Role = Role.FULL
     name: str = "nettests"
     namespace: str = "nettests"
-    """Of the Job; with the role ``namespaced`` of its probes too."""
+    """That of the Job; with the role ``namespaced`` also that of its probes."""
     schedule: str = ""
-    """Of a CronJob; a Job without."""
+    """For a CronJob; empty for a Job."""
     claim: str = ""
-    """The PersistentVolumeClaim that keeps the reports; without one they are printed at the end of the log."""
+    """The PersistentVolumeClaim for reports; without one they are printed at the end of the log."""
     claim_size: str = ""
-    """Of a claim to be made; without, it has to be there."""
+    """For a claim to be created; without it, the claim must exist."""
     arguments: tuple[str, ...] = ()
-    """Of ``nettests run``."""
+    """For ``nettests run``."""
     files: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """Names and texts of files that are mounted: a cluster profile, a baseline."""
+    """Names and contents of mounted files: a cluster profile, a baseline."""
     pull_secret: str = ""
     tolerations: tuple[str, ...] = ()
-    """Taints of nodes that it may run on, as kubectl writes them."""
+    """Taints that its Pod tolerates, as kubectl writes them."""
     webhook_secret: str = ""
     """A Secret with the webhook's address in its key ``url``."""
     deadline: float = 4 * 3600.0
-    """Seconds after which Kubernetes ends it."""
+    """Seconds after which Kubernetes ends the Job."""
 
     @property
     def own_namespace(self) -> bool:
-        """Whether its namespace is ours to make; with ``namespaced`` it is one that is there."""
+        """Whether we create its namespace; with ``namespaced`` it must exist."""
         return self.role is not Role.NAMESPACED
 
 
 def checked(wanted: Wanted) -> Wanted:
-    """Return it; ``PlanError`` says which part the API server would refuse, or would never let run."""
+    """Return the options; ``PlanError`` if the API server would refuse them or run nothing."""
     longest = CRON_NAME_LENGTH if wanted.schedule else LABEL_LENGTH
     kind = "CronJob" if wanted.schedule else "Job"
     _require_name(f"the name of the {kind}", wanted.name, _LABEL, longest)

@@ -1,7 +1,7 @@
 """The Job or CronJob itself, with what its Pod mounts. Pure.
 
-The Pod meets the Pod Security level ``restricted``. Kubernetes never retries it: an aborted run may have left
-objects, and the next run reports them.
+The Pod meets the Pod Security level ``restricted``. Kubernetes never retries it: an aborted run may
+have left objects, which the next run reports.
 """
 
 from typing import Any
@@ -20,18 +20,18 @@ RESULTS_FOLDER = "/results"
 FILES_FOLDER = "/etc/nettests"
 RESULTS_VOLUME = "results"
 USER = 65532
-"""As the image has it; not root, which the level ``restricted`` wants to see in the Pod itself."""
+"""The image's user, not root, stated because the level ``restricted`` demands it in the Pod."""
 KEPT_SECONDS = 86400
-"""How long Kubernetes keeps a Job that has ended: its log is the only place of a report without a claim."""
+"""How long Kubernetes keeps an ended Job: without a claim only its log has the report."""
 KEPT_JOBS = 3
-"""Of a CronJob, of those that ended well and of the others."""
+"""How many successful and failed Jobs of a CronJob are kept, each."""
 GRACE_SECONDS = 180
-"""From SIGTERM on: a run removes what it created."""
+"""After SIGTERM: a run removes what it created."""
 OPTION_OF_FILE = {
     "cluster-profile.yaml": "--cluster-profile",
     "baseline.yaml": "--baseline",
 }
-"""By which option ``nettests run`` is given a file that is mounted."""
+"""The option of ``nettests run`` for each mounted file."""
 
 
 _TEMPLATES = Environment(
@@ -39,13 +39,13 @@ _TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
-    autoescape=False,  # noqa: S701 - it is no HTML: each text is put out as JSON
+    autoescape=False,  # noqa: S701 - not HTML: all texts are rendered as JSON
 )
 _TEMPLATES.policies["json.dumps_kwargs"] = {"sort_keys": False}
 
 
 def workload(wanted: Wanted) -> list[Object]:
-    """Return the Job or CronJob, after the ConfigMap and the claim that its Pod mounts."""
+    """Return the Job or CronJob, after the ConfigMap and claim that its Pod mounts."""
     objects: list[Object] = rendered(
         "objects.yaml.j2",
         wanted=wanted,
@@ -66,7 +66,7 @@ def workload(wanted: Wanted) -> list[Object]:
 
 
 def toleration(taint: str) -> Object:
-    """Return what tolerates a taint: of any value, or of any effect, where it has none."""
+    """Return the toleration of a taint; without value or effect, of any."""
     match = TAINT.fullmatch(taint)
     parts = match.groupdict() if match else {}
     exists = {"operator": "Exists"} if parts.get("value") is None else {"operator": "Equal"}
@@ -74,12 +74,12 @@ def toleration(taint: str) -> Object:
 
 
 def rendered(template: str, **values: Any) -> Any:
-    """Return what a template of this package says, as plain data."""
+    """Return a rendered template of this package as plain data."""
     return plain_yaml(_TEMPLATES.get_template(template).render(values))
 
 
 def run_arguments(wanted: Wanted) -> list[str]:
-    """Return the words after ``nettests``; the user's own come last."""
+    """Return the arguments of ``nettests``; the user's own come last."""
     place = [f"--namespace={wanted.namespace}"] if wanted.role is Role.NAMESPACED else []
     files = [f"{OPTION_OF_FILE[name]}={FILES_FOLDER}/{name}" for name, _ in wanted.files]
     archive = [] if wanted.claim else ["--archive=-"]

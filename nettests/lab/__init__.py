@@ -2,20 +2,20 @@
 
 A separate product: it imports nothing of the harness, and the harness knows it only through a
 kubeconfig and a cluster profile. Outcomes come from mechanisms (routes, nftables, conntrack, VXLAN), never
-from tables of limitations. ``LIMITS.md`` beside this file says where the emulation is not faithful.
+from tables of limitations. ``LIMITS.md`` beside this file lists where the emulation is not faithful.
 
     cli            the command line
-    lifecycle      start, run and end a lab
-    folders        where running labs are noted, and how they are told what to do
-    topology       which cluster: values, profile files, switched mechanisms
-    installers     what a cluster holds before any user comes
-    kubeconfig     with what others enter it
+    lifecycle      start, run and stop a lab
+    folders        records of running labs, and their control sockets
+    topology       the emulated cluster: values, profile files, switched mechanisms
+    installers     the objects of a new cluster
+    kubeconfig     credentials for users of the lab
     apiserver      the Kubernetes API;  client  how components use it
     controllers    scheduler, endpoints, workloads, service proxies
     node           kubelets;  programs  what runs in containers;  dns  names
     network        packets: namespaces, switches, rules of Services
-    outside        the world around the cluster
-    faults         what can be broken;  selftest  whether the harness notices
+    outside        the external host and proxies
+    faults         faults to inject;  selftest  whether the harness detects them
 
-``interfaces``, the seams between these, and ``errors`` belong to none of them.
+``interfaces`` has the protocols between these packages.
 """

@@ -1,7 +1,7 @@
-"""``python -m nettests.lab``: the command line of the lab, where what it needs is installed.
+"""``python -m nettests.lab``: the command line of the lab, if its libraries are installed.
 
-The lab's libraries come with the extra ``lab``. All of them are looked for before any is imported: some are
-imported only by the lab's own process, which would fail with a less useful message.
+The libraries come with the extra ``lab``. All of them are checked before any is imported: some are imported
+only by the lab's own process, which would fail with a less useful message.
 """
 
 import sys
@@ -50,7 +50,7 @@ def _is_there(module: str) -> bool:
 
 
 def main() -> None:
-    """Run the command line, or say what to install; help and names of profiles need nothing."""
+    """Run the command line, or report what to install; help and the list of profiles need no libraries."""
     absent = missing()
     elsewhere = sys.platform != "linux"
     if (absent or elsewhere) and _answered_without(sys.argv[1:]):
@@ -71,7 +71,7 @@ def _end(error: LabError) -> NoReturn:
 
 
 def _answered_without(words: Sequence[str]) -> bool:
-    """Answer what needs no library, with a word about those that are missing."""
+    """Answer commands that need no library, with a hint on installing; return whether it did."""
     if words == ["profiles"]:
         package = Path(str(files("nettests")))
         folders = (root / "manifests" / "lab" for root in (package.parent, package / "_bundled"))

@@ -1,8 +1,8 @@
-"""Errors of the lab that a person can act on."""
+"""Errors of the lab that a user can act on."""
 
 
 class LabError(Exception):
-    """What happened and to what; ``hint`` says what to do next."""
+    """An error with a message and a ``hint`` on what to do next."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -18,8 +18,8 @@ class ProfileError(LabError):
 
 
 class StateError(LabError):
-    """A lab of that name runs already, or does not run."""
+    """A lab is in the wrong state for a command: running already, or not running."""
 
 
 class StartError(LabError):
-    """The lab could not be started; nothing of it is left."""
+    """The lab could not be started."""

@@ -1,8 +1,7 @@
 """The seams between the parts of the lab, as protocols: network, programs, node agent, API server.
 
-Each part is written against these, so that it can be tested alone: the data plane without an API, the
-programs in a bare namespace, the API server with a kubelet that is a test's own. The supervisor joins
-the real ones.
+Each part depends only on these, so that it can be tested alone: the data plane without an API, the
+programs in a bare namespace, the API server with a fake kubelet. The supervisor joins the real ones.
 
     supervisor ── LabFabric ── NodeNetwork ── PodNetwork (a Namespace with addresses)
         │            ▲ ServiceTable           ▲
@@ -24,10 +23,10 @@ from nettests.lab.topology import OS, Address, NodeSpec, ServiceTable, Shim
 from nettests.lab.topology.windows_settings import ENGLISH, WindowsSettings
 
 GO_TEXT, NOBODYS = "agnhost-text-other", "sv-SE"
-"""The fault under which errors of the system are in a language that no table holds, and that language."""
+"""The fault under which system errors are in a language without a table, and that language."""
 Json = dict[str, Any]
 Allowed = Mapping[Address, Sequence[Address]]
-"""For each pod that NetworkPolicies restrict, the addresses that it may open connections to."""
+"""The addresses that each pod restricted by NetworkPolicies may open connections to."""
 
 
 class Namespace(Protocol):
@@ -51,14 +50,14 @@ class PodNetwork:
     address: Address
     gateway: Address
     ipv6: IPv6Address | None = None
-    """The address of the second family, where the pod has one."""
+    """The address of the second family, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortMapping:
-    """A port of a pod that its node's address answers for: CNI's capability ``portMappings``.
+    """A host port of a pod: CNI's capability ``portMappings``.
 
-    ``protocol`` is ``tcp`` or ``udp``; ``host_ip`` is ``None`` where no ``hostIP`` was requested.
+    ``protocol`` is ``tcp`` or ``udp``; ``host_ip`` is ``None`` without a ``hostIP``.
     """
 
     protocol: str
@@ -80,14 +79,14 @@ class Hns(Protocol):
         """Return what ``Get-HnsPolicyList`` shows."""
 
     def dynamic_ports(self) -> range:
-        """Return the range from which the host's clients and the pools take their ports."""
+        """Return the range of ephemeral ports, for the host's clients and the pools."""
 
     def port_pools(self, protocol: str) -> list[range]:
-        """Return the blocks of host ports (``tcp``, ``udp``) that source rewriting has reserved."""
+        """Return the blocks of host ports (``tcp`` or ``udp``) reserved for source rewriting."""
 
 
 class DropCause(Enum):
-    """Why a switch drops a packet: what its rules mean, not how a tool words it."""
+    """Why a switch drops a packet; tools have their own words for it."""
 
     NO_DESTINATION = "no port, and no Service's rule, takes what is sent there"
     FOREIGN_ADDRESS = "its source is not the address that may leave by that port"
@@ -99,9 +98,9 @@ class DropCause(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dropped:
-    """A packet that a rule of the switch dropped: its headers as they were then, and by which port it came in.
+    """A packet that a rule of the switch dropped: its headers at that moment, and its input port.
 
-    ``data`` begins with the Ethernet header where ``ethernet`` says so, and ends with the transport header's first bytes.
+    ``data`` begins with the Ethernet header if ``ethernet`` is set, and ends with the first bytes of the transport header.
     """
 
     time: float
@@ -113,56 +112,56 @@ class Dropped:
 
 @dataclass(slots=True)
 class ProgramTroubles:
-    """What faults have changed about how a node's containers start programs; of a new one: nothing."""
+    """Faults of how a node's containers start programs; by default there are none."""
 
     missing: set[str] = field(default_factory=set)
-    """Files (without ``.exe``) that are gone from the node, and from the images on it."""
+    """Files (without ``.exe``) missing on the node and in its images."""
     exit_code: int | None = None
-    """What each command beside a container's own ends with, whatever it did."""
+    """The exit code of every exec, whatever the program did."""
     refused: bool = False
-    """Whether no command can be started beside a container's own."""
+    """Whether every exec is refused."""
     output_limit: int | None = None
-    """Bytes of a command's output that arrive, at most."""
+    """Bytes of a command's output that arrive at most."""
     loses_output: bool = False
     """Whether short commands lose their output."""
     cmd_text: str = ""
-    """What cmd says instead of its own messages."""
+    """Replaces cmd's own messages."""
     tools: set[str] = field(default_factory=set)
-    """Names of the faults of what tools print, as ``programs.windows.broken_tools`` lists them."""
+    """Names of faults of tools' output, as listed by ``programs.windows.broken_tools``."""
     copy_refused: bool = False
     copy_seconds: float = 0.0
 
 
 @dataclass(slots=True)
 class Disk:
-    """What components of a node left on it: files by path, running processes by name.
+    """State of a node outside its network: files by path, running processes, and more.
 
-    ``programs`` are CNI plugins by path, with what each prints of itself when it is called with nothing.
+    ``programs`` are CNI plugins by path, with the output of a bare call.
     """
 
     files: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     processes: list[str] = field(default_factory=list)
     command_lines: dict[str, str] = field(default_factory=dict)
-    """Command lines by process name, for processes where tools look for them."""
+    """Command lines by process name, for processes whose command line tools read."""
     registry: dict[str, tuple[tuple[str, str, str], ...]] = field(default_factory=dict)
-    """Values below each key: name (empty for the one without), kind, data as ``reg.exe`` prints it."""
+    """Values of each key: name (empty for the default value), type, data as ``reg.exe`` prints it."""
     endpoint_dns: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """DNS servers and suffixes that the plugin gave the endpoint of each pod, by its address, as HNS shows them."""
+    """DNS servers and suffixes of each pod's HNS endpoint, by address."""
     firewall: bool = True
     """Whether all profiles of the firewall are on."""
     background: dict[str, object] = field(default_factory=dict)
-    """Objects that outlive the command that started them, by the command's name."""
+    """Objects that outlive the command that started them, by command."""
     images: set[str] = field(default_factory=set)
     """References of images that were pulled."""
     pull_seconds: float = 0.0
-    """How long a pull takes."""
+    """How many seconds a pull takes."""
     registry_down: bool = False
-    """Whether no registry can be reached from the node."""
+    """Whether the node reaches no registry."""
     no_sandbox: dict[str, str] = field(default_factory=dict)
-    """What the network plugin says instead of attaching a pod, by pattern of the pod's name."""
+    """Errors of the network plugin, by patterns of the names of pods that it does not attach."""
     cluster_domain: str = ""
-    """The cluster domain in the kubelet's configuration where it is wrong; empty: the cluster's own."""
+    """A wrong cluster domain in the kubelet's configuration; empty: the cluster's own."""
     troubles: ProgramTroubles = field(default_factory=ProgramTroubles)
 
 
@@ -174,7 +173,7 @@ class NodeNetwork(Protocol):
     hns: Hns | None
     """``None`` on Linux."""
     source_vip: Address | None
-    """What kube-proxy's start script reserves on Windows overlay nodes."""
+    """The source VIP that kube-proxy's start script reserves on Windows overlay nodes."""
     host: Namespace
     """The node's own namespace: its address, its kubelet, hostNetwork and HostProcess pods."""
     switch: Namespace | None
@@ -183,26 +182,26 @@ class NodeNetwork(Protocol):
     async def attach_pod(
         self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
     ) -> PodNetwork:
-        """Make a namespace for the pod ``uid``, with an address from the node's pod CIDR, or the ``wanted`` one.
+        """Create a namespace for the pod ``uid``, with an address from the node's pod CIDR, or the ``wanted`` one.
 
-        ``mappings`` are the host ports by which the pod is to be reached.
+        ``mappings`` are the pod's host ports.
         """
 
     async def detach_pod(self, uid: str) -> None:
-        """Remove the pod's namespace and free its address; unknown ``uid`` is not an error."""
+        """Remove the pod's namespace and free its address; an unknown ``uid`` is no error."""
 
     async def program_services(self, table: ServiceTable) -> None:
-        """Replace the node's Service rules by those of ``table`` (what kube-proxy does)."""
+        """Replace the node's Service rules by those of ``table``."""
 
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
     ) -> Callable[[], Awaitable[None]]:
-        """Call ``take`` with each packet that the switch drops, of these ports or ICMP; return the undo."""
+        """Call ``take`` with each dropped packet of these ports, or ICMP; return the undo."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolverConfig:
-    """How names resolve in a container: servers, suffixes, ``ndots`` (Linux manner only)."""
+    """Resolver settings of a container: servers, suffixes, ``ndots`` (Linux only)."""
 
     servers: tuple[str, ...]
     searches: tuple[str, ...] = ()
@@ -210,9 +209,9 @@ class ResolverConfig:
     hosts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Lines of the hosts file: address, names."""
     dotted_suffixes: bool = False
-    """Windows manner only: dotted names get suffixes too, should they not exist as they stand."""
+    """Windows only: dotted names get suffixes too, if they do not exist as they are."""
     nslookup_walks: bool = True
-    """Windows manner only: BIND's nslookup appends suffixes to dotted names."""
+    """Windows only: BIND's nslookup appends suffixes to dotted names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +219,7 @@ class Machine:
     """Where a program runs: a container's view of OS, name, network and resolver.
 
     ``host_process`` containers and hostNetwork pods see the node's namespace, name and addresses.
-    ``capabilities`` are programs the image may lack (``ping``). ``timing`` scales nothing: dials are
-    real; it only bounds how long a Windows client keeps re-sending a refused SYN.
+    ``capabilities`` are programs that the image may lack (``ping``).
     """
 
     os: OS
@@ -237,32 +235,32 @@ class Machine:
     user: str = ""
     mac: str = ""
     node: NodeNetwork | None = None
-    """The node itself, which tools of HostProcess containers look at."""
+    """The node, for tools of HostProcess containers."""
     files: Files = field(default_factory=Files)
-    """What is mounted."""
+    """The mounted volumes."""
     container_id: str = ""
     shim: Shim = field(default_factory=Shim)
     drive: Drive | None = None
-    """The executables of a Windows container; ``None``: those that its image has."""
+    """The executables of a Windows container; ``None``: those of its image."""
     troubles: ProgramTroubles = field(default_factory=ProgramTroubles)
     image: str = ""
     """The reference of the container's image."""
     windows: WindowsSettings = field(default_factory=WindowsSettings)
-    """How the node behaves, if it is one of Windows."""
+    """Settings of a Windows node."""
 
     @property
     def disk(self) -> Disk:
-        """The disk of the node; an empty one in other containers."""
+        """The node's disk; an empty one outside HostProcess containers."""
         return Disk() if self.node is None else self.node.disk
 
     @property
     def locale(self) -> str:
-        """The language of its programs: the node's on a node, English in images."""
+        """The language of its programs: the node's in HostProcess containers, otherwise English."""
         return self.windows.locale if self.host_process else ENGLISH
 
     @property
     def message_locale(self) -> str:
-        """The language of the system's errors in Go's programs."""
+        """The language of system errors in Go programs."""
         if GO_TEXT in self.troubles.tools:
             return NOBODYS
         return self.windows.message_locale if self.host_process else ENGLISH
@@ -274,7 +272,7 @@ async def _no_input() -> bytes:
 
 @dataclass(slots=True, kw_only=True)
 class Process:
-    """One running program: argv, environment, streams and the signal it may get.
+    """One running program: argv, environment, streams and the signal that it may get.
 
     Cancelling the task that runs it is SIGKILL; setting ``terminate`` is SIGTERM.
     ``stdin`` returns the next chunk, ``b""`` at the end.
@@ -289,7 +287,7 @@ class Process:
     tty: bool = False
     working_directory: str = "/"
     command_line: str = ""
-    """What Windows hands to the program, once it is started."""
+    """The command line that Windows passes to the program."""
     encoding: str = "utf-8"
     """How the program encodes its output."""
     terminate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -301,19 +299,19 @@ class ProgramNotFoundError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecOutcome:
-    """How an exec ended: exit code, or the runtime's error when the program did not start."""
+    """How an exec ended: exit code, or the runtime's error if the program did not start."""
 
     exit_code: int | None
     error: str | None = None
 
 
 class NotRunningError(Exception):
-    """The container or sandbox is not there or not running; the text is the kubelet's own."""
+    """The container or sandbox does not exist or is not running; the text is the kubelet's."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Duplex:
-    """A byte stream both ways, as port-forward and proxying need it."""
+    """A bidirectional byte stream, for port-forward and proxies."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -334,7 +332,7 @@ class Kubelet(Protocol):
         stderr: Callable[[bytes], Awaitable[None]],
         tty: bool,
     ) -> ExecOutcome:
-        """Run a program in a running container; ``NotRunningError`` when there is none."""
+        """Run a program in a running container; ``NotRunningError`` if there is none."""
 
     async def log(
         self, *, namespace: str, pod: str, container: str, previous: bool
@@ -349,11 +347,11 @@ class KubeletRegistry(Protocol):
     """Finds the kubelet of a node by its name."""
 
     def kubelet(self, node: str) -> Kubelet:
-        """Return the node's kubelet; ``KeyError`` when no such node runs."""
+        """Return the node's kubelet; ``KeyError`` if there is no such node."""
 
 
 class Dialer(Protocol):
-    """Opens TCP connections from the control plane node's own namespace (pod, node, Service proxy)."""
+    """Opens TCP connections from the control plane node's namespace (for the pod, node and Service proxies)."""
 
     async def dial(self, address: str, port: int) -> Duplex:
-        """Make a real ``connect()``; ``OSError`` (refused, timed out, unreachable) when it fails."""
+        """Make a real ``connect()``; ``OSError`` (refused, timed out, unreachable) if it fails."""

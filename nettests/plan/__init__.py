@@ -1,9 +1,9 @@
 """Which checks apply to a cluster: same facts, same flows, same plan, in the same order.
 
-Suites declare flows (``flow``), and the ``registry`` collects them. Planning goes one way, in the order in which
-``build`` names its stages: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
-``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``). Everything but the
-loading of suite modules is pure; nothing here knows pytest or Kubernetes' API.
+Suites declare flows (``flow``), and ``registry`` collects them. ``build`` names the stages in their
+order: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
+``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``).
+Everything except loading suite modules is pure; nothing here knows pytest or the Kubernetes API.
 """
 
 from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB

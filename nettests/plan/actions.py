@@ -1,7 +1,7 @@
 """A candidate check made concrete: its source, its target, and the request.
 
-Part of the third stage of planning. Objects are named by node pool and node; addresses are looked up after
-deployment.
+Part of the third stage of planning. Objects are named by node pool and node; addresses are looked
+up after deployment.
 """
 
 import math
@@ -29,22 +29,22 @@ from nettests.plan.node_pools import (
 from nettests.plan.questions import Candidate
 
 FALSE_RATE = 1e-8
-"""The chance, per check, that connections spread over several backends all meet the same one."""
+"""The chance, per check, that connections spread over several backends all reach the same one."""
 
 FEWEST = 32
-"""The least connections, even where fewer would be enough: hashes of consecutive ports are not quite independent."""
+"""The minimum number of connections, as hashes of consecutive ports are not quite independent."""
 
 
 SHARED_FALSE_RATE = 1e-6
-"""The same for one of several members of a check: each has the cost."""
+"""The same for a member of a check with several members, each of which makes connections."""
 
 
 def connections(backends: int, *, shared: bool = False) -> int:
-    """Return how many new connections to make towards ``backends`` (at least 2) backends.
+    """Return how many new connections to make to ``backends`` (at least 2) backends.
 
-    All ``n`` reach one backend by chance with probability ``k * (1/k)**n``, which must be at most ``FALSE_RATE``.
-    A member of a check that has several (``shared``) makes fewer: a node that distributes connections shows it by its
-    second or third.
+    All ``n`` reach one of ``k`` backends by chance with probability ``k * (1/k)**n``, which must be
+    at most ``FALSE_RATE``. One of several members of a check (``shared``) makes fewer: a node that
+    distributes shows it by the second or third connection.
     """
     if shared:
         return _enough(backends, SHARED_FALSE_RATE)
@@ -58,18 +58,19 @@ def _enough(backends: int, false_rate: float) -> int:
 
 
 SHORT_TRAIN = 200
-"""TCP connections in a row where echoes over UDP test the same path: a connection costs ten times an echo. What is lost
-of every protocol the echoes show; of TCP alone, a loss of 3 % of packets on either way shows with a chance of 99.9 %."""
+"""TCP connections in a row where UDP echoes, ten times cheaper, test the same path. Echoes show
+losses of all protocols; a loss of 3 % in either direction, of TCP alone, shows with a probability
+of 99.9 %."""
 
 SHARED_TRAIN = 80
-"""TCP connections of one of several members of a check: where 5 % of packets are lost on either way, two of their first packets are with
-a chance of 99.7 %, and each node is the target of another one's as well."""
+"""The same for a member of a check with several: if 5 % of packets are lost in either direction,
+two first packets are lost with a probability of 99.7 %, and each node is a target as well."""
 
 
 def train(protocol: Protocol, check_class: CheckClass, *, shared: bool = False) -> int:
-    """Return how many tries show a loss: costly checks make as many as a loss of 1 % takes, whatever a try costs.
+    """Return how many tries show a loss: for costly classes, enough to show a loss of 1 %.
 
-    A member of a check that has several (``shared``) makes fewer connections.
+    A member of a check with several members (``shared``) makes fewer connections.
     """
     match protocol:
         case Protocol.TCP if shared:
@@ -124,7 +125,7 @@ def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
 
 
 def _size(candidate: Candidate, facts: ClusterFacts) -> int | None:
-    """Return the flow's payload in bytes: in one packet of the wanted size, or over a connection."""
+    """Return the flow's payload in bytes, of one packet of the wanted size or of a connection."""
     flow = candidate.flow
     if flow.question is Question.PATH_MTU:
         return facts.cni.mtu.value
@@ -209,13 +210,13 @@ def _node(candidate: Candidate) -> NodeFacts:
 
 
 def _owner(pool: NodePool, client: Vantage) -> NodeFacts:
-    """Return the node of a pool whose address a client uses for NodePorts: not its own, if there is another one."""
+    """Return the node of a pool whose NodePorts a client dials, if possible not its own."""
     others = [node for node in pool.few if node.name != client.node]
     return (others or list(pool.few))[-1]
 
 
 def _over(flow: Flow, pool: NodePool, client: Vantage, owner: NodeFacts | None) -> Target:
-    """Return the Service over all servers of ``pool`` whose connections are counted, at ``owner`` if the cell says so."""
+    """Return the Service over the servers of ``pool``, at a NodePort of ``owner`` if given."""
     if flow.service is not None:
         if flow.service.by_hand is ByHand.MIXED_TARGET_PORTS:
             return targets.mixed_target_ports(pool, flow.service, client.probe)

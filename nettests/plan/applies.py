@@ -1,7 +1,7 @@
 """Whether a candidate check can run on this cluster, and if not, why.
 
-Fourth stage of planning: checks that cannot run become skips with a reason. Checks that a documented limitation
-forbids still run: only a missing vantage, target or permission skips one.
+Fourth stage of planning: checks that cannot run become skips with a reason. Checks that a
+documented limitation forbids still run: only a missing vantage, target or permission skips one.
 """
 
 import json
@@ -34,11 +34,11 @@ from nettests.plan.questions import Candidate
 from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 
 HINTS = KubernetesVersion.parse("1.24")
-"""TopologyAwareHints is on by default from here on (KEP-2433)."""
+"""The first version that enables TopologyAwareHints by default (KEP-2433)."""
 MOST_ZONES = 8
 """The most zones in an endpoint's hints (API reference, EndpointHints)."""
 SCTP = KubernetesVersion.parse("1.19")
-"""SCTPSupport is on by default from here on (KEP-614)."""
+"""The first version that enables SCTPSupport by default (KEP-614)."""
 SLICES = KubernetesVersion.parse("1.21")
 POD_SECURITY = KubernetesVersion.parse("1.23")
 
@@ -48,7 +48,7 @@ def sift(
     facts: ClusterFacts,
     enabled: Collection[CheckClass] = (),
 ) -> Iterator[tuple[Candidate, Action] | Skip]:
-    """Yield each action that can be run here and is enabled, and a skip for each other one."""
+    """Yield each action that can run here and is enabled, and a skip for each other one."""
     for candidate, action in probed:
         flow = candidate.flow
         reason = (
@@ -63,7 +63,7 @@ def sift(
 
 
 def why_not(action: Action, facts: ClusterFacts) -> str:
-    """Return why ``action`` cannot be run here, or nothing."""
+    """Return why ``action`` cannot run here, or nothing."""
     return (
         why_not_on_windows(action, facts)
         or why_denied(action, facts)
@@ -86,7 +86,7 @@ def why_not(action: Action, facts: ClusterFacts) -> str:
 
 
 def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
-    """Return what this action needs but the Pod Security level of the run's namespace forbids."""
+    """Return what the action needs that the Pod Security level of the run's namespace forbids."""
     level = facts.pod_security.value or pod_security.PRIVILEGED
     what = ""
     if level != pod_security.PRIVILEGED and not (action.case and action.case.level):
@@ -102,7 +102,7 @@ def _forbidden_by_level(action: Action, facts: ClusterFacts) -> str:
 
 
 def _forbidden_ping(action: Action) -> str:
-    """Return what a ping needs but ``restricted`` forbids: Linux pods may not ping, and controls need their pings."""
+    """Return what a ping, or its Linux control, needs that level ``restricted`` forbids."""
     if action.question is not Question.PING:
         return ""
     if action.source.os is OS.LINUX:
@@ -113,7 +113,7 @@ def _forbidden_ping(action: Action) -> str:
 
 
 def _no_namespace_of_level(action: Action, facts: ClusterFacts) -> str:
-    """Checks of Pod Security levels need namespaces that the run creates, and a version that enforces levels."""
+    """Checks of Pod Security levels need namespaces of the run's own, and a version with levels."""
     if action.case is None or not action.case.level:
         return ""
     if facts.namespace:
@@ -134,7 +134,7 @@ def _on_hosts(action: Action) -> bool:
 
 
 def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
-    """Return what is forbidden of a case's Pods that have to be accepted or to start."""
+    """Return what the level forbids of a case's Pods that must be admitted or start."""
     case = action.case
     if case is None or not action.question.tries_objects:
         return ""
@@ -147,7 +147,7 @@ def _forbidden_case(action: Action, facts: ClusterFacts, level: str) -> str:
 
 
 def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
-    """Names made of pod addresses are an option of the cluster's DNS."""
+    """DNS records of Pod addresses are optional."""
     if "{pod_address}" not in (action.target.name_form or "") or facts.pod_records.value:
         return ""
     served = "serves no" if facts.pod_records.known else "is not known to serve"
@@ -155,7 +155,7 @@ def _no_pod_records(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_slices(action: Action, facts: ClusterFacts) -> str:
-    """EndpointSlices that the harness writes itself need the API ``discovery.k8s.io/v1``."""
+    """EndpointSlices that the harness writes need the API ``discovery.k8s.io/v1``."""
     settings = action.target.settings
     if settings is None or settings.by_hand is None:
         return ""
@@ -165,7 +165,7 @@ def _no_slices(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_cron_jobs(action: Action, facts: ClusterFacts) -> str:
-    """CronJobs that the harness writes itself need the API ``batch/v1`` to serve them."""
+    """CronJobs that the harness creates need the API ``batch/v1``."""
     if action.case is None or not action.question.tries_objects or not action.case.object:
         return ""
     kind = workload_of(json.loads(action.case.object))
@@ -175,7 +175,7 @@ def _no_cron_jobs(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_hints(action: Action, facts: ClusterFacts) -> str:
-    """kube-proxy follows hints if it knows its own zone, and a hint names that zone."""
+    """kube-proxy follows hints if it knows its own zone and a hint names that zone."""
     settings = action.target.settings
     if settings is None or settings.by_hand is not ByHand.HINTED:
         return ""
@@ -193,7 +193,7 @@ def _no_hints(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_sctp(action: Action, facts: ClusterFacts) -> str:
-    """Ports of SCTP are a feature of Services that not every version has."""
+    """Not every version allows SCTP ports in Services."""
     settings = action.target.settings
     if settings is None or not settings.sctp or facts.server_version >= SCTP:
         return ""
@@ -262,7 +262,7 @@ def _no_external_vantage(action: Action, facts: ClusterFacts) -> str:
 def _not_about_this(action: Action, facts: ClusterFacts) -> str:
     """A rule of configuration applies only to some clusters and nodes (``Case.when``).
 
-    Conditions on facts that the node's own vantage reads are decided later (``probes.configuration``).
+    Conditions on facts that a node's vantage reads are decided later (``probes.configuration``).
     """
     if action.case is None:
         return ""
@@ -276,14 +276,14 @@ def _not_about_this(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_name_server(action: Action, facts: ClusterFacts) -> str:
-    """The cluster's DNS as a server, or as what ``dnsPolicy: None`` names, needs its address; so does an existing Service."""
+    """Targets in the cluster's DNS, ``dnsPolicy: None`` and existing Services need an address."""
     named = action.source.dns_policy == "None"
     location = action.target.descriptor.location
     if location is Location.EXISTING_SERVICE and action.target.existing is None:
         return f"no existing Service can be dialled: {facts.existing_services.origin}"
     if (named or location is Location.DNS_SERVICE) and not facts.dns_address.known:
         return f"the address of the cluster's DNS is not known: {facts.dns_address.origin}"
-    if named and not facts.cluster_domain.known:  # its search list is a part of the Pod
+    if named and not facts.cluster_domain.known:  # the Pod's search list contains it
         return f"the cluster's DNS domain is not known: {facts.cluster_domain.origin}"
     if location is Location.DNS_POD and not facts.dns_pods.value:
         return f"no pod of the cluster's DNS is known: {facts.dns_pods.origin}"
@@ -297,7 +297,7 @@ def _no_mtu(action: Action, facts: ClusterFacts) -> str:
 
 
 def _no_mark_beyond_proxy(action: Action, facts: ClusterFacts) -> str:
-    """A captured connection is known by its source port, which one that kube-proxy itself opens does not have."""
+    """Captures identify connections by source port, which a userspace kube-proxy replaces."""
     if action.question is not Question.WITNESS or action.target.service is None:
         return ""
     node = facts.node(action.source.node or "")

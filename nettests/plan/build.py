@@ -1,7 +1,7 @@
-"""Facts × flows → Plan, one way: node pools → cells → questions → skips → controls → needs.
+"""Facts × flows → Plan, in order: node pools → cells → questions → skips → controls → needs.
 
-Each stage has a module, runs once and passes all its results to the next one. Nothing is dropped: a check that this
-cluster cannot offer or run leaves as a skip with the reason. Same facts, same flows: same ids in the same order.
+Each stage has a module, runs once and passes all results on. Nothing is dropped: a check that
+cannot run here becomes a skip with the reason. Same facts, same flows: same ids in the same order.
 """
 
 from collections.abc import Collection, Iterable
@@ -54,7 +54,7 @@ def build(
 
 
 def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) -> list[Check]:
-    """Return a check for all candidates that have the same id: they are its members."""
+    """Return one check for all candidates with the same id: they are its members."""
     by_id: dict[str, list[tuple[Candidate, Action]]] = {}
     for candidate, question in possible:
         by_id.setdefault(candidate.id, []).append((candidate, question))
@@ -62,9 +62,9 @@ def _checks(possible: Iterable[tuple[Candidate, Action]], topology: Topology) ->
 
 
 def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
-    """Return one skip for each id: members of a check share one.
+    """Return one skip per id: members of a check share it.
 
-    If other members of the check can be run, the skip gets a separate id.
+    If other members of the check can run, the skip gets a separate id.
     """
     by_id: dict[str, Skip] = {}
     for skip in skips:
@@ -74,7 +74,6 @@ def _one_per_id(skips: Iterable[Skip], planned: Collection[str]) -> list[Skip]:
 
 
 def _separated(candidates: Iterable[T | Skip]) -> tuple[list[T], list[Skip]]:
-    """Separate the candidates for the next stage from the skips."""
     kept: list[T] = []
     skips: list[Skip] = []
     for candidate in candidates:

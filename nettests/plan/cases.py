@@ -1,7 +1,7 @@
 """Cases of flows without a path: objects for the API server, rules of configuration.
 
-Used by suites beside ``flow``. Pure. A case carries its object as JSON, so that a journal says exactly what was
-tested, and a rule with its subject and demand (``rules``).
+Used by suites with ``flow``. Pure. A case holds its object as JSON, so that a journal contains
+exactly what was tested, and a rule with its subject and demand (``rules``).
 """
 
 import json
@@ -23,7 +23,7 @@ STEERED = "steered"
 
 
 def pod(os: str | None = "windows", /, **spec: Any) -> Json:
-    """Return a pod for nodes of ``os`` (``spec.os`` stays unset for ``None``), never to be stored."""
+    """Return a Pod for nodes of ``os`` (without ``spec.os`` for ``None``), for dry runs only."""
     pod_spec: Json = {
         "nodeSelector": {OS_LABEL: os or "windows"},
         "containers": [{"name": "probe", "image": AGNHOST, "args": ["pause"]}],
@@ -35,14 +35,14 @@ def pod(os: str | None = "windows", /, **spec: Any) -> Json:
 
 
 def unplaced() -> Json:
-    """Return a pod without any constraint on its node, never to be stored."""
+    """Return a Pod without any constraint on its node, for dry runs only."""
     manifest = pod(None)
     del manifest["spec"]["nodeSelector"]
     return manifest
 
 
 def service(**spec: Any) -> Json:
-    """Return a Service of one port, never to be stored."""
+    """Return a Service with one port, for dry runs only."""
     service_spec = {"ports": [{"port": 80}], "selector": {"app": "admission"}, **spec}
     return {
         "apiVersion": "v1",
@@ -83,7 +83,7 @@ def accepted(label: str, item: Json) -> Case:
 
 
 def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:
-    """Return a case whose Pod a namespace of that level of Pod Security admits or refuses.
+    """Return a case whose Pod is admitted or refused in a namespace of that Pod Security level.
 
     A refusal counts only if the namespace admits ``counter``.
     """
@@ -93,7 +93,7 @@ def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: J
 
 
 def steered(label: str, item: Json) -> Case:
-    """Return a case whose Pod names a RuntimeClass of the cluster, and gets its scheduling constraints."""
+    """Return a case whose Pod names a RuntimeClass and gets its scheduling constraints."""
     return Case(
         label=label,
         object=_text(item),
@@ -105,7 +105,7 @@ def steered(label: str, item: Json) -> Case:
 
 
 def rule(name: str) -> Case:
-    """Return the case of a rule of configuration; ``PlanError`` names near misses."""
+    """Return the case of a rule of configuration; ``PlanError`` for an unknown name."""
     if name not in RULES:
         hint = nearest(name, sorted(RULES), what="rules", most=3)
         raise PlanError(f"there is no rule of configuration {name!r}", hint=hint)

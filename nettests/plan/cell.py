@@ -1,7 +1,7 @@
 """Cells of a flow's matrix: two nodes to test, or a gap that this cluster does not offer. Values.
 
-Made by ``matrix``, used by all later stages of planning. The cells of one pair of node pools are the members of one
-check.
+Created by ``matrix``, used by all later stages. The cells of a pair of node pools are the members
+of one check.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Cell:
     """One place of a matrix.
 
     ``source`` is ``None`` outside the cluster, ``target`` is ``None`` without a node. With
-    ``backend`` the target node only owns the address, and the backend's node answers.
+    ``backend``, the target node only owns the address, and the backend's node answers.
     """
 
     source: NodeFacts | None
@@ -28,9 +28,9 @@ class Cell:
     many_backends: NodePool | None = None
     """The node pool whose members run many backends."""
     of_source: bool = False
-    """Whether its check is about the source's node pool alone, whatever node it reaches."""
+    """Whether the check is only about the source's node pool, whichever node is its target."""
     beside: int = 1
-    """How many members its check has."""
+    """How many members the check has."""
 
     @property
     def path(self) -> str:
@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def target_name(self) -> str:
-        """The target's name in ids: the pool of its node, or of its backends if they stand for it."""
+        """The target's name in ids: the pool of its node, or of its backends if it has several."""
         over = self.backends or self.many_backends
         if over:
             return over.name
@@ -65,7 +65,7 @@ class Cell:
 
     @property
     def suffix(self) -> str:
-        """The last part of a check's id if the backend's place matters: ``backend-local``."""
+        """The last part of a check's id if the place of the backend matters: ``backend-local``."""
         if self.backend is None:
             return ""
         return f"backend-{'local' if self.backend is self.target else self.backend.pool}"

@@ -1,4 +1,4 @@
-"""Candidates that can run become checks: with claim, positive controls, and the needs of their source.
+"""Candidates that can run become checks: with claim, positive controls, and the source's needs.
 
 Fifth stage of planning; the sixth, ``needs``, collects the Pods and Services of all checks.
 """
@@ -15,7 +15,7 @@ from nettests.plan.questions import Candidate
 
 
 def _check(candidate: Candidate, action: Action, topology: Topology) -> Check:
-    # Session affinity is tested, or distribution: the former needs the latter as a control.
+    # A flow tests session affinity or distribution; affinity needs distribution as a control.
     sticky = candidate.flow.service is not None and candidate.flow.service.session_affinity
     spread = candidate.flow.several_backends and not sticky
     counted = candidate.question is Question.DISTRIBUTE and not spread
@@ -39,7 +39,7 @@ def _check(candidate: Candidate, action: Action, topology: Topology) -> Check:
 
 
 def with_members(candidates: Sequence[tuple[Candidate, Action]], topology: Topology) -> Check:
-    """Return the check that candidates with the same id are members of; one alone is the check itself."""
+    """Return the check with these candidates as members; a single candidate is the check itself."""
     checks = [_check(candidate, action, topology) for candidate, action in candidates]
     first = checks[0]
     if len(checks) == 1:
@@ -64,7 +64,7 @@ def with_members(candidates: Sequence[tuple[Candidate, Action]], topology: Topol
 
 
 def _shared(action: Action) -> Action:
-    """Return what the actions of all members of a check have in common with this one."""
+    """Return what the actions of all members have in common with this one."""
     source, target = action.source, action.target
     return replace(
         action,
@@ -89,7 +89,7 @@ def _needs(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _to_hold_a_flow(os: OS) -> tuple[str, ...]:
-    """Return what an image needs to hold a connection, or a flow of datagrams."""
+    """Return the needs of a source that keeps a connection or a flow of datagrams open."""
     match os:
         case OS.LINUX:
             return ("bash",)
@@ -100,7 +100,6 @@ def _to_hold_a_flow(os: OS) -> tuple[str, ...]:
 
 
 def _of_family(proofs: Iterable[Control], candidate: Candidate) -> tuple[Control, ...]:
-    """Return the controls with Services in the check's family."""
     if candidate.family is None:
         return tuple(proofs)
     return tuple(

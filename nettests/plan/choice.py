@@ -1,7 +1,7 @@
-"""Which flows and checks a user chose: by patterns, or those that a former run left red. Pure.
+"""Which flows and checks a user chose: by patterns, or as failed in an earlier run. Pure.
 
-A pattern is a name with ``*`` and ``?`` as in a shell; ``!`` before it leaves out what it matches. ``registry`` chooses
-flows by it, ``session.blueprint`` the checks of a plan.
+A pattern is a name with ``*`` and ``?`` as in a shell; with ``!`` in front it excludes what it
+matches. ``registry`` uses it for flows, ``session.blueprint`` for the checks of a plan.
 """
 
 import re
@@ -17,13 +17,13 @@ from nettests.plan.selection import select
 
 EXCLUDED = "!"
 NEAR = 3
-"""Near misses that an error names."""
+"""How many near misses an error names."""
 
 
 def chosen_of(names: Iterable[str], patterns: Sequence[str], error: str) -> frozenset[str]:
-    """Return the names that a pattern matches and none with ``!`` does; without patterns, all.
+    """Return the names that a pattern and no ``!`` pattern matches; without patterns, all.
 
-    ``PlanError`` for a pattern that matches none, beginning with ``error``, with near misses; also if nothing is left.
+    ``PlanError``, beginning with ``error``, for a pattern without a match, and if nothing is left.
     """
     listed = sorted(names)
     kept = frozenset[str]() if any(not p.startswith(EXCLUDED) for p in patterns) else {*listed}
@@ -48,7 +48,7 @@ def _mended(pattern: str, names: Sequence[str]) -> str:
 
 
 def near(pattern: str, names: Sequence[str]) -> str:
-    """Return a hint with the names that are nearest to the letters of a pattern."""
+    """Return a hint with the names that are most similar to a pattern."""
     word = pattern.strip("!*")
     holding = [name for name in names if word and word in name][:NEAR]
     if holding:
@@ -59,9 +59,10 @@ def near(pattern: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Checks by patterns of their ids; ``again`` are those of a former run, ``run``, by id, with the members to repeat.
+    """Checks by patterns of their ids, and by the result of an earlier ``run``.
 
-    Of a check without members in it, all are repeated. ``seed`` is that of the former run, so that it had the same members.
+    ``again`` has the ids to repeat with the members, or none to repeat them all. With the earlier
+    run's ``seed``, checks have the same members.
     """
 
     patterns: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ class Choice:
     seed: int | None = None
 
     def require_flows(self, flows: Iterable[str]) -> None:
-        """Raise ``PlanError`` for a pattern that matches no check of any of these flows, before there is a plan."""
+        """Raise ``PlanError``, before planning, for a pattern that no check of ``flows`` matches."""
         listed = sorted(flows)
         for pattern in self.patterns:
             start = re.split(r"[*?[]", pattern.removeprefix(EXCLUDED))[0]
@@ -81,7 +82,7 @@ class Choice:
                 )
 
     def of(self, plan: Plan, facts: ClusterFacts) -> Plan:
-        """Return the chosen part of a plan with what it needs; ``PlanError`` where that is nothing."""
+        """Return the chosen part of a plan with what it needs; ``PlanError`` if that is nothing."""
         if not self.patterns and not self.run:
             return plan
         ids = [*(check.id for check in plan.checks), *(skip.id for skip in plan.skips)]

@@ -1,7 +1,7 @@
-"""Check classes: flows of class ``default`` are run by default, the others when a user enables their class. Pure.
+"""Check classes: flows of class ``default`` are run by default, others if enabled. Pure.
 
-The rule is the same on every cluster. Used by ``applies``; the option is parsed here for the command line and for
-pytest alike.
+The rule is the same on every cluster. Used by ``applies``; the option is parsed here for command
+line and pytest alike.
 """
 
 from collections.abc import Collection, Iterable
@@ -17,7 +17,7 @@ CHOICES = tuple(
 
 
 def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
-    """Read the values of ``--enable``, each a list with commas; ``PlanError`` names a wrong word."""
+    """Read the values of ``--enable``, comma-separated lists; ``PlanError`` for a wrong word."""
     words = [word.strip() for text in texts for word in text.split(",")]
     for word in words:
         if word not in CHOICES:

@@ -1,9 +1,9 @@
-"""Positive controls: what must work in the same window before a negative result is believed.
+"""Positive controls: what must work in the same window before a negative result counts.
 
-Used by ``checks``, the fifth stage of planning. A ``vantage`` control shows that this vantage reaches something by
-this protocol, on a path that is documented to work and shares as little as possible with the tested one; a ``target``
-control shows that the target answers another vantage. If a cluster offers no such vantage, the control is absent, and
-the judge leaves a negative result ``unknown``.
+Used by ``checks``, the fifth stage of planning. A ``vantage`` control shows that this vantage
+reaches something over the same protocol, on a path that is documented to work and shares as little
+as possible with the tested one; a ``target`` control shows that the target answers another vantage.
+Without such a vantage there is no control, and the judge leaves a negative result ``unknown``.
 """
 
 from collections.abc import Iterator
@@ -34,25 +34,25 @@ _OPENED = {"pod-proxy", "port-forward", "port-read"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    """What controls can use of a cluster: its node pools, and the facts about the outside."""
+    """What controls can use of a cluster: its node pools and facts."""
 
     node_pools: NodePools
     facts: ClusterFacts
 
     def may_stand_on(self, node: NodeFacts) -> bool:
-        """Whether a node vantage on ``node`` may serve as a control."""
+        """Whether a Pod in the host network of ``node`` may serve as a control."""
         if self.facts.pod_security.value not in {None, pod_security.PRIVILEGED}:
             return False
         takes = self.facts.privileged.value is not False and node.host_process.value is True
         return node.os is OS.LINUX or takes
 
     def may_ping(self, node: NodeFacts) -> bool:
-        """Whether a pod on ``node`` may send echo requests: on Linux that takes NET_RAW."""
+        """Whether a Pod on ``node`` may send echo requests: on Linux that needs NET_RAW."""
         return node.os is OS.WINDOWS or self.facts.pod_security.value != pod_security.RESTRICTED
 
 
 def controls(topology: Topology, action: Action, backends: NodePool | None) -> tuple[Control, ...]:
-    """Return the positive controls of ``action``; ``backends`` is the node pool that a distribution meets."""
+    """Return the positive controls of ``action``; ``backends`` are those of a distribution."""
     action = _at_once(action)
     if not action.question.has_path:
         return (*_without_a_path(action), *_requested_otherwise(topology, action))
@@ -64,13 +64,13 @@ def controls(topology: Topology, action: Action, backends: NodePool | None) -> t
 
 
 def _at_once(action: Action) -> Action:
-    """Return the plain form of an action for use as a control, which changes nothing and waits for nothing."""
+    """Return the plain form of an action for a control: it changes nothing and does not wait."""
     match action.question:
         case Question.CHURN | Question.IDLE | Question.LOSS | Question.FLOWS | Question.SCALE:
             return replace(action, question=Question.REACH, connections=1)
         case Question.WITNESS | Question.DURING:
             return replace(action, question=Question.REACH)
-        case Question.PATH_MTU:  # beside large packets, small ones on the same path
+        case Question.PATH_MTU:  # small packets on the same path
             return replace(action, question=Question.REACH, size=action.size or EVERY_PATH)
         case Question.REACH | Question.PING | Question.RESOLVE | Question.DISTRIBUTE:
             return action
@@ -83,7 +83,7 @@ def _at_once(action: Action) -> Action:
 
 
 def _without_a_path(action: Action) -> Iterator[Control]:
-    """Yield the case's own counter-case: the same object without the tested field is accepted."""
+    """Yield the counter-case, which must be accepted: the object without the tested field."""
     if action.case is not None and action.case.counter:
         then = action.case.then
         again = then if then and then.how in _OPENED else None
@@ -94,7 +94,7 @@ def _without_a_path(action: Action) -> Iterator[Control]:
 
 
 def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control]:
-    """Yield a control: the server that the Pod's hook calls also answers another Pod on that node."""
+    """Yield a control: the server that the Pod's hook calls answers another Pod on that node."""
     if action.question is Question.START and action.target.pod:
         here, there = (
             topology.facts.node(action.source.node or ""),
@@ -110,9 +110,9 @@ def _requested_otherwise(topology: Topology, action: Action) -> Iterator[Control
 
 
 def _of_own_servers(topology: Topology, action: Action) -> Action | None:
-    """Return the control for a Pod that queries the node's own name servers for a name of the cluster: they answer it at all.
+    """Return the control for a cluster name queried at the node's name servers: they answer at all.
 
-    Without a known external name, a name that does not exist is queried: NXDOMAIN is an answer (``parse.read``).
+    Without an external name, a nonexistent name is queried: NXDOMAIN is an answer (``parse.read``).
     """
     of_own_servers = action.question is Question.RESOLVE and action.source.dns_policy == "Default"
     if not of_own_servers or action.target.descriptor.naming is not Naming.CLUSTER:
@@ -149,15 +149,15 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
 
 
 def _beside(question: Question) -> Question:
-    """Return the control that shows that a vantage reaches something: by echoes if the check sends echoes, else by a connection."""
+    """Return the question of a vantage control: echoes beside echoes, else a connection."""
     return Question.PING if question is Question.PING else Question.REACH
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:
-    """Return a server pod other than the target, for the source to reach by address.
+    """Return a server Pod other than the target, for the source to reach by address.
 
-    For a pod the pod on its own node, or one elsewhere if that is the target; for a node only its own pods,
-    because reaching others is not documented on every network.
+    For a Pod, the one on its own node, or one elsewhere if that is the target; for a node, only its
+    own Pods, because reaching others is not documented on every network.
     """
     here = topology.facts.node(action.source.node or "")
     probed = {action.target.pod, *action.target.backends}
@@ -170,7 +170,7 @@ def _other_pod(topology: Topology, action: Action) -> Target | None:
 
 
 def _ordinary(topology: Topology, action: Action) -> Target | None:
-    """Return an ordinary Service of another pod, which shows that this node serves Services."""
+    """Return an ordinary Service of another Pod, which shows that this node serves Services."""
     other = _other_pod(topology, action)
     node = topology.facts.node(other.node or "") if other else None
     if node is None or other is None or other.pod != server(node):
@@ -193,7 +193,7 @@ def _backing(topology: Topology, action: Action) -> NodeFacts | None:
 
 
 def _other_node_port(topology: Topology, action: Action) -> Target | None:
-    """Return another node's NodePort, or the external target, for the outside to reach."""
+    """Return another node's NodePort, or the external target, for an external vantage."""
     for node in topology.node_pools.nodes:
         if node.name != action.target.node and server(node) not in action.target.backends:
             return targets.node_port(node, node)
@@ -213,7 +213,7 @@ def _target(topology: Topology, action: Action) -> Action | None:
 
 
 def _past_empty_node(topology: Topology, action: Action) -> Action | None:
-    """Return the same Service at its backend's node, where a node without Pods may forward no NodePort to anybody."""
+    """Return the Service at its backend's node, as a node without Pods may forward no NodePort."""
     backing = _backing(topology, action)
     empty = action.target.node in {node.name for node in topology.node_pools.empty}
     if backing is None or not empty or action.target.descriptor.owner is not Owner.NODE_PORT:
@@ -222,7 +222,7 @@ def _past_empty_node(topology: Topology, action: Action) -> Action | None:
 
 
 def _of_kind(topology: Topology, action: Action) -> Action | None:
-    """Return the control that shows targets of this kind, unless their Service's settings call for another."""
+    """Return the control for targets of this kind, unless Service settings need another one."""
     target = action.target
     match target.descriptor.shown_by:
         case ShownBy.NOTHING:
@@ -230,20 +230,20 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
         case ShownBy.FULL_NAME if action.question is Question.RESOLVE:
             return replace(action, target=targets.fully_qualified(target))
         case ShownBy.KUBERNETES_NAME if target.name_form != KUBERNETES_FQDN:
-            # The result means something only if the same resolver answers for an existing name.
+            # The result counts only if the same resolver answers for an existing name.
             return replace(action, target=targets.kubernetes())
         case ShownBy.SERVICE_PORT if action.question is Question.PING:
-            # It may answer no echo: its port shows to the same source that the Service exists.
+            # A Service may answer no echo: its port shows to the same source that it exists.
             return replace(action, question=Question.REACH, protocol=Protocol.TCP)
         case _ if action.size is not None:
             return replace(action, size=None)  # the same path, by packets of any network's size
         case ShownBy.POD_PORT:
-            # The test is whether it refuses everybody: its owner answers the same source elsewhere.
+            # The port must refuse all clients: its Pod answers the same source at another port.
             return replace(action, target=replace(target, kind=TargetKind.POD_IP))
         case ShownBy.NODE_LISTENER:
             return replace(action, target=replace(target, kind=TargetKind.NODE_IP))
         case ShownBy.POD_ITSELF:
-            # The test is whether the node's address leads to the pod: the pod answers at its own address.
+            # The node's address must lead to the Pod: the Pod answers at its own address.
             at_own_address = replace(action, target=replace(target, kind=TargetKind.POD_IP))
             return next(_from_elsewhere(topology, at_own_address), None)
         case ShownBy.OTHER_NODE:
@@ -261,7 +261,7 @@ def _of_kind(topology: Topology, action: Action) -> Action | None:
 
 
 def _without_search_list(action: Action) -> Action:
-    """Return the action with a fully qualified name, if it dials a name: the target has no part in search lists."""
+    """Return the action with an absolute name, if any: search lists belong to the source."""
     target = action.target
     if action.question is Question.RESOLVE or target.name_form is None:
         return action
@@ -273,8 +273,8 @@ def _without_search_list(action: Action) -> Action:
 def _of_settings(topology: Topology, action: Action) -> Action | None:
     """Return the control that a Service's settings need, if the ordinary one cannot work.
 
-    A Service without endpoints never answers: the ordinary Service of the same kind, probed from the same place,
-    shows that Services are served there. A Service for one node's clients answers through that node.
+    A Service without endpoints never answers: an ordinary one of the same kind shows to the same
+    source that Services are served. A Service for one node's clients answers through that node.
     """
     settings, target = action.target.settings, action.target
     if settings is None:
@@ -289,18 +289,18 @@ def _of_settings(topology: Topology, action: Action) -> Action | None:
         )
         return replace(action, target=served)
     if settings.source_ranges:
-        # It admits nobody: an address without source ranges shows that its backend answers.
+        # No client is admitted: the ClusterIP, without source ranges, shows the backend.
         return replace(action, target=replace(target, kind=TargetKind.SERVICE_CLUSTERIP))
     backing = _backing(topology, action)
     if backing is None:
         return None
     if settings.by_hand is ByHand.TERMINATING:
-        # The slice alone marks it so: the backend answers behind an ordinary Service.
+        # Only the slice says so: the backend answers through an ordinary Service.
         return replace(action, target=targets.of_service(TargetKind.SERVICE_CLUSTERIP, backing))
     if target.descriptor.location is Location.HEALTH_CHECK_PORT:
         through = targets.node_port(backing, backing, settings, target.kind)
         return replace(action, target=through) if backing.name != target.node else None
-    if settings.external_local and target.kind is TargetKind.NODEPORT:  # not that of loopback
+    if settings.external_local and target.kind is TargetKind.NODEPORT:  # not a NodePort at loopback
         elsewhere = backing.name != target.node
         through = targets.node_port(backing, backing, settings)
         return replace(action, target=through) if elsewhere else None
@@ -310,13 +310,13 @@ def _of_settings(topology: Topology, action: Action) -> Action | None:
 
 
 def _from_elsewhere(topology: Topology, action: Action) -> Iterator[Action]:
-    """Yield the same action from other pods, Linux first; external pings from Linux only."""
+    """Yield the same action from other Pods, Linux first; external pings from Linux only."""
     outside_ping = (
         action.question is Question.PING
         and action.target.descriptor.location is Location.EXTERNAL_ADDRESS
     )
     if action.resolver is Resolver.RESOLVE_DNSNAME:
-        action = replace(action, resolver=Resolver.NSLOOKUP)  # the others may not have it
+        action = replace(action, resolver=Resolver.NSLOOKUP)  # Linux does not have it
     for node in topology.node_pools.nodes:
         source = pod_vantage(node)
         silent = action.question is Question.PING and not topology.may_ping(node)

@@ -1,7 +1,7 @@
-"""``flow`` declares a flow on the test that asserts it: no flow without a test, and its docstring is the claim.
+"""``flow`` declares a flow on the test that asserts it; the test's docstring is the claim.
 
-Used by suites. A test needs no body: it then waits for the verdict and asserts it. Knows nothing of pytest except
-that it passes a test the fixtures that it names.
+Used by suites. A test needs no body: it waits for the verdict and asserts it. Knows nothing of
+pytest except that it passes fixtures by parameter names.
 """
 
 import functools
@@ -22,13 +22,13 @@ _SIGNATURE = "__signature__"
 _ASKED = inspect.Signature(
     [inspect.Parameter("verdict", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Judgement)]
 )
-"""The argument that pytest passes to a test that names none."""
+"""The signature of a test that names no fixture: pytest passes it the verdict."""
 
 
 def _on_a_test(
     declaration: Callable[Fields, Declaration],
 ) -> Callable[Fields, Callable[[Test], Test]]:
-    """Return a decorator with the parameters of ``declaration``: only that lists the fields."""
+    """Return a decorator with the parameters of ``declaration``, which alone lists the fields."""
 
     @functools.wraps(declaration, assigned=(), updated=())
     def flow(*args: Fields.args, **named: Fields.kwargs) -> Callable[[Test], Test]:

@@ -1,7 +1,7 @@
 """A flow as a suite declares it, with its matrix and its claim.
 
-``declare`` ties a flow to the test that asserts it. Positive controls are not declared: they follow from vantage,
-target and question (``controls``), so no suite can forget them.
+``declare`` ties a flow to the test that asserts it. Positive controls are not declared:
+``controls`` derives them from vantage, target and question, so no suite can forget them.
 """
 
 import re
@@ -28,34 +28,34 @@ from nettests.model.words import (
 
 
 class Matrix(StrEnum):
-    """How a flow is crossed with the cluster's node pools and placements; ``Members`` says with which of their nodes."""
+    """How a flow is crossed with node pools and placements; ``Members`` selects nodes of pools."""
 
     PAIRS = "pairs"
     """Every node pool to every node pool: the source's own node and another node."""
     OWN_NODE = "own-node"
-    """Every node pool to its own node's address, by backends on that node and elsewhere."""
+    """Every node pool to its own node's address, with backends on that node and elsewhere."""
     OTHER_NODES = "other-nodes"
-    """Every node pool to other nodes' addresses, by backends on that node and elsewhere."""
+    """Every node pool to other nodes' addresses, with backends on that node and elsewhere."""
     POOLS = "pools"
     """Every node pool to all servers of every node pool."""
     POOLS_AT_NODES = "pools-at-nodes"
     """The same at the addresses of the nodes of the target's pool."""
     OWN_POOL = "own-pool"
-    """Every node pool to the Service before its first node."""
+    """Every node pool to the Service in front of its first node."""
     ANOTHER = "another"
-    """Every node pool alone, beside a node that is not its own."""
+    """Every node pool alone, with another node as a target."""
     SOURCES = "sources"
     """Every node pool to one target outside the cluster."""
     WINDOWS_SOURCES = "windows-sources"
-    """Every Windows node pool to it: for what is up to the plugin on Linux."""
+    """Every Windows node pool to it: where Linux depends on the plugin."""
     NEAREST = "nearest"
-    """Every node pool to a target on its own node: for questions that do not depend on the target's."""
+    """Every node pool to a target on its own node: where the target's node does not matter."""
     EMPTY_NODES = "empty-nodes"
-    """Every node pool to the addresses of Windows nodes that hold no Pod of their network, by backends elsewhere."""
+    """Every node pool to the addresses of Windows nodes without Pods of the pod network."""
     NODES = "nodes"
-    """From outside to every node pool's node address, by backends on that node and elsewhere."""
+    """From outside to every node pool's node address, with backends on that node and elsewhere."""
     FROM_OUTSIDE = "from-outside"
-    """From outside to what stands on every node pool's node."""
+    """From outside to a target on every node pool's nodes."""
     ELSEWHERE = "elsewhere"
     """Every node pool to every node pool, on another node."""
     NO_ENDPOINTS = "no-endpoints"
@@ -65,31 +65,31 @@ class Matrix(StrEnum):
     MANY_BACKENDS = "many-backends"
     """Every node pool to one Service with many backends, as many as the flow says."""
     EACH = "each"
-    """Every node pool alone: for questions about a node, or a Pod made on it."""
+    """Every node pool alone: for questions about a node, or a Pod created on it."""
     EACH_WINDOWS = "each-windows"
-    """Every Windows node pool alone: for questions that Linux nodes do not raise."""
+    """Every Windows node pool alone: for questions that do not concern Linux nodes."""
 
 
 class Members(StrEnum):
-    """Which nodes of the node pools that a matrix crosses are members of a check."""
+    """Which nodes of the node pools become members of a check."""
 
     EACH_NODE = "each-node"
-    """Each is a source and a target."""
+    """Each node is a source and a target."""
     EACH_PAIR = "each-pair"
-    """Each ordered pair of a source and a target; of a large cluster so many as ``plan.peers`` says."""
+    """Each ordered pair of nodes; in a large cluster, the pairs that ``plan.peers`` samples."""
     EACH_PAIR_ONCE = "each-pair-once"
-    """The same, in one direction: for what comes back over the path that it took."""
+    """The same in one direction: for paths that carry answers back as well."""
     ONE = "one"
-    """One of each node pool: for what kubelet, scheduler and runtime do, which no path and no setting of a node decides."""
+    """One node of each pool: for what kubelet, scheduler and runtime do, on any node alike."""
     FEW = "few"
-    """Two of each node pool: for what is not a node's own and takes a Service, or a Pod, of its own."""
+    """Two nodes of each pool: for what is not node-specific and needs its own Service or Pod."""
 
 
 class Backing(StrEnum):
     """Where the backends of a NodePort are, relative to the node that owns the address."""
 
     ANYWHERE = "anywhere"
-    """On that node, and in other cells on a node of every node pool elsewhere."""
+    """On that node, and, in other cells, on a node of every node pool elsewhere."""
     LOCAL = "local"
     """On that node only."""
     ELSEWHERE = "elsewhere"
@@ -100,10 +100,10 @@ class Backing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameForm:
-    """A name that resolvers are queried for: ``template`` as in ``Target.name_form``.
+    """A name that resolvers look up: ``template`` as in ``Target.name_form``.
 
-    ``label`` distinguishes the forms of one flow in check ids (``svc.ns``); empty when there is one.
-    ``resolvers`` look up the name without connecting; ``REACH`` flows resolve theirs through the system's resolver.
+    ``label`` distinguishes a flow's forms in check ids (``svc.ns``); empty if there is one.
+    ``resolvers`` look up the name without connecting; ``REACH`` flows use the system's resolver.
     """
 
     template: str
@@ -113,27 +113,25 @@ class NameForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """A suite's declaration of a flow: from which kind of vantage to which kind of target, with which result.
+    """A suite's declaration of a flow: which kind of vantage, which kind of target, which result.
 
-    These fields are the only list of ``flow``'s arguments: those without a default are required, the others refine
-    the flow.
+    These fields are the arguments of ``flow``; those without a default are required.
 
     The claimed outcome is that of a flow that works (``connected``, ``replied``, ``resolved``)
     unless ``outcome`` names another one. ``cases`` are the tested cases of a flow without a path.
     ``facts`` are the documented facts that the flow exercises, by their ids in the catalogue.
-    ``source_seen`` and ``distribution`` are asserted when given.
-    ``service`` are the settings of the Service in question, ``backing`` the place of a NodePort's backends.
-    ``pause`` is how many seconds pass between the connections of a ``DISTRIBUTE`` question.
-    ``required`` makes a run count as not judged if every check of the flow was skipped.
-    ``check_class`` says whether the flow is run by default, or only when its class is enabled.
-    ``dns_policy`` is the ``dnsPolicy`` of the source Pods if it is not the usual one.
-    ``backends`` is how many pods are behind the Service of ``Matrix.MANY_BACKENDS``.
-    ``each_family`` probes the same in every IP family of the cluster, not only in its first one.
-    ``dual_stack`` limits the flow to clusters of two families.
-    ``beyond_mtu`` is by how many bytes echo requests that must not be split exceed the pods' MTU.
-    ``alike`` names the flow whose documented limitations hold for this one, too: it does the same in another way.
-    ``members`` says which nodes are members of its checks; ``Matrix.CLUSTER`` has none.
-    ``payload`` is how many bytes are exchanged over TCP, either way; over UDP it is what one packet of the pods' MTU holds.
+    ``source_seen`` and ``distribution`` are asserted if given. ``service`` has the settings of the
+    tested Service, ``backing`` the place of a NodePort's backends. ``pause`` is the number of
+    seconds between the connections of a ``DISTRIBUTE`` question. ``required`` makes a run count as
+    not judged if all checks of the flow are skipped. ``check_class`` says whether the flow always
+    runs or only if its class is enabled. ``dns_policy`` is the ``dnsPolicy`` of the source Pods if
+    it is not the default. ``backends`` is the number of Pods behind the Service of
+    ``Matrix.MANY_BACKENDS``. ``each_family`` tests every IP family of the cluster, not only the
+    first one. ``dual_stack`` limits the flow to clusters with two families. ``beyond_mtu`` is by
+    how many bytes unfragmented echo requests exceed the Pods' MTU. ``alike`` names a flow whose
+    documented limitations apply to this one, too. ``members`` selects the nodes of its checks;
+    ``Matrix.CLUSTER`` has none. ``payload`` is the number of bytes exchanged over TCP, in either
+    direction; over UDP it is what fits into a packet of the Pods' MTU.
     """
 
     name: str = field(kw_only=False)
@@ -195,7 +193,7 @@ class Flow(Declaration):
 
     claim: str
     suite: str = ""
-    """The topic of the suite that declares it: reports group flows by it."""
+    """The topic of the suite: reports group flows by it."""
 
     def __post_init__(self) -> None:
         Declaration.__post_init__(self)
@@ -207,7 +205,7 @@ class Flow(Declaration):
 
     @property
     def classes(self) -> tuple[CheckClass, ...]:
-        """All classes that have to be enabled: a disruptive flow, or a captured one, may also be exposed."""
+        """All classes that must be enabled: disruptive and packet flows may also be exposed."""
         balanced = self.service is not None and self.service.type == LOAD_BALANCER
         if balanced and self.check_class in {CheckClass.DISRUPTIVE, CheckClass.PACKETS}:
             return (self.check_class, CheckClass.EXPOSED)
@@ -215,19 +213,19 @@ class Flow(Declaration):
 
     @property
     def owns_services(self) -> bool:
-        """Whether each of its targets takes a Service with its own settings, or a load balancer."""
+        """Whether each target needs a Service of its own, or a load balancer."""
         settings = self.service
         return settings is not None and not (settings.no_endpoints or settings.external_name)
 
     @property
     def is_process(self) -> bool:
-        """Whether each of its attempts starts a program on a node: then a run makes no more of them than it needs."""
+        """Whether each attempt starts a program on a node: a run then makes as few as it needs."""
         from_node = self.source is VantageKind.NODE and self.question is Question.REACH
         return from_node or self.question is Question.PING
 
     @property
     def several_backends(self) -> bool:
-        """Whether the flow claims that connections are spread, so that it needs no affinity."""
+        """Whether the flow claims that connections are spread over several backends."""
         return self.distribution is Distribution.SEVERAL_BACKENDS
 
     def skipped(self, check_id: str, reason: str) -> Skip:
@@ -239,7 +237,7 @@ class Flow(Declaration):
     def expected(
         self, protocol: Protocol, question: Question, case: Case | None = None
     ) -> Expected:
-        """Return what this flow claims for ``protocol`` of ``question``, and for ``case`` if there is one."""
+        """Return what this flow claims for a protocol and question, and for ``case`` if given."""
         stated = (case and case.outcome) or self.outcome
         claimed = Expected(outcome=stated or _works(question, protocol))
         if not question.has_path or question is Question.RESOLVE:
@@ -248,7 +246,7 @@ class Flow(Declaration):
 
 
 def _works(question: Question, protocol: Protocol) -> Outcome:
-    """Return the default claim for a question, unless flow or case claim something else."""
+    """Return the default claim for a question."""
     match question:
         case Question.REACH | Question.PING | Question.DISTRIBUTE | Question.IDLE | Question.CHURN:
             return _answers(protocol)
@@ -269,7 +267,6 @@ def _works(question: Question, protocol: Protocol) -> Outcome:
 
 
 def _answers(protocol: Protocol) -> Outcome:
-    """Return the outcome of an answer: a connection, if the protocol has any."""
     match protocol:
         case Protocol.TCP:
             return Outcome.CONNECTED

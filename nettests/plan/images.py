@@ -1,7 +1,7 @@
 """The image that each node needs, its registry, and the Windows builds in its manifest list. Pure.
 
-Used by discovery (a node that no image supports is left out), by ``probes`` (the image of each Pod) and by ``nettests
-images`` (what to mirror). No registry is contacted: what an agnhost tag contains is documented.
+Used by discovery (a node without a usable image is left out), ``probes`` and ``nettests images``
+(what to mirror). No registry is contacted: the content of agnhost tags is documented.
 """
 
 import json
@@ -16,17 +16,17 @@ from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, Question
 
 SINCE = {17763: (2, 0), 20348: (2, 33), 26100: (2, 62)}
-"""The first agnhost release for each Windows build. Sources: kubernetes/k8s.io #2642 (2022), kubernetes/kubernetes
-#136727 and kubernetes/k8s.io #9057 (2025); builds of the Semi-Annual Channel were taken out (#112924)."""
+"""The first agnhost release per Windows build (kubernetes/k8s.io #2642, kubernetes/kubernetes
+#136727, kubernetes/k8s.io #9057); Semi-Annual Channel builds were removed (#112924)."""
 RUNS_IMAGES_OF = {25398: 20348}
-"""Builds without their own images, which run those of another build (Microsoft, Portability for containers)."""
+"""Builds that run another build's images (Microsoft, Portability for containers)."""
 
 # registry.k8s.io/e2e-test-images/agnhost:2.63.0, mirror:5000/agnhost:2.52
 _AGNHOST = re.compile(r"(?:.*/)?agnhost:(\d+)\.(\d+)(?:\.\d+)?(?:@.*)?")
 
 
 def probe_image(images: Images, os: OS, build: WindowsBuild | None) -> str:
-    """Return the probe image for a node: the most specific one that is configured, else the default."""
+    """Return the probe image for a node: the most specific configured one, else the default."""
     keys = [f"{os.value}-{build.build}"] if build else []
     named = next(
         (images.by_system[key] for key in (*keys, os.value) if key in images.by_system), ""
@@ -44,12 +44,12 @@ def mirrored(reference: str, registry: str | None) -> str:
 
 
 def capture_image(images: Images) -> str:
-    """Return the image that captures on Linux nodes."""
+    """Return the image that captures packets on Linux nodes."""
     return images.capture or mirrored(CAPTURE, images.registry)
 
 
 def tagged_images(images: Images) -> tuple[str, ...]:
-    """Return the images of probes and captures that are not named by digest."""
+    """Return the images of probes and captures that are named by tag, not by digest."""
     by_default = set(OS) - images.by_system.keys()
     probe = images.probe or mirrored(AGNHOST, images.registry)
     used = (*((probe,) if by_default else ()), *images.by_system.values(), capture_image(images))
@@ -57,7 +57,7 @@ def tagged_images(images: Images) -> tuple[str, ...]:
 
 
 def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
-    """Return why ``image`` cannot run on a node, or nothing; other images than agnhost are not checked."""
+    """Return why ``image`` cannot run on a node, or nothing; only agnhost images are checked."""
     match = _AGNHOST.fullmatch(image)
     if os is not OS.WINDOWS or build is None or match is None:
         return ""
@@ -73,7 +73,7 @@ def why_not_served(image: str, os: OS, build: WindowsBuild | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededImage:
-    """An image that a run pulls, the image that it is a copy of, and the nodes that pull it."""
+    """An image that a run pulls, its upstream image, and the nodes that pull it."""
 
     image: str
     origin: str
@@ -111,7 +111,7 @@ class _Use:
 
 
 def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
-    """Yield which nodes pull which image: for probes, and for Pods of single checks by their cases."""
+    """Yield which nodes pull which image: for probes, captures, and Pods of cases."""
     for node in (facts.node(pod.node) for pod in plan.pods):
         yield _probe_use(images, node, "probes")
     for check in plan.each:
@@ -127,7 +127,7 @@ def _uses(plan: Plan, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
 
 
 def _capturing(check: Check, facts: ClusterFacts, images: Images) -> Iterator[_Use]:
-    """Yield the nodes that capture for a check; on Windows nodes the probes' image captures."""
+    """Yield the nodes that capture for a check; Windows nodes use the probes' image."""
     for node in map(facts.node, check.action.captured_on):
         if node.os is OS.WINDOWS:
             yield _probe_use(images, node, check.flow)

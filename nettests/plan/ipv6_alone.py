@@ -1,4 +1,4 @@
-"""Clusters that have only IPv6, which Windows nodes do not support: no Pods of a run stand there. Pure."""
+"""IPv6-only clusters, where Windows nodes are not supported and get no Pods of a run. Pure."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ def ipv6_alone(facts: ClusterFacts) -> bool:
 
 
 def of_use(node_pools: NodePools, facts: ClusterFacts) -> NodePools:
-    """Return the node pools on which Pods run: only Linux ones in an IPv6-only cluster."""
+    """Return the node pools that get Pods: only Linux ones in an IPv6-only cluster."""
     if not ipv6_alone(facts):
         return node_pools
     return replace(
@@ -25,14 +25,14 @@ def of_use(node_pools: NodePools, facts: ClusterFacts) -> NodePools:
 
 
 def why_not_on_windows(action: Action, facts: ClusterFacts) -> str:
-    """Return why an action that involves a Windows node cannot be run in this cluster, or nothing."""
+    """Return why an action that involves a Windows node cannot run in this cluster, or nothing."""
     if not ipv6_alone(facts) or not _needs_windows(action, facts):
         return ""
     return f"the cluster has IPv6 alone, which is documented as unsupported on Windows ({SOURCE})"
 
 
 def _needs_windows(action: Action, facts: ClusterFacts) -> bool:
-    """Whether a Pod has to run on a Windows node, as source, target or backend; a dry run needs none."""
+    """Whether a Windows node must run a source, target or backend Pod; dry runs need none."""
     source, target = action.source, action.target
     if source.kind is VantageKind.API and action.question is not Question.START:
         return False

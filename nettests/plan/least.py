@@ -1,7 +1,7 @@
-"""Least privilege: security contexts of a run's Pods beyond what the Pod Security level demands. Pure.
+"""Least privilege: security contexts beyond what the Pod Security level demands. Pure.
 
-``probes`` applies it to each Pod before ``pod_security`` makes it fit its namespace. A check's own Pod that states
-users or privileges, or runs another image than the probes', is what the check tests: nothing of it is changed.
+``probes`` applies it to each Pod before ``pod_security`` fits it to its namespace. A Pod that sets
+users or privileges itself, or runs another image, is not changed: its check tests that.
 """
 
 from collections.abc import Iterator
@@ -17,16 +17,17 @@ Json = dict[str, Any]
 PING = "ping"
 ALL = ("ALL",)
 ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
-"""The capabilities that container runtimes grant by default, without NET_RAW. Dropping all and adding NET_RAW back is
-forbidden by level ``baseline``, and would grant it where a runtime does not."""
+"""The capabilities that container runtimes grant by default, except NET_RAW. Dropping all and
+adding NET_RAW is forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
 def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
     """Return a Pod's spec with no more privileges than it uses.
 
-    On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it: other users cannot use it.
-    On Windows only a Pod that writes files stays an administrator of its container: the folders of volumes and of
-    termination messages let only administrators write (kubernetes/kubernetes 131341, kubernetes-sigs/windows-testing 35).
+    On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it. On Windows
+    only a Pod that writes files stays a container administrator: folders of volumes and of
+    termination messages demand it (kubernetes/kubernetes 131341, kubernetes-sigs/windows-testing
+    35).
     """
     containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
     if any("securityContext" in holder for holder in (spec, *containers)):
@@ -55,12 +56,12 @@ def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
 
 
 def _writes(container: Json) -> bool:
-    """Whether agnhost's program for files creates one: ``mounttest --new_file_0644=…``."""
+    """Whether agnhost's ``mounttest`` creates a file: ``mounttest --new_file_0644=…``."""
     return any(str(word).startswith("--new_file") for word in container.get("args") or ())
 
 
 def pinging_pods(plan: Plan) -> frozenset[str]:
-    """Return the Pods that send echo requests, for checks or beside them."""
+    """Return the Pods that send echo requests for checks or controls."""
     return frozenset(action.source.probe for action in _pings(plan) if action.source.kind.has_pod)
 
 

@@ -1,8 +1,8 @@
 """The cells of a flow's matrix: which sources meet which targets, and where.
 
-Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols; ``peers`` says which
-nodes of two node pools meet. A pair that this cluster cannot offer (such as another node in a node pool of one) is a
-gap with its reason.
+Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols;
+``peers`` pairs the nodes of two node pools. A pair that this cluster cannot offer (such as another
+node in a node pool of one) is a gap with its reason.
 """
 
 from collections import Counter
@@ -20,8 +20,8 @@ from nettests.plan.flow import Backing, Flow, Matrix, Members
 from nettests.plan.node_pools import NodePool, NodePools
 
 OWN_SERVICES = 16
-"""The most nodes of a node pool that have a Service of one flow's own: each takes rules, and without DSR 64 ports, on every
-Windows node."""
+"""The most nodes of a pool that have their own Service for one flow: each Service costs rules, and
+without DSR 64 ports, on every Windows node."""
 
 
 def cells(flow: Flow, node_pools: NodePools) -> tuple[Cell | Gap, ...]:
@@ -50,7 +50,7 @@ def _turn(flow: Flow, *pools: NodePool) -> int:
 
 
 def _own(flow: Flow, pool: NodePool) -> Sequence[NodeFacts]:
-    """Return the nodes of a pool that are tested at themselves: all, unless each would take a Service of its own."""
+    """Return the nodes of a pool to test alone: all, or fewer if each needs its own Service."""
     match flow.members:
         case Members.ONE:
             return pool.members[:1]
@@ -61,7 +61,7 @@ def _own(flow: Flow, pool: NodePool) -> Sequence[NodeFacts]:
 
 
 def _targets(flow: Flow, pool: NodePool) -> Sequence[NodeFacts]:
-    """Return the nodes of a pool that others reach: all, or a few if each takes a Service of the flow's own."""
+    """Return the nodes of a pool that are targets: all, or a few if each needs its own Service."""
     return pool.few if flow.owns_services else pool.members
 
 
@@ -148,8 +148,8 @@ def _nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def _empty_nodes(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield every node to the nodes without Pods; all use the pool whose Pods are light for backends."""
-    no_windows = OS.WINDOWS.value in dict(node_pools.absent)  # which is the reason by itself
+    """Yield a cell from every node to each node without Pods, with a small Pod as the backend."""
+    no_windows = OS.WINDOWS.value in dict(node_pools.absent)  # that is reported as the reason
     if not node_pools.empty and not no_windows:
         words = "no Windows node is known to be cordoned and without Pods of its network"
         yield Gap(path=OS.WINDOWS.value, reason=words)
@@ -164,7 +164,7 @@ def _empty_nodes(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 _ELSEWHERE = frozenset({Backing.ANYWHERE, Backing.ELSEWHERE})
-"""Backings that meet other node pools."""
+"""Backings with backends in other node pools."""
 
 
 def _backed(
@@ -173,9 +173,9 @@ def _backed(
     pairs: Sequence[tuple[NodeFacts | None, NodeFacts]],
     placement: Placement,
 ) -> Iterator[Cell]:
-    """Yield a cell for each pair and each backend: on the owner of the address, and on a node of each node pool elsewhere.
+    """Yield a cell for each pair and backend: on the address's owner, and on each pool elsewhere.
 
-    Where an attempt takes a process, the backends are dealt out to the pairs instead: each node and each backend occurs.
+    If an attempt starts a process, pairs and backends are combined so that each of them occurs.
     """
     backends = [list(_backends(flow, node_pools, owner)) for _, owner in pairs]
     many = max(map(len, backends), default=0)
@@ -190,7 +190,7 @@ def _backed(
 
 
 def _backends(flow: Flow, node_pools: NodePools, owner: NodeFacts) -> Iterator[NodeFacts | None]:
-    """Yield the nodes that run the backend of a NodePort at ``owner``: in the same order for all nodes of a pool."""
+    """Yield the nodes that back a NodePort at ``owner``, in the same order for all owners."""
     if flow.backing is Backing.NOWHERE:
         yield None
     if flow.backing in {Backing.ANYWHERE, Backing.LOCAL}:
@@ -232,7 +232,7 @@ def _pools(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def _pools_at_nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield cells in which each node of both node pools is an end: as client, or as owner of the address."""
+    """Yield cells in which each node of both pools is a client or the owner of the address."""
     for source in node_pools.pools:
         for target in node_pools.met_by(source):
             clients, owners = (_clients(flow, node_pools, pool) for pool in (source, target))
@@ -249,7 +249,7 @@ def _pools_at_nodes(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def _clients(flow: Flow, node_pools: NodePools, pool: NodePool) -> Sequence[NodeFacts]:
-    """Return the nodes that dial a Service; of a large node pool some watch one that changes, others in every run."""
+    """Return the nodes that dial a Service, or a sample of them if it changes."""
     if flow.question.changes_services:
         return peers.watchers(pool.members, node_pools.seed)
     return pool.members
@@ -271,7 +271,7 @@ def _own_pool(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 
 
 def _another(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
-    """Yield each node with another node, Linux first, whose Pod and Service it reaches."""
+    """Yield each node with another one, Linux preferred, whose Pod and Service it reaches."""
     for pool in node_pools.pools:
         for node in peers.watchers(pool.members, node_pools.seed):
             other = next((other for other in node_pools.nodes if other is not node), None)
@@ -284,7 +284,7 @@ def _another(_flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
 def _nodes_alone(
     placement: Placement, *, targets: bool = False, only: OS | None = None
 ) -> Callable[[Flow, NodePools], Iterator[Cell | Gap]]:
-    """Return the rule of a matrix of single nodes, of one system if told, which may be their own targets."""
+    """Return the rule of a matrix of single nodes, ``only`` of one OS, as ``targets`` or not."""
 
     def rule(flow: Flow, node_pools: NodePools) -> Iterator[Cell | Gap]:
         for pool in node_pools.pools:

@@ -1,6 +1,6 @@
 """The Pods and Services that a set of checks needs.
 
-Sixth stage of planning, when all checks and their controls are known. Only names and places; ``probes`` writes the
+Sixth stage of planning, after all checks and controls. Names and nodes only; ``probes`` creates the
 objects.
 """
 
@@ -28,16 +28,16 @@ from nettests.plan.targets import SEVERAL, SINGLE
 
 POD_POLICIES = ("Default", "None")
 NODE_POLICY = "ClusterFirstWithHostNet"
-"""The values of ``dnsPolicy`` that need separate pods besides the usual ones."""
+"""The values of ``dnsPolicy`` that need separate Pods."""
 _NAMES = ServiceSettings(label=HEADLESS, headless=True)
 
 
 def pods_for(
     actions: Iterable[Action], node_pools: NodePools, *, may_stand: bool, on_hosts: bool = False
 ) -> tuple[ProbePod, ...]:
-    """Return the Pods that are source or target, and, if they ``may_stand``, those for inspection, by name.
+    """Return the source and target Pods, and, if they ``may_stand``, those for inspection, by name.
 
-    ``on_hosts`` says whether Pods may see all of a node: then some search it for leftover rules.
+    ``on_hosts`` is whether Pods may inspect nodes: some then search Windows for leftover rules.
     """
     actions = tuple(actions)
     nodes = {node.name: node for node in node_pools.nodes}
@@ -65,9 +65,9 @@ def _searched(actions: Iterable[Action], nodes: Mapping[str, NodeFacts]) -> Iter
 
 
 def services_for(actions: Iterable[Action]) -> tuple[ServiceObject, ...]:
-    """Return the Services that are probed, by name; server pods have names through a headless one.
+    """Return the Services that are targets, by name; server Pods get names from a headless one.
 
-    ``PlanError`` when two flows give a Service of one name different settings.
+    ``PlanError`` if two flows give one Service different settings.
     """
     actions = tuple(actions)
     services: dict[str, ServiceObject] = {}

@@ -1,8 +1,8 @@
-"""Node pools: the nodes that represent each, and the names of their Pods and Services.
+"""Node pools: their probe nodes, and the names of their Pods and Services.
 
-First stage of planning. Every usable node that the user chose is a member of its node pool, and of the checks of each
-flow. If there are many node pools, each meets only a few as targets, so that the cost grows with nodes. Names are made
-of node pool and ordinal.
+First stage of planning. Every usable node that the user chose is a member of its node pool, and of
+the checks of each flow. With many node pools, each has only some of them as targets, so that the
+cost grows with nodes only. Names consist of node pool and ordinal.
 """
 
 from collections.abc import Iterable
@@ -23,11 +23,12 @@ EXTERNAL_PROBE = "external"
 API_PROBE = "api"
 
 FEW = 2
-"""The nodes of each node pool that run the backends of a Service with several, or of a flow's own Services."""
+"""How many nodes of each pool back a Service with several backends, or have a flow's own
+Services."""
 NAMES = 24
-"""The addresses that fit into an answer of 512 bytes, beside the name and with room for a long one."""
+"""How many addresses fit into a DNS answer of 512 bytes with a long name."""
 _TARGETS = 6
-"""With at most this many node pools every pair is tested; with more, each source is tested against this many."""
+"""Up to this many pools, every pair is tested; of more, each source has this many targets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,24 +41,24 @@ class NodePool:
 
     @property
     def first(self) -> NodeFacts:
-        """The member that questions about the node pool itself are put to."""
+        """The member that represents the node pool."""
         return self.members[0]
 
     @property
     def few(self) -> tuple[NodeFacts, ...]:
-        """The members that stand for the pool where not every one can."""
+        """The members that represent the pool where not every node can be tested."""
         return self.members[:FEW]
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """The server pods of the node pool, at least two: a single node holds both."""
+        """The server Pods of the node pool, at least two: a single node runs both."""
         if len(self.members) > 1:
             return tuple(server(node) for node in self.few)
         return (server(self.first), second_server(self.first))
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What conditions can distinguish its nodes by: node pools of one kind may represent each other."""
+        """What conditions distinguish nodes by: pools of one kind can represent each other."""
         return tuple(
             (
                 node.os,
@@ -81,13 +82,13 @@ class NodePools:
     pools: tuple[NodePool, ...]
     absent: tuple[tuple[str, str], ...]
     seed: int = 0
-    """Selects which pairs of a large fleet are tested."""
+    """Selects the tested pairs of a large cluster."""
     empty: tuple[NodeFacts, ...] = ()
-    """The first cordoned Windows node of each node pool that is known to hold no Pod of its network."""
+    """For each pool, the first cordoned Windows node known to run no Pod of the pod network."""
 
     @property
     def nodes(self) -> tuple[NodeFacts, ...]:
-        """All probe nodes: Linux first, because controls prefer it, then by node pool and member."""
+        """All probe nodes: Linux first, which controls prefer, then by node pool and member."""
         return tuple(
             node
             for pool in sorted(self.pools, key=lambda pool: (pool.os is OS.WINDOWS, pool.name))
@@ -95,10 +96,10 @@ class NodePools:
         )
 
     def met_by(self, source: NodePool) -> tuple[NodePool, ...]:
-        """Return the node pools that ``source`` is tested against, by name: all of a few, some of many.
+        """Return the node pools that ``source`` is tested against, by name: all, or some of many.
 
-        With many node pools these are itself and one of each kind. If there are too many kinds, each source
-        takes those that follow it, so that every kind is the target of some source.
+        Of many, these are itself and one of each kind. If there are too many kinds, each source
+        takes those that follow it, so that every kind is a target of some source.
         """
         if len(self.pools) <= _TARGETS:
             return self.pools
@@ -116,13 +117,13 @@ class NodePools:
 
     @property
     def named_servers(self) -> tuple[NodeFacts, ...]:
-        """The nodes whose server Pods have names, through one headless Service: so many as fit into a DNS answer."""
+        """The nodes whose server Pods have DNS names, as many as fit into an answer."""
         most = max(FEW, NAMES // len(self.pools)) if self.pools else 0
         return tuple(node for pool in self.pools for node in pool.members[:most])
 
     @property
     def many_backends(self) -> NodePool:
-        """The node pool whose members run many pods: a Linux one if possible, as Linux pods are light."""
+        """The node pool that runs many Pods: a Linux one if possible, as Linux Pods are small."""
         return min(self.pools, key=lambda pool: (pool.os is OS.WINDOWS, pool.name))
 
 
@@ -135,7 +136,7 @@ def many_backend_pods(pool: NodePool, count: int) -> dict[str, NodeFacts]:
 
 
 def choose_pools(facts: ClusterFacts) -> NodePools:
-    """Choose the probe nodes; a node pool or operating system without a usable node is absent, with the reason."""
+    """Choose the probe nodes; a pool or system without a usable node is absent, with the reason."""
     pools = []
     absent = []
     for name in sorted({node.pool for node in facts.nodes}):
@@ -170,7 +171,7 @@ def _empty(facts: ClusterFacts) -> tuple[NodeFacts, ...]:
 
 
 def _chosen(usable: Iterable[NodeFacts], scope: FleetScope) -> Iterable[NodeFacts]:
-    """Return the nodes of a node pool that take part: all, two, or the selected ones."""
+    """Return the nodes of a pool that are tested: all, two, or the selected ones."""
     if scope.chosen == SAMPLE:
         return islice(usable, FEW)
     return (node for node in usable if scope.chosen == ALL or node.name in scope.nodes)
@@ -203,7 +204,7 @@ def probe(node: NodeFacts) -> str:
 
 
 def host_probe(node: NodeFacts) -> str:
-    """Return the name of the pod that represents ``node`` itself."""
+    """Return the name of the Pod in the host network of ``node``."""
     return f"node-{_slot(node)}"
 
 
@@ -238,7 +239,7 @@ def external_vantage() -> Vantage:
 
 
 def api_vantage(node: NodeFacts | None = None) -> Vantage:
-    """Return the harness itself, as a client of the API server; for checks of ``node`` if there is one."""
+    """Return the harness as a client of the API server; for checks of ``node`` if there is one."""
     if node is None:
         return Vantage(kind=VantageKind.API, probe=API_PROBE)
     return _vantage(node, VantageKind.API, API_PROBE)

@@ -1,7 +1,7 @@
 """The ids of a flow's checks as a pattern for people, without a cluster.
 
-``questions`` makes the ids. Words in angle brackets stand for what a cluster provides; braces list what the flow
-provides.
+``questions`` creates the ids. Words in angle brackets stand for what a cluster provides; braces
+list alternatives of the flow.
 """
 
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ _BACKENDS = {Matrix.OWN_NODE, Matrix.OTHER_NODES, Matrix.EMPTY_NODES, Matrix.NOD
 
 
 def patterns(flow: Flow) -> tuple[str, ...]:
-    """Return the patterns of a flow's check ids: one for its paths, one for its names if it has any."""
+    """Return the patterns of a flow's check ids: for its paths, and for its names if it has any."""
     outside = descriptor(flow.target).owner is Owner.OUTSIDE
     path = _PATHS[Matrix.SOURCES if outside else flow.matrix]
     if flow.cases:

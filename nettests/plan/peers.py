@@ -1,10 +1,10 @@
-"""Which nodes of two node pools meet as the members of one check. Pure arithmetic, used by ``matrix``.
+"""Which nodes of two node pools meet as members of one check. Pure arithmetic, used by ``matrix``.
 
-A flow whose members are nodes takes a cover: each node of either pool is a source and a target, in as few members as
-that allows. A flow whose members are ordered pairs takes all of them, or of a large cluster a regular graph: every node
-has equally many peers as a source and as a target, so that a node that is broken in either direction shows in every
-run, and a pair within some runs. The same nodes give the same members in every run, so that nothing changes between
-two nights but the cluster; of a large cluster's pairs, the run's seed chooses.
+A flow over nodes gets a cover: each node of either pool is a source and a target, in as few members
+as possible. A flow over ordered pairs gets all pairs, or in a large cluster a regular graph: every
+node has equally many peers as source and as target, so a node that is broken in one direction shows
+in every run, and a pair within a few runs. The same nodes give the same members in every run; only
+the pairs of a large cluster depend on the run's seed.
 """
 
 import random
@@ -15,17 +15,17 @@ from nettests.bounds.amounts import Bounds
 from nettests.model.facts import NodeFacts
 
 EVERY_PAIR = 32
-"""With at most this many nodes every ordered pair is tested: 992."""
+"""Up to this many nodes, every ordered pair is tested: 992."""
 PEERS = 8
 """With more nodes, each has this many peers as a source and this many as a target."""
 WATCHERS = Bounds().watchers
-"""The most nodes of a node pool that watch a Service that changes."""
+"""The most nodes of a node pool that watch a changing Service."""
 
 Pair = tuple[NodeFacts, NodeFacts]
 
 
 def watchers(pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
-    """Return the nodes of a node pool that watch, in the order of the pool; its first is always one of them."""
+    """Return the nodes of a pool that watch, in the pool's order; the first one always does."""
     if len(pool) <= WATCHERS:
         return tuple(pool)
     shuffled = random.Random(seed)  # noqa: S311 - which nodes watch is no secret
@@ -34,14 +34,14 @@ def watchers(pool: Sequence[NodeFacts], seed: int) -> tuple[NodeFacts, ...]:
 
 
 def turn_of(*words: str) -> int:
-    """Return by how far a flow's sources and targets are shifted: other flows pair other nodes, every run the same."""
+    """Return a flow's shift between sources and targets: differs by flow, not by run."""
     return zlib.crc32("/".join(words).encode())
 
 
 def cover(sources: Sequence[NodeFacts], targets: Sequence[NodeFacts], turn: int) -> Iterator[Pair]:
     """Yield pairs of different nodes in which each source and each target occurs, by source.
 
-    Nodes without another one to meet yield nothing.
+    A node without another one to meet yields nothing.
     """
     alike = list(sources) == list(targets)
     shift = 1 + turn % max(1, len(targets) - 1) if alike else turn
@@ -62,10 +62,10 @@ def every(
     *,
     once: bool = False,
 ) -> Iterator[Pair]:
-    """Yield the ordered pairs of different nodes, by source: all, or those of a regular graph of all ``nodes``.
+    """Yield the ordered pairs of different nodes, by source: all, or those of a regular graph.
 
-    Where the graph leaves out a node of these two pools, the cover has it. With ``once`` of each two nodes one direction
-    is enough, as answers come back over the same path; each node is about as often a source as a target.
+    The cover adds nodes that the graph leaves out. With ``once``, one direction of each pair is
+    enough, as answers take the same path; each node is about equally often source and target.
     """
     chosen: set[tuple[str, str]] | None = None
     covered = {(source.name, target.name) for source, target in cover(sources, targets, turn)}
@@ -81,12 +81,12 @@ def every(
 
 
 def _forwards(source: str, target: str) -> bool:
-    """Whether this is the direction in which two nodes are tested once."""
+    """Whether this is the direction in which a pair is tested once."""
     return (source < target) is bool(turn_of(*sorted((source, target))) % 2)
 
 
 def graph(names: tuple[str, ...], seed: int) -> Iterator[tuple[str, str]]:
-    """Yield each node with those at a few distances ahead in a shuffled ring of all nodes."""
+    """Yield each node paired with those at a few distances ahead in a shuffled ring."""
     shuffled = random.Random(seed)  # noqa: S311 - which pairs are tested is no secret
     ring = list(names)
     shuffled.shuffle(ring)

@@ -1,7 +1,7 @@
-"""The permissions that a check needs, and why it is left out if one is denied. Pure.
+"""The permissions that a check needs, and why it is skipped if one is denied. Pure.
 
-Used by ``applies`` for every planned check, and by ``preflight`` to say which checks a missing rule costs. Denials
-were found by discovery (``ClusterFacts.denied``).
+Used by ``applies`` for every planned check, and by ``preflight`` to name the checks that a missing
+permission costs. Discovery finds the denials (``ClusterFacts.denied``).
 """
 
 import json
@@ -91,7 +91,7 @@ def needed(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_change(action: Action) -> Needs:
-    """Return the permissions to change the check's own Services: in place, or by deleting and recreating them."""
+    """Return the permissions for changing the check's Services, or deleting and recreating them."""
     settings = action.target.settings
     change = settings.change if settings is not None else Change.RECREATED
     match change:
@@ -106,14 +106,14 @@ def _to_change(action: Action) -> Needs:
 
 
 def _to_try(*, own_namespace: bool) -> Needs:
-    """Return the permissions of a dry run: it is authorised like the creation itself, in a namespace that the run holds."""
+    """Return the permissions of a dry run, which is authorised like a creation."""
     makes = (CREATE_NAMESPACE, LIST_NAMESPACES, DELETE_NAMESPACE)
     removes = (LIST_LEASES, DELETE_LEASE)
     return (*(makes if own_namespace else removes), *HOLDING, CREATE_POD)
 
 
 def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
-    """Return the permissions for what a rule reads from the API server, and for reading a node."""
+    """Return the permissions for what a rule reads from the API server or on a node."""
     rule = RULES.get(action.case.label) if action.case else None
     read = rule.permissions if rule else ()
     if action.source.kind is not VantageKind.NODE:
@@ -123,7 +123,7 @@ def _to_inspect(action: Action, facts: ClusterFacts) -> Needs:
 
 
 def _to_start(action: Action, *, own_namespace: bool) -> Needs:
-    """Return the permissions to create the check's own Pod, or its workload, and to remove it."""
+    """Return the permissions to create and remove the check's own Pod or workload."""
     item = json.loads(action.case.object) if action.case is not None else {}
     then = action.case.then if action.case is not None else None
     if (kind := workload_of(item)) is not None:
@@ -135,7 +135,7 @@ def _to_start(action: Action, *, own_namespace: bool) -> Needs:
 
 
 def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
-    """Return the permissions for the pods and Services that are source or target."""
+    """Return the permissions for the Pods and Services that are source or target."""
     own_namespace = not facts.namespace
     needs = [*standing(own_namespace=own_namespace)]
     if action.target.service or action.target.descriptor.named_by_headless:
@@ -144,18 +144,18 @@ def _to_reach(action: Action, facts: ClusterFacts) -> Needs:
     if settings is not None and settings.by_hand is not None:
         needs.append(CREATE_SLICE)
     if settings is not None and settings.type == LOAD_BALANCER:
-        needs.append(LIST_SERVICES)  # until it was assigned an address
+        needs.append(LIST_SERVICES)  # to wait for its address
     return tuple(needs)
 
 
 def may_stand(facts: ClusterFacts) -> bool:
-    """Whether a run may create pods and remove them."""
+    """Whether a run may create and remove Pods."""
     needs = standing(own_namespace=not facts.namespace)
     return not any(str(need) in facts.denied for need in needs)
 
 
 def may_look_on_hosts(facts: ClusterFacts) -> bool:
-    """Whether processes of a run may see all of a Windows node, where HostProcess containers run there."""
+    """Whether a run may inspect Windows nodes, if HostProcess containers run there."""
     admitted = facts.pod_security.value == PRIVILEGED and facts.privileged.value is not False
     return admitted and _denied(opening(EXEC, facts.server_version), facts) is None
 
@@ -167,7 +167,7 @@ def channels_to(facts: ClusterFacts) -> tuple[Needs, ...]:
 
 
 def _by_way(action: Action, facts: ClusterFacts) -> Needs:
-    """Return the permissions of the action itself, besides those for its pods and Services."""
+    """Return the permissions of the action itself, besides those for its Pods and Services."""
     if action.source.kind is VantageKind.NODE or action.is_process:
         return opening(EXEC, facts.server_version)
     then = action.case.then if action.case else None

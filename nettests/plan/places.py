@@ -1,6 +1,6 @@
 """The cells of each flow on this cluster, and skips for missing nodes.
 
-Second stage of planning, on the nodes that ``node_pools`` chose. ``questions`` decides what is tested in a cell.
+Second stage of planning. ``questions`` decides what is tested in a cell.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ class Place:
 def places(
     flows: Iterable[Flow], node_pools: NodePools, facts: ClusterFacts
 ) -> Iterator[Place | Skip]:
-    """Yield the cells of every flow, in the order of the flows' names, and a skip for each that is missing."""
+    """Yield the cells of every flow, by the flows' names, and a skip for each missing one."""
     for flow in sorted(flows, key=lambda flow: flow.name):
         if flow.dual_stack and len(facts.families) < 2:
             yield flow.skipped(flow.name, f"the cluster has {facts.families[0]} only")

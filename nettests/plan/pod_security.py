@@ -1,8 +1,8 @@
-"""Pod Security levels: what a namespace's level forbids a Pod, and what makes an ordinary Pod fit it.
+"""Pod Security levels: what a namespace's level forbids a Pod, and what fits an ordinary Pod to it.
 
-Pure. Used to plan (what is forbidden is skipped with the reason) and by ``probes`` (the contexts of Pods).
-Source: Kubernetes documentation, Pod Security Standards; fields of Linux are not demanded of a Pod whose
-``spec.os.name`` is ``windows`` (since 1.25).
+Pure. Used for planning (forbidden Pods are skips with the reason) and by ``probes`` (security
+contexts). Source: Kubernetes documentation, Pod Security Standards; a Pod whose ``spec.os.name`` is
+``windows`` needs no Linux fields (since 1.25).
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
 LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
 
 USER = 65532
-"""A Linux user that owns nothing: ``nonroot`` of distroless images."""
+"""A Linux user without files: ``nonroot`` of distroless images."""
 WINDOWS_USER = "ContainerUser"
 """The user of Windows containers without administrator rights."""
 
@@ -47,10 +47,10 @@ _VOLUMES = frozenset(
 
 
 def secured(spec: Json, os: OS, level: str) -> Json:
-    """Return a Pod's spec with the security contexts that ``level`` demands, where it sets nothing itself.
+    """Return a Pod's spec with the security contexts that ``level`` demands, unless it sets them.
 
-    A Pod that names its system gets that system's fields; another gets those of Linux, which Windows
-    ignores, and those of its node.
+    A Pod that names its OS gets that system's fields; another one gets those of Linux, which
+    Windows ignores, and those of its node.
     """
     if level != RESTRICTED:
         return spec

@@ -1,6 +1,6 @@
 """Pods of single checks, and the cases that start them.
 
-Used by suites beside ``flow``. Pure: node, labels and image are decided when the Pod is created.
+Used by suites with ``flow``. Pure: node, labels and image are decided when the Pod is created.
 """
 
 import json
@@ -35,13 +35,13 @@ BUILD_LABEL = WINDOWS_BUILD_LABEL
 BUILD = "build-of-its-node"
 """Placeholder in a case's Pod for the Windows build of its node, as in the node's label."""
 SERVICE_NAME = "name-of-its-service"
-"""The same for that Service's fully qualified name."""
+"""Placeholder for that Service's fully qualified name."""
 DENIED, ALLOWED = "denied", "allowed"
-"""Values of the label that selects a case's Pod for a NetworkPolicy: it may send nothing, or only to servers of the run."""
+"""Labels of a Pod for a NetworkPolicy: it may send nothing, or only to servers of the run."""
 ATTEMPTS = 15
-"""How often a new Pod requests each kind of path, a second apart as long as there is no answer."""
+"""How often a new Pod requests each kind of path, once a second until it is answered."""
 CONNECT_SECONDS = 1
-"""When an attempt of a new Pod gives up: as a SYN would be retransmitted."""
+"""The time-out of a new Pod's attempt: when a SYN would be retransmitted."""
 FIGURES = r"\nfirst-packets %{http_code} %{time_total}\n"
 """What curl prints after each request; ``parse.first_packets`` reads it."""
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - inside a Pod of the run's own
@@ -56,20 +56,20 @@ SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 
 
 def container(name: str = "first", *words: str, **fields: Any) -> Json:
-    """Return a container of the run's image that runs ``words``; without any it waits until it is stopped."""
+    """Return a container of the run's image that runs ``words``, or waits until it is stopped."""
     return {"name": name, "args": list(words or ("pause",)), **fields}
 
 
 def server(name: str = "first", **fields: Any) -> Json:
-    """Return a container that answers HTTP requests, and is Ready once it does unless ``fields`` override that."""
+    """Return a container that answers HTTP requests; by default it is Ready once it does."""
     probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1, "timeoutSeconds": 5}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
 
 
 def probing(label: str) -> Case:
-    """Return a case whose hook queries a server Pod on another node, by address, before the Pod may start.
+    """Return a case whose postStart hook requests a server on another node, by address.
 
-    A container that is ended because of its hook may exit with 0; if it restarts, it does not stay.
+    A container that is killed because of its hook may exit with 0; with a restart it does not stay.
     """
     action = {"host": OTHER, "port": SERVED, "path": "/hostname"}
     hook = {"postStart": {"httpGet": action}}
@@ -83,10 +83,10 @@ def probing(label: str) -> Case:
 
 
 def reaching(label: str, *, pods: int = 1) -> Case:
-    """Return a case whose Pod requests each kind of path from its first moment on, and logs when it was answered.
+    """Return a case whose Pod requests each kind of path from its start on, and logs the answers.
 
-    With several ``pods`` each does, all at the same time. curl takes each of the URLs that the brackets stand for in
-    turn, so that no shell is needed.
+    With several ``pods``, all do so at the same time. curl expands the brackets to a series of
+    URLs, so that no shell is needed.
     """
     paths = {"pod": f"{OTHER}:{SERVED}", "service": SERVICE_ADDRESS, "name": SERVICE_NAME}
     once = ("-sS", "--connect-timeout", str(CONNECT_SECONDS), "-m", "5", "-w", FIGURES)
@@ -130,7 +130,7 @@ def pod(*containers: Json, **spec: Any) -> Json:
 
 
 def reads(path: str) -> tuple[str, ...]:
-    """Return the next step in which a Pod's first container prints one of its files."""
+    """Return the step in which a Pod's first container prints one of its files."""
     return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
 
 
@@ -151,12 +151,12 @@ def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | No
 
 
 def annotation(name: str) -> str:
-    """Return the key of an annotation from ``annotated``, and of a label that no node has."""
+    """Return the key of an annotation by ``annotated``; also used as a label that no node has."""
     return f"{DOMAIN}/{name}"
 
 
 def annotated(item: Json, **annotations: str) -> Json:
-    """Return a Pod with these annotations, in our own domain."""
+    """Return a Pod with these annotations, in the project's domain."""
     named = {annotation(name): text for name, text in annotations.items()}
     return {**item, "metadata": {**item["metadata"], "annotations": named}}
 
@@ -174,7 +174,7 @@ def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, 
 
 
 def fails(label: str, item: Json, *reasons: str, os: OS | None = None) -> Case:
-    """Return a case whose Pod does not start, for one of these reasons, while a plain one starts."""
+    """Return a case whose Pod does not start, for one of these reasons, but a plain Pod does."""
     return Case(
         label=label,
         object=_text(item),
@@ -198,7 +198,7 @@ def after(
 ) -> Case:
     """Return a case whose Pod starts, and then behaves as expected: see ``Afterwards``.
 
-    ``when`` are words of ``rules.subjects``: elsewhere it is not run.
+    ``when`` are words of ``rules.subjects``: without these subjects it does not run.
     """
     return Case(
         label=label,
@@ -212,7 +212,7 @@ def after(
 
 
 def restarts(label: str, container: Json, *, says: str) -> Case:
-    """Return a case whose Pod's only container is restarted by the kubelet, with an event that contains ``says``."""
+    """Return a case whose container the kubelet restarts, with an event that contains ``says``."""
     return after(label, pod(container, restartPolicy="Always"), RESTARTS, says=says)
 
 
@@ -223,7 +223,7 @@ def ends_with_code(label: str, *command: str, code: str, os: OS | None = None) -
 
 
 def connects(label: str, address: str, *, when: tuple[str, ...]) -> Case:
-    """Return a case whose Pod opens one TCP connection to an address outside the cluster, and sends nothing."""
+    """Return a case whose Pod opens a TCP connection to an external address and sends nothing."""
     words = ("/agnhost", "connect", "--timeout=5s", address)
     return Case(
         label=label,
@@ -236,7 +236,7 @@ def connects(label: str, address: str, *, when: tuple[str, ...]) -> Case:
 
 
 def terminates(label: str, item: Json, *, seconds: str) -> Case:
-    """Return a case whose Pod is deleted, and whose server goes on for so many seconds once it is told to end."""
+    """Return a case whose Pod is deleted, and whose server runs for ``seconds`` after SIGTERM."""
     return after(label, item, TERMINATES, says=seconds)
 
 
@@ -246,9 +246,9 @@ def ends_with_message(label: str, *words: str, says: str) -> Case:
 
 
 def bound(label: str, policy: str, outcome: Outcome) -> Case:
-    """Return a case whose Pod, with its own NetworkPolicy (``DENIED`` or ``ALLOWED``), connects to the server that its target names.
+    """Return a case whose Pod, under a NetworkPolicy, connects to its target's server.
 
-    A policy may take effect a moment after the Pod has started: if it should deny, the Pod connects repeatedly.
+    A policy may take effect late: if it denies, the Pod connects repeatedly.
     """
     item = pod()
     item["metadata"] = {"labels": {POLICY_LABEL: policy}}
@@ -264,13 +264,13 @@ def bound(label: str, policy: str, outcome: Outcome) -> Case:
 
 
 def stateful(label: str, *containers: Json) -> Case:
-    """Return a case whose StatefulSet recreates its Pod under the name by which the flow's Service selects it."""
+    """Return a case whose StatefulSet recreates its Pod, by the name that the Service selects."""
     template = pod(*(containers or (server(),)))
     return worked(label, Workload.STATEFUL_SET, template, "renew")
 
 
 def worked(label: str, kind: Workload, template: Json, how: str, *, says: str = "") -> Case:
-    """Return a case of a workload of ``kind`` for such Pods, and the expected result: see ``Afterwards``.
+    """Return a case of a workload of ``kind`` for such Pods, and its result: see ``Afterwards``.
 
     The case's object has the Pod's ``spec``; the workload around it is added at its creation.
     """

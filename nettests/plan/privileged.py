@@ -1,7 +1,7 @@
-"""What needs privileged Pods, and why it is left out if nodes, or the API server, do not admit them. Pure.
+"""What needs privileged Pods, and why it is skipped where they are not admitted. Pure.
 
-Used by ``applies``. Windows nodes probe, answer over UDP and back Services through HostProcess containers (KEP-1981),
-and some cases test privileged Pods themselves.
+Used by ``applies``. On Windows, HostProcess containers (KEP-1981) probe, answer over UDP and back
+Services, and some cases test privileged Pods themselves.
 """
 
 import json
@@ -18,9 +18,9 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
-    """Return why an API server that admits no privileged containers prevents ``action``, or nothing.
+    """Return why an API server without privileged containers prevents ``action``, or nothing.
 
-    It runs without ``--allow-privileged``; the reason is in its own words.
+    Such a server runs without ``--allow-privileged``; the reason quotes it.
     """
     if facts.privileged.value is not False:
         return ""
@@ -30,7 +30,7 @@ def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
 
 
 def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
-    """Return which Windows node of ``action`` lacks the HostProcess containers that it needs, or nothing."""
+    """Return which Windows node lacks HostProcess containers for ``action``, or nothing."""
     nodes = _hosts(action, facts)
     if _makes_host_process(action):
         nodes.append(facts.node(action.source.node or ""))
@@ -66,9 +66,9 @@ def _makes_host_process(action: Action) -> bool:
 
 
 def _of_case(action: Action) -> Iterator[str]:
-    """Yield how the Pods of a case that have to be accepted are privileged, including the counter-case's.
+    """Yield which privileges a case's Pods need that must be accepted, the counter-case's included.
 
-    A Pod that has to be rejected is rejected in any case, and the refusal names its field besides the API server's policy.
+    A Pod that must be rejected is rejected in any case, with an error that names its field as well.
     """
     case = action.case
     if case is None or not action.question.tries_objects:

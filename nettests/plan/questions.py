@@ -1,7 +1,7 @@
 """The tests in each cell: by protocol, IP family, form of name, resolver, and case.
 
-Third stage of planning. A question gets its stable id and its description here; ``actions`` adds source and target.
-Whether it can run on this cluster is decided later.
+Third stage of planning. A question gets its stable id and its title here; ``actions`` adds source
+and target. Whether it can run is decided later.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,9 +21,9 @@ from nettests.plan.places import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One planned check, before it is known whether it can be probed.
+    """One planned check, before it is known whether it can run.
 
-    ``id`` is stable and built from node pools; ``title`` says the same in words.
+    ``id`` is stable and built from node pools; ``title`` describes the check in words.
     """
 
     flow: Flow
@@ -58,7 +58,7 @@ class Candidate:
 
     @property
     def title(self) -> str:
-        """The check in words, by systems, as names of pools look like those of nodes: ``Windows pod → Linux pod-ip on another node, TCP``."""
+        """The check in words, with systems: ``Windows pod → Linux pod-ip on another node, TCP``."""
         if self.case is not None:
             place = self.cell.source.os.words if self.cell.source else "API server"
             return f"{place}: {self.question.value} {self.case.label}"
@@ -80,7 +80,7 @@ class Candidate:
 
 
 def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Candidate]:
-    """Yield the candidates of each place: in the first family, and in every other one if the flow tests each."""
+    """Yield the candidates of each place, in the first family or, if the flow says so, in each."""
     for place in places:
         existing = descriptor(place.flow.target).location is Location.EXISTING_SERVICE
         services = (facts.existing_services.value if existing else ()) or (None,)
@@ -105,13 +105,13 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
                 yield Candidate(
                     flow=flow, cell=cell, protocol=protocol, question=flow.question, name=name
                 )
-        # Placement makes no difference to a name: each source queries it once.
+        # A name does not depend on placement: each source queries it once.
         if name and cell.placement is not Placement.OTHER_NODE:
             yield from _resolutions(flow, cell, name)
 
 
 def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
-    """Yield the candidates that only resolve a name: over UDP, unless a name server itself is tested."""
+    """Yield the candidates that only resolve a name: over UDP, unless a name server is tested."""
     by_protocol = descriptor(flow.target).name_server
     for resolver in name.resolvers:
         if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):

@@ -1,7 +1,7 @@
 """Load the flows of the given suites: read from their modules, unique by name.
 
-Called once per process, before planning. Loading a module executes it, which is the only thing in ``plan`` that
-touches the file system. A named file is always executed; of a folder, each test module that mentions ``nettests``.
+Called once per process, before planning. Loading is the only file access in ``plan``: a named file
+is executed, and in a folder each test module that mentions ``nettests``.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ class Registry:
 
     @classmethod
     def of(cls, declared: Iterable[tuple[Flow, str]]) -> "Registry":
-        """Collect flows with the places that declare them; ``PlanError`` names a flow's two places."""
+        """Collect flows with the places that declare them; ``PlanError`` for a duplicate."""
         places: dict[str, str] = {}
         flows = []
         for flow, place in declared:
@@ -44,7 +44,7 @@ class Registry:
         return cls(tuple(sorted(flows, key=lambda flow: flow.name)), frozenset(places))
 
     def select(self, patterns: Sequence[str]) -> "Registry":
-        """Return the flows that the patterns choose (``choice``), all without any; ``PlanError`` lists near misses."""
+        """Return the flows that patterns select (``choice``); ``PlanError`` with near misses."""
         names = [flow.name for flow in self.flows]
         chosen = chosen_of(names, patterns, "no suite declares a flow")
         return Registry(tuple(flow for flow in self.flows if flow.name in chosen), self.declared)
@@ -84,7 +84,7 @@ def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
 
 
 def _execute(file: Path) -> ModuleType:
-    # The name contains the whole path: two suites may have modules of the same name.
+    # The name depends on the whole path: two suites may have modules of the same name.
     name = f"nettests_suite_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:

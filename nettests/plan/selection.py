@@ -1,7 +1,7 @@
 """Part of a plan: the selected checks and skips, and the objects that they need.
 
-``build`` and ``select`` derive objects in the same way, so that selecting everything gives the plan itself, and
-nothing is deployed that no selected check needs.
+``build`` and ``select`` derive objects in the same way: selecting everything gives the plan itself,
+and nothing is deployed that no selected check needs.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -15,9 +15,9 @@ from nettests.plan.permits import may_look_on_hosts, may_stand
 
 
 def nodes_of(check: Check, pods: Mapping[str, str], facts: ClusterFacts) -> frozenset[str]:
-    """Return the nodes of source, target and backends, and of the cluster's DNS if it is involved.
+    """Return the nodes of source, target and backends, and of the cluster's DNS if it is used.
 
-    ``pods`` are the nodes of a run's Pods, by the Pods' names (``nodes_by_pod``).
+    ``pods`` are the nodes of a run's Pods, by Pod name (``nodes_by_pod``).
     """
     named = {check.source.node, check.target.node}
     behind = {pods.get(name) for name in (*check.target.backends, check.target.pod or "")}
@@ -31,7 +31,7 @@ def nodes_by_pod(pods: Iterable[ProbePod]) -> dict[str, str]:
 
 
 def _of_dns(facts: ClusterFacts) -> set[str]:
-    """Return the nodes whose pod networks contain the DNS's Pods, as far as nodes name theirs."""
+    """Return the nodes whose Pod CIDRs contain the DNS Pods, if nodes have Pod CIDRs."""
     return {
         node.name
         for node in facts.nodes
@@ -41,7 +41,7 @@ def _of_dns(facts: ClusterFacts) -> set[str]:
 
 
 def select(plan: Plan, facts: ClusterFacts, ids: Collection[str]) -> Plan:
-    """Return the part of a plan with the checks and skips in ``ids``, and what they need; unknown ids are ignored.
+    """Return the part of a plan with these ids and what it needs; unknown ids are ignored.
 
     ``facts`` are those that the plan was built from.
     """

@@ -1,6 +1,6 @@
-"""Construct the targets of checks and of their controls, in one place. Pure.
+"""Construct the targets of checks and of their controls. Pure.
 
-``actions`` and ``controls`` decide which target is meant.
+``actions`` and ``controls`` decide which target is used.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,15 +31,15 @@ _BEHIND: dict[str, Callable[[NodeFacts], str]] = {
     "unready": unready,
 }
 LOAD_BALANCED = ServiceSettings(label="lb", type=LOAD_BALANCER)
-"""An ordinary Service of type LoadBalancer, in front of one pod."""
+"""An ordinary Service of type LoadBalancer, in front of one Pod."""
 SINGLE = ServiceSettings(label="svc", type="NodePort")
-"""The Service of one pod, unless a flow says otherwise: ClusterIP and NodePort in one."""
+"""The default Service of one Pod: ClusterIP and NodePort in one."""
 SEVERAL = ServiceSettings(label="spread")
-"""The Service of several pods."""
+"""The default Service of several Pods."""
 
 
 def pod_ip(node: NodeFacts, pod: str | None = None) -> Target:
-    """Return a server pod by its address: the node's first one unless another is named."""
+    """Return a server Pod by its address: the node's first one, unless another is named."""
     pod = pod or server(node)
     return _on(node, TargetKind.POD_IP, pod=pod, backends=(pod,))
 
@@ -57,9 +57,9 @@ def of_service(
     template: str | None = None,
     settings: ServiceSettings | None = None,
 ) -> Target:
-    """Return the Service in front of a node's server pod, by ClusterIP or by a name.
+    """Return the Service in front of a node's server Pod, by ClusterIP or by a name.
 
-    Settings may put another pod of the node behind it.
+    Settings may select another Pod of the node.
     """
     behind = _BEHIND[settings.behind] if settings else server
     return _before(node, kind, behind(node), settings, template)
@@ -88,12 +88,12 @@ def node_port(
     settings: ServiceSettings | None = None,
     kind: TargetKind = TargetKind.NODEPORT,
 ) -> Target:
-    """Return ``owner``'s address at the NodePort of the Service backed on ``backend``."""
+    """Return ``owner``'s address at the NodePort of the Service whose backend is on ``backend``."""
     return _before(owner, kind, server(backend), settings)
 
 
 def at_host_port(kind: TargetKind, node: NodeFacts) -> Target:
-    """Return a node's address, or its loopback, at a port that a server pod on it claims."""
+    """Return a node's address, or its loopback, at a host port of a server Pod on it."""
     pod = host_port(node)
     return _on(node, kind, pod=pod, backends=(pod,))
 
@@ -115,7 +115,7 @@ def of_pods(kind: TargetKind, nodes: Iterable[NodeFacts], template: str | None) 
 
 
 def placeless(kind: TargetKind, template: str | None) -> Target:
-    """Return a target with a name or an address, but without a probe node: in the cluster, or outside."""
+    """Return a target with a name or address but no probe node: in the cluster, or outside."""
     return Target(kind=kind, name_form=template)
 
 
@@ -143,10 +143,10 @@ def affinity(pool: NodePool, settings: ServiceSettings = AFFINITY) -> Target:
 
 
 def mixed_target_ports(pool: NodePool, settings: ServiceSettings, client: str) -> Target:
-    """Return a Service over a server and a probe of a node pool, which serve at different target ports.
+    """Return a Service over a server and a probe of a pool, which serve at different target ports.
 
-    The probe is not the client itself if the node pool has another one: a Pod that reaches itself by way of a Service is
-    what other flows are about.
+    The probe is not the client if the pool has another one: other flows test a Pod that reaches
+    itself through a Service.
     """
     serving, probing = pool.first, pool.few[-1]
     label = settings.label
@@ -163,10 +163,10 @@ def churned(
     owner: NodeFacts | None = None,
     kind: TargetKind = TargetKind.SERVICE_CLUSTERIP,
 ) -> Target:
-    """Return a Service of one client node pool that changes backends and ends with a node pool's first server.
+    """Return a client pool's own Service that changes backends and ends with the first server.
 
-    No other check uses it: a check must not remove another one's target. With ``owner`` the target is its
-    NodePort, at that node's address.
+    No other check uses it, as its backends are removed. With ``owner`` the target is its NodePort,
+    at that node's address.
     """
     final, *former = pool.servers
     over = replace(affinity(pool, settings), kind=kind)
@@ -186,7 +186,7 @@ def spread(pool: NodePool) -> Target:
 
 
 def many_backends(pool: NodePool, count: int) -> Target:
-    """Return the Service over ``count`` servers on the members of a node pool; a larger one includes a smaller one's."""
+    """Return the Service over ``count`` servers of a pool; each includes those of a smaller one."""
     over = _over(pool, f"{MANY_BACKENDS}-{count}")
     return replace(over, backends=tuple(many_backend_pods(pool, count)))
 
@@ -201,7 +201,7 @@ def pathless(
 ) -> Target:
     """Return a target without a path: an API server, a configuration, a Pod to be created.
 
-    A Pod to be created may have a Service in front of it: then ``settings`` are that Service's.
+    ``settings`` are those of the Service in front of a Pod to be created, if any.
     """
     label = settings.label if settings else None
     target = _on(node, kind) if node else Target(kind=kind)
@@ -209,7 +209,7 @@ def pathless(
 
 
 def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:
-    """Return a Pod to be created that requests the server on ``node``, and its Service if the case tests that."""
+    """Return a Pod to be created that requests the server on ``node``, or the server's Service."""
     probed = replace(pod_ip(node), kind=TargetKind.POD)
     then = case.then if case else None
     if then is None or then.how != FIRST_PACKETS:
@@ -220,8 +220,8 @@ def requested_by_a_pod(node: NodeFacts, case: Case | None) -> Target:
 def in_family(target: Target, family: Family | None) -> Target:
     """Return the target for a family that is not the cluster's first one.
 
-    A Service gets a twin with only that family, unless its families are what is tested: single-family Services
-    are what the documents promise first.
+    A Service gets a single-family twin, unless its families are what is tested: single-family
+    Services are what is documented to work.
     """
     settings = target.settings or (SEVERAL if len(target.backends) > 1 else SINGLE)
     stated = settings.ip_family_policy or settings.ip_families

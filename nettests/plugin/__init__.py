@@ -1,8 +1,9 @@
 """The pytest plugin: options, and the rest of it only if a cluster is tested.
 
-It is a pytest entry point and therefore loaded in every pytest run of the environment: without our options it costs
-an import and does nothing. With them, ``single`` or ``controller`` prepares and observes, ``collect`` turns the plan
-into test parameters, ``fixtures`` take verdicts, ``outcome`` translates them, and ``reporter`` prints.
+As a pytest entry point it is loaded in every pytest run of the environment: without our options it
+costs an import and does nothing. With them, ``controller`` prepares and observes, ``collect`` turns
+the plan into test parameters, the fixtures of ``outcome`` get verdicts and pytest outcomes, and
+``reporter`` prints.
 """
 
 import pytest
@@ -11,15 +12,15 @@ from nettests.plugin import pytest_options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options of a run; they are the command line's."""
+    """Add the options of a run, which the command line shares."""
     pytest_options.add(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the working parts, in a worker or in the process that users started."""
+    """Load the working parts, in a worker or in the main process."""
     if hasattr(config, "workerinput"):
         if pytest_options.WORKER_KEY in config.workerinput:
-            from nettests.plugin import worker  # noqa: PLC0415 - only runs pay for it
+            from nettests.plugin import worker  # noqa: PLC0415 - imported by runs only
 
             worker.register(config)
     elif pytest_options.probed(config):
@@ -29,7 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Refuse a suite's test in a run that was given no cluster."""
+    """Refuse a suite's test in a run without a cluster."""
     actions = hasattr(metafunc.function, "nettests_flow")
     if actions and not metafunc.config.pluginmanager.has_plugin(pytest_options.COLLECTOR):
         raise pytest.UsageError(

@@ -1,7 +1,7 @@
 """The plan as pytest parameters: one test per check, planned skips included.
 
-Registered in every process that collects. Ids are the checks' own, so every process collects the same
-tests in the same order.
+Registered in every process that collects. Ids are those of the checks, so every process collects
+the same tests in the same order.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ CHECK = "check"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collector:
-    """What a collecting process knows: what will be run, and where the answers appear.
+    """The knowledge of a collecting process: what will run, and where verdicts appear.
 
     Compared by identity, because pytest keeps plugins in sets.
     """
@@ -31,14 +31,14 @@ class Collector:
     blueprint: Blueprint
     follower: Follower
     declared: frozenset[str]
-    """Names of all flows that were read, whether they are planned or not."""
+    """The names of all flows that were read, planned or not."""
 
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> pytest.Module | None:
-        """Collect a suite that was named, whatever its file is called, also where a folder around it was named too.
+        """Collect a named suite whatever its file name, even if its folder was named, too.
 
-        pytest goes through the folder alone then, by the names of its files, and takes what it knows by itself.
+        pytest then searches only the folder, by file names, and collects what matches by itself.
         """
         config = parent.config
         usual = any(fnmatch(file_path.name, pattern) for pattern in config.getini("python_files"))
@@ -47,7 +47,7 @@ class Collector:
         return pytest.Module.from_parent(parent, path=file_path)
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        """Give a suite's test one parameter for each check and skip of its flow."""
+        """Parametrise a suite's test with each check and skip of its flow."""
         flow = flow_of(metafunc.function)
         if flow is None:
             return
@@ -64,7 +64,7 @@ class Collector:
     def pytest_collection_modifyitems(
         self, config: pytest.Config, items: list[pytest.Item]
     ) -> None:
-        """Drop the tests of flows that are not run; pytest keeps a placeholder for each."""
+        """Drop the tests of flows that do not run; pytest keeps a placeholder for each."""
         placeholders = [item for item in items if _of_flow(item) and not _planned(item)]
         if placeholders:
             config.hook.pytest_deselected(items=placeholders)
@@ -88,15 +88,15 @@ def _of_flow(item: pytest.Item) -> bool:
 
 
 def _planned(item: pytest.Item) -> bool:
-    """Whether a test has a check or a skip of its flow; of an empty list pytest makes a test without either."""
+    """Whether a test has a check or skip; for an empty list pytest creates a test without one."""
     callspec = getattr(item, "callspec", None)
     return callspec is not None and isinstance(callspec.params.get(CHECK), Check | Skip)
 
 
 def check_in(nodeid: str) -> str | None:
-    """Return what may be a check's id in a test's id, or ``None`` if it has no parameter; the plan says whether it is one.
+    """Return the parameter in a test's id, which may be a check's id, or ``None`` without one.
 
-    A flow that is left out as a whole is a skip by its name alone.
+    A flow that is skipped as a whole has only its name as an id.
     """
     # sample: suites/test_pod_to_pod.py::test_pod_to_pod_ip[pod-to-pod-ip/linux-1/linux-1/same-node/tcp]
     _, opened, inside = nodeid.rpartition("::")[2].partition("[")

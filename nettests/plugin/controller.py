@@ -1,7 +1,7 @@
 """The main process of a run: prepare once, observe once, keep the journal, end the run.
 
-Under xdist it hands the facts to the workers and runs no test itself. However the run ends, documents are written and
-the cluster is left as it was.
+Under xdist it passes the facts to the workers and runs no test itself. However the run ends,
+documents are written and the cluster is cleaned up.
 """
 
 import os
@@ -50,16 +50,16 @@ NAME = "nettests-controller"
 
 
 def register(config: pytest.Config) -> None:
-    """Take part in this pytest run."""
+    """Register the controller in this pytest run."""
     config.pluginmanager.register(Controller(config), NAME)
 
 
 class Error(Exit):
-    """Ends pytest with a sentence; pytest prints the name of this class before it."""
+    """Ends pytest with a message, after the name of this class."""
 
 
 class Controller:
-    """The life of one run, hook by hook in the order in which pytest calls them."""
+    """The life of one run, by hooks in the order in which pytest calls them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -75,11 +75,11 @@ class Controller:
         self._notifications = Notifications()
         self._closing = ExitStack()
         self._alone = config.option.nettests_output != "pytest" and not config.option.collectonly
-        """Whether the reporter speaks instead of pytest's own."""
+        """Whether our reporter replaces pytest's."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self) -> None:
-        """Bring up the lab if one is wanted, prepare, and begin the journal."""
+        """Start a lab if requested, prepare, and begin the journal."""
         self._closing.enter_context(self.reporter)
         if self._alone:
             self._silence_pytest()
@@ -111,7 +111,7 @@ class Controller:
         for name in ("terminaldistreporter", "terminalreporter"):
             manager.unregister(name=name)
         if manager.has_plugin("dsession"):
-            # xdist holds on to the reporter it met first, and checks whether there is one.
+            # xdist keeps the first reporter, and checks whether there is one.
             manager.getplugin("dsession").terminal = None
 
     def _prepare(self) -> Prepared:
@@ -142,7 +142,6 @@ class Controller:
         return prepare(self.options, registry.flows)
 
     def _destinations(self) -> Notifications:
-        """Return where the results of this run go."""
         option = self.config.option
         file = Path(option.metrics) if option.metrics else None
         return notifications_of(file, option.webhook)
@@ -157,7 +156,7 @@ class Controller:
         raise Error(as_paragraph(message), code)
 
     def _record_failure(self, error: NettestsError, code: int) -> Path | None:
-        """Write the documents of a run that could not start, if they are wanted and can be written."""
+        """Write the documents of a run that could not start, if possible."""
         if self.config.option.collectonly or isinstance(error, PathError):
             return None
         directory = record_failed_start(self.options, error, exit_code=code)
@@ -167,7 +166,7 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: object) -> None:
-        """Hand the facts to an xdist worker."""
+        """Pass the facts to an xdist worker."""
         assert hasattr(node, "workerinput")
         node.workerinput[pytest_options.WORKER_KEY] = worker.handover(
             self._prepared.blueprint,
@@ -180,14 +179,14 @@ class Controller:
         )
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Start observing what was collected and not deselected, if all could be collected."""
-        # pytest calls this also while an error of collecting is on its way out.
+        """Start to observe what was collected and not deselected, unless collecting failed."""
+        # pytest calls this even while a collection error propagates.
         if not session.testsfailed and sys.exc_info()[0] is None:
             self._start([item.nodeid for item in session.items])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """Start observing when the first worker has collected; all collect the same."""
+        """Start to observe when the first worker has collected; all collect the same."""
         self._start(ids)
 
     def _start(self, nodeids: list[str]) -> None:
@@ -205,7 +204,7 @@ class Controller:
         self.run.start(self._selected)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Write the verdict that a finished test brings."""
+        """Write the verdict of a finished test."""
         check = check_in(report.nodeid)
         if check is None or check not in self._selected:
             self._others_failed |= report.failed
@@ -218,7 +217,7 @@ class Controller:
             self._others_failed = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Tell why a suite could not be collected."""
+        """Report why a suite could not be collected."""
         self._tell_failure(report)
 
     def _tell_failure(self, report: pytest.TestReport | pytest.CollectReport) -> None:
@@ -281,13 +280,13 @@ class Controller:
         return ended.exit_code(code)
 
     def _compare_with_baseline(self, run: Run) -> BaselineComparison | None:
-        """Say in the journal what of the run is new; ``None`` without a baseline, or where nothing can be compared."""
+        """Record what is new by the baseline; ``None`` without one, or if comparing fails."""
         if self._baseline is None:
             return None
         try:
             comparison = against(run.directory, self._baseline, run.watch.observations)
         except NettestsError as error:
-            # Clean-up and documents still have to come; without a comparison every deviation counts.
+            # Clean-up and documents must follow; without a comparison every deviation counts.
             run.journal.event(f"the baseline was not compared: {error.message}")
             return None
         for line in comparison.lines():
@@ -304,7 +303,7 @@ class Controller:
         return required
 
     def pytest_unconfigure(self) -> None:
-        """Remove what is still there: a run that was broken off before its end, the lab."""
+        """Remove what is left: a run that did not reach its end, the lab."""
         with self._closing:
             if self.run is not None:
                 before = self.run.holding.left_behind

@@ -1,7 +1,7 @@
 """Write a run's documents beside its journal: JSON, JUnit, HTML, Markdown.
 
-The only place where reports touch the file system. ``report`` decides their content, ``compare`` that of the
-comparison with the previous run.
+The only place where reports access the file system. ``report`` decides their content, ``compare``
+that of the comparison with the previous run.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _NONE: Mapping[str, Observation] = MappingProxyType({})
 
 
 class UnwrittenError(PathError):
-    """Documents could not be written; ``results`` is what they would say."""
+    """Documents could not be written; ``results`` is their content."""
 
     def __init__(self, directory: Path, why: str, results: Results) -> None:
         super().__init__(
@@ -48,13 +48,13 @@ class UnwrittenError(PathError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """What the documents of a run say, ``None`` where its journal is gone; ``problem`` is what they, or it, lack."""
+    """The content of a run's documents, ``None`` without a journal; ``problem`` is what failed."""
 
     results: Results | None
     problem: str
 
     def exit_code(self, code: int) -> int:
-        """Return the exit code of the run: no good end of one whose report nobody can read."""
+        """Return the exit code of the run: not a good one if its report is unreadable."""
         good = code in {ExitCode.OK, ExitCode.KNOWN_BUGS}
         return ExitCode.USAGE_ERROR if good and self.problem else code
 
@@ -62,9 +62,9 @@ class Ended:
 def end_documents(
     journal: Journal, observations: Mapping[str, Observation] = _NONE, *, beside: bool = False
 ) -> Ended:
-    """Write the documents of a run that has just ended, whose disk may be full by now, or whose folder gone.
+    """Write the documents of a run that has just ended; its disk may be full, or its folder gone.
 
-    Who interrupts it has a run that is over already: they are written all the same, unless it is interrupted again.
+    If interrupted, write them all the same, unless interrupted again.
     """
     try:
         return _ended(journal, observations, beside=beside)
@@ -91,11 +91,11 @@ def write_documents(
     *,
     beside: bool = False,
 ) -> Results:
-    """Render the journal in ``directory``, and return what the documents say.
+    """Render the journal in ``directory``, and return the results.
 
-    ``observations`` are those that were judged in this process; of other checks the answers are read here. With ``beside``
-    the page says what changed since the run before, if there is one in the folder's own folder. ``UnwrittenError`` where
-    they cannot be written.
+    ``observations`` are those judged in this process; the answers of other checks are read here.
+    With ``beside`` the page says what changed since the previous run in the same folder.
+    ``UnwrittenError`` if a document cannot be written.
     """
     records = read_journal(directory / JOURNAL)
     with understood(directory / JOURNAL):
@@ -105,7 +105,7 @@ def write_documents(
         write_text(directory / RESULTS, document)
         write_text(directory / JUNIT, render_junit(results))
         write_text(directory / SUMMARY, render_markdown(results))
-        # Last: it alone looks at what another run left.
+        # Last: only this reads another run's files.
         since = _since(directory, document) if beside else NOTHING
         write_text(directory / HTML, render_html(results, since=since))
     except OSError as error:
@@ -114,7 +114,7 @@ def write_documents(
 
 
 def _since(directory: Path, document: str) -> Markup:
-    """Return what changed since the run before, as a part of the page; nothing where there is none."""
+    """Return the page's part about changes since the previous run, or nothing."""
     previous = previous_run(directory)
     if previous is None:
         return NOTHING

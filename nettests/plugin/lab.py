@@ -1,7 +1,7 @@
-"""Start an emulated cluster for one run, and always stop it again.
+"""Start an emulated cluster for one run, and always stop it.
 
-The lab is a separate product: it is used through its command line only, and returns a kubeconfig and a cluster
-profile, as any user would provide. Nothing of it is imported.
+The lab is a separate product, used only through its command line, which returns a kubeconfig and a
+cluster profile, as any user would provide them.
 """
 
 import json
@@ -18,12 +18,12 @@ from nettests.errors import NettestsError, NotInstalledError
 
 COMMAND = (sys.executable, "-m", "nettests.lab")
 _NOT_INSTALLED = 4
-"""The lab's exit code where its libraries are missing."""
+"""The lab's exit code if its libraries are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lab:
-    """A lab that is up."""
+    """A running lab."""
 
     name: str
     profile: str
@@ -32,15 +32,15 @@ class Lab:
 
 
 class LabError(NettestsError):
-    """The lab did not come up."""
+    """The lab did not start."""
 
 
 @contextmanager
 def lab(profile: str = "") -> Iterator[Lab]:
-    """Bring up a lab of its own, of ``profile`` or the lab's default one, for the time of the block.
+    """Run a lab of its own, with ``profile`` or the lab's default, for the block.
 
-    Its name is chosen here, so that it can be taken down however far it came; it ends by itself when this
-    process was killed.
+    The name is chosen here, so that it can be stopped at any stage; it ends by itself if this
+    process is killed.
     """
     name = f"run-{os.getpid()}-{secrets.token_hex(2)}"
     try:

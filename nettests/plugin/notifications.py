@@ -1,9 +1,9 @@
 """Export a finished run: metrics to a file, a summary to a webhook. Both are off by default.
 
-The I/O for ``report.open_metrics`` and ``report.slack_message``. It comes last, when documents and exit code are
-final: a failure here is printed on the terminal and changes neither. The address of the webhook (``--webhook``, or better
-``$NETTESTS_WEBHOOK``) is a secret, because whoever knows it can post to the channel: no error repeats it, and no log of
-the HTTP client is printed.
+The I/O for ``report.open_metrics`` and ``report.slack_message``. It runs last, when documents and
+exit code are final: a failure here is printed and changes neither. The webhook's address
+(``--webhook``, or better ``$NETTESTS_WEBHOOK``) is a secret, because whoever knows it can post to
+the channel: errors do not repeat it, and the HTTP client's logs are suppressed.
 """
 
 import ipaddress
@@ -41,21 +41,21 @@ _NAMED = re.compile(rf"({OPTION}(?:=|\s+))\S+")
 SECONDS = 10.0
 """For each of two attempts, from the connection to the last header."""
 PAUSE = 1.0
-"""Before the second one."""
+"""Before the second attempt."""
 TELLING = 16
-"""A part of an address that is shorter may be a word of a report's own, and is no secret by itself."""
+"""A shorter part of an address may be an ordinary word, and is not treated as a secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """An address that is posted to, once, and once more after ``pause`` seconds if that may help."""
+    """An address for POST requests, repeated once after ``pause`` seconds if that may help."""
 
     address: str = field(repr=False)
     pause: float = PAUSE
     seconds: float = SECONDS
 
     def secrets(self) -> tuple[str, ...]:
-        """Return the address and what of it is as good as the whole."""
+        """Return the address, and the parts of it that are secret as well."""
         parts = urlsplit(self.address)
         path = self.address.partition(parts.netloc)[2]
         candidates = (
@@ -68,7 +68,7 @@ class Webhook:
         return (self.address, *(part for part in candidates if len(part) >= TELLING))
 
     def post(self, message: Mapping[str, Any]) -> str:
-        """Post a message; return why it did not arrive, or nothing."""
+        """Post a message; return why it failed, or nothing."""
         body = json.dumps(message).encode("utf-8")
         with _no_logs():
             problem, again = self._attempt(body)
@@ -78,12 +78,12 @@ class Webhook:
         return problem
 
     def _attempt(self, body: bytes) -> tuple[str, bool]:
-        """Post once; return what went wrong, and whether another attempt may do better."""
+        """Post once; return what went wrong, and whether another attempt may help."""
         patience = Patience()
         patience.begin(self.seconds)
         encrypted = self.address.startswith("https:")
         with requests.Session() as session:
-            session.trust_env = False  # no .netrc; a proxy and its CA are what the user says
+            session.trust_env = False  # no .netrc; proxy and CA are set below
             for scheme in ("https://", "http://"):
                 session.mount(scheme, TimelyAdapter(patience))
             try:
@@ -95,7 +95,7 @@ class Webhook:
                     verify=os.environ.get("REQUESTS_CA_BUNDLE") or True,
                     timeout=self.seconds,
                     allow_redirects=False,
-                    stream=True,  # its words are of no interest, however many they are
+                    stream=True,  # the body is not read
                 )
             except Timeout:
                 return f"no answer within {self.seconds:g} s", True
@@ -105,7 +105,7 @@ class Webhook:
                 HTTPError
             ) as error:  # a host name that cannot be one, which requests lets through
                 return f"no connection ({type(error).__name__})", False
-            except OSError as error:  # of a CA bundle that is not there; its words hold no address
+            except OSError as error:  # a missing CA bundle; the message has no address
                 return f"no connection ({error})", False
         status = answer.status_code
         if 200 <= status < 300:
@@ -115,7 +115,7 @@ class Webhook:
 
 
 def webhook_of(option: str | None) -> Webhook | None:
-    """Return what the option or else the environment names; an empty text is none. ``PlanError`` if it cannot be used."""
+    """Return the webhook of the option or environment, if any; ``PlanError`` if it is invalid."""
     address = (os.environ.get(WEBHOOK_VARIABLE, "") if option is None else option).strip()
     if not address:
         return None
@@ -134,7 +134,7 @@ def webhook_of(option: str | None) -> Webhook | None:
 
 
 def without_address(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a command line as a journal may hold them."""
+    """Return command-line arguments without the webhook's address, for journals."""
     before = ("", *words)
     return tuple(
         REDACTED if named == OPTION else _NAMED.sub(rf"\1{REDACTED}", word)
@@ -143,7 +143,7 @@ def without_address(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _allowed(parts: SplitResult) -> bool:
-    """Whether a summary may be sent there: encrypted, or not over a network at all."""
+    """Whether a summary may be sent there: encrypted, or to loopback."""
     host = parts.hostname or ""
     if parts.port == 0 or not host:
         return False
@@ -158,17 +158,17 @@ def _is_loopback(host: str) -> bool:
 
 
 def _reason(error: RequestException) -> str:
-    """Return the innermost reason, without what holds the address: the client's own words have its path."""
+    """Return the innermost reason: outer messages of the client contain the address."""
     reason = getattr(error.args[0], "reason", None) if error.args else None
     if reason is None:
         return f"no connection ({type(error).__name__})"
-    message = str(reason).rpartition(": ")[2].removesuffix('")))')  # what quotes another error
+    message = str(reason).rpartition(": ")[2].removesuffix('")))')  # the quotes of an outer error
     return f"no connection ({type(reason).__name__}: {message})"
 
 
 @contextmanager
 def _no_logs() -> Iterator[None]:
-    """Keep back what the HTTP client logs meanwhile: it repeats whole addresses, in warnings too."""
+    """Suppress the HTTP client's logs: they contain whole addresses, even in warnings."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("urllib3")]
     loggers = [logging.getLogger(name) for name in names]
 
@@ -186,13 +186,13 @@ def _no_logs() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notifications:
-    """Where the results of a run go besides its folder."""
+    """Where the results of a run are sent besides its folder."""
 
     metrics: Path | None = None
     webhook: Webhook | None = None
 
     def send(self, results: Results, directory: Path, say: Callable[[str], None]) -> None:
-        """Write and post what is wanted, and print one line about each."""
+        """Write and post what was requested, and print one line about each."""
         if self.metrics is not None:
             say(_result_line("metrics", str(self.metrics), partial(_write, results, self.metrics)))
         if self.webhook is not None:
@@ -202,9 +202,9 @@ class Notifications:
 
 
 def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifications:
-    """Return what is wanted, before anything runs; ``NettestsError`` where it cannot work.
+    """Return the destinations, before anything runs; ``NettestsError`` if they cannot work.
 
-    ``webhook`` is the option, ``None`` where the environment decides.
+    ``webhook`` is the option, ``None`` to use the environment.
     """
     if metrics is not None:
         try:
@@ -221,12 +221,11 @@ def notifications_of(metrics: Path | None, webhook: str | None = "") -> Notifica
 
 
 def _result_line(name: str, done: str, act: Callable[[], str]) -> str:
-    """Call ``act``, and return a line about its result."""
     try:
         problem = act()
     except KeyboardInterrupt:
         problem = "interrupted"
-    except Exception as error:  # noqa: BLE001 - the run has ended; its result stands
+    except Exception as error:  # noqa: BLE001 - the run has ended, and its result is final
         problem = f"nettests failed: {type(error).__name__}"
     return f"{name}: {problem or done}"
 
@@ -237,13 +236,13 @@ def _post(results: Results, page: str, webhook: Webhook) -> str:
 
 
 def _write(results: Results, file: Path) -> str:
-    """Put a whole text in the place of the last one; return why it could not be.
+    """Replace the metrics file atomically; return why it failed, or nothing.
 
-    A scrape in between reads the last one. Others may read it, as the umask says: a collector has a user of its own.
+    Its mode follows the umask: collectors run as another user.
     """
-    from nettests.report.open_metrics import render_open_metrics  # noqa: PLC0415 - only who wants metrics loads their library
+    from nettests.report.open_metrics import render_open_metrics  # noqa: PLC0415 - for metrics only
 
-    # The collector takes whatever ends with .prom: this one does not.
+    # Collectors read files that end with .prom: this one does not.
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         with beside.open("x", encoding="utf-8") as begun:

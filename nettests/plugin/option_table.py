@@ -1,7 +1,7 @@
 """The options that ``nettests run`` and plain pytest share, each declared once, in ``options.txt``.
 
-``cli.options`` makes click's options of them, ``plugin.pytest_options`` pytest's, and ``nettests run`` passes its own on
-as pytest's. Every pytest run in the environment imports this module: it imports nothing that takes time.
+``cli.options`` turns them into click's, ``plugin.pytest_options`` into pytest's, to which
+``nettests run`` passes its own. Every pytest run in the environment imports this module, quickly.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,15 +12,15 @@ from typing import Any
 OWN, CLUSTER, IMAGES, CHECKS = "Options", "Cluster", "Images", "Checks"
 """The headings of options in a command's help; a command takes those that change what it does."""
 PULL = "pull"
-"""One more of ``IMAGES``, for commands that create Pods or say what creating them takes."""
+"""Part of ``IMAGES``, for commands that create Pods or estimate that."""
 IDS = "ids"
-"""One more of ``CHECKS``, for commands that plan as a run does."""
+"""Part of ``CHECKS``, for commands that plan like a run."""
 WEBHOOK_VARIABLE = "NETTESTS_WEBHOOK"
 
 
 @dataclass(frozen=True, slots=True)
 class RunOption:
-    """One option; with an empty ``metavar`` it is a switch. ``bare`` is its value where it is written without one."""
+    """One option; without a ``metavar`` it is a flag. ``bare`` is its value if none is given."""
 
     flag: str
     group: str
@@ -30,23 +30,22 @@ class RunOption:
     bare: str | None = None
     choices: tuple[str, ...] = ()
     in_pytest: str = ""
-    """Its name for pytest, where ours has another meaning."""
+    """Its name in pytest, if ours has another meaning there."""
     cli_only: bool = False
-    """Whether pytest does without it: it is given suites as paths, for example."""
+    """Whether pytest does not have it: suites are paths there, for example."""
 
     @property
     def name(self) -> str:
-        """What click and pytest call its value."""
+        """The name of its value in click and pytest."""
         return self.flag.lstrip("-").replace("-", "_")
 
     @property
     def pytest_flag(self) -> str:
-        """How it is written for pytest."""
+        """Its flag in pytest."""
         return self.in_pytest or self.flag
 
 
 def _declared() -> Iterator[RunOption]:
-    """Yield the options of ``options.txt``."""
     for line in Path(__file__).with_name("options.txt").read_text("utf-8").splitlines():
         if line.startswith("#"):
             continue
@@ -70,7 +69,7 @@ NAMED = {option.flag: option for option in OPTIONS}
 
 
 def words_of(values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield options as pytest's command line takes them; ``values`` are by the options' names."""
+    """Yield options as arguments of pytest; ``values`` are by the options' names."""
     for option in OPTIONS:
         if option.cli_only:
             continue

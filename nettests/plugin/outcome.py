@@ -1,9 +1,10 @@
-"""The verdict of a check as a fixture, as a pytest outcome, and read back from the reports of xdist workers.
+"""The verdict of a check as a fixture, as a pytest outcome, and read back from xdist workers.
 
-The fixture ``verdict`` waits until the journal says that the check is done, and takes the verdict of the process that
-observed it. pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed · unknown → error in
-set-up, because a test that would assert something of an observation cannot begin · recorded → passed, tagged · known-bug →
-xfailed · skipped → skipped. The finished report is translated, so that ``--runxfail`` changes nothing.
+The fixture ``verdict`` waits for the check's ``done`` record in the journal, and returns its
+verdict. pass → passed · limited → xfailed with the limitation's id · fail, lifted, flaky → failed ·
+unknown → error in set-up, as a test cannot assert an untrusted observation · recorded → passed,
+tagged · known-bug → xfailed · skipped → skipped. The finished report is translated, so
+``--runxfail`` changes nothing.
 """
 
 import json
@@ -26,13 +27,13 @@ from nettests.session.journal import PATIENCE
 
 JUDGEMENT = pytest.StashKey[Judgement]()
 PROPERTY = "nettests"
-"""The user property that carries a judgement, as JSON, from a worker to the controller."""
+"""The user property that carries a judgement, as JSON, from worker to controller."""
 _EXPECTED = frozenset({Verdict.LIMITED, Verdict.KNOWN_BUG})
-"""What pytest calls an expected failure."""
+"""Verdicts that are expected failures in pytest."""
 
 
 class UntrustedError(Exception):
-    """What was observed cannot be trusted, so the test that waits for it cannot begin."""
+    """The observation cannot be trusted, so the test cannot begin."""
 
 
 def remember(item: pytest.Item, judgement: Judgement) -> None:
@@ -57,7 +58,7 @@ def pytest_runtest_makereport(
 
 
 def translate(report: pytest.TestReport, judgement: Judgement) -> None:
-    """Give ``report`` the outcome that its judgement calls for."""
+    """Set the outcome of ``report`` by its judgement."""
     if report.when == "setup" and report.failed:
         report.longrepr = explained(judgement)
     if report.when != "call":
@@ -66,12 +67,12 @@ def translate(report: pytest.TestReport, judgement: Judgement) -> None:
         report.outcome = "skipped"
         report.wasxfail = as_line(f"{judgement.limitation}: {judgement.message}")
     elif not judgement.accepted:
-        report.outcome = "failed"  # also where the suite's test asserts nothing
+        report.outcome = "failed"  # even if the suite's test asserts nothing
         report.longrepr = explained(judgement)
 
 
 def explained(judgement: Judgement) -> str:
-    """Return a judgement as a person needs it: what, expected, observed, next step."""
+    """Return a judgement in words: what, expected, observed, next step."""
     lines = [f"{judgement.verdict.value}: {judgement.message}"]
     lines.append(f"  expected  {judgement.expected}")
     lines.append(f"  observed  {judgement.observed}")
@@ -79,14 +80,14 @@ def explained(judgement: Judgement) -> str:
         lines.append(f"  limitation  {judgement.limitation}")
     if judgement.next_step:
         lines.append(f"  → {judgement.next_step}")
-    # pytest's own reporter prints it as well, and prints what it gets.
+    # pytest's own reporter prints it, too, unchanged.
     return "\n".join(map(as_line, lines))
 
 
 def judged(report: pytest.TestReport, check: str) -> Judgement | None:
-    """Return the final judgement that the report of a check's test carries, if this report ends it.
+    """Return the final judgement in the report of a check's test, if this report ends it.
 
-    A test that ended without one is ``unknown`` when something broke, and ``skipped`` when it was.
+    A test that ended without a judgement is ``unknown`` if it failed, and ``skipped`` if skipped.
     """
     carried = next((text for key, text in report.user_properties if key == PROPERTY), None)
     judgement = from_data(json.loads(str(carried)), Judgement) if carried else None
@@ -138,14 +139,14 @@ def _blank(check: str, verdict: Verdict, message: str, next_step: str) -> Judgem
 
 def _last_line(report: pytest.TestReport) -> str:
     lines = [line for line in report.longreprtext.splitlines() if line.strip()]
-    # pytest ends a traceback with the place of the error, and marks the error itself with "E".
+    # pytest ends a traceback with the location, and marks the error itself with "E".
     marked = [line.removeprefix("E").strip() for line in lines if line.startswith("E ")]
     return (marked or lines or ["no reason was given"])[0 if marked else -1]
 
 
 @pytest.fixture
 def check(request: pytest.FixtureRequest) -> Check:
-    """The check that this test asserts; every test of a flow is given one."""
+    """The check that this test asserts; every test of a flow gets one."""
     raise pytest.UsageError(
         f"{request.node.name} uses the fixture {CHECK!r} and declares no flow: "
         "decorate it with nettests.plan.flow"
@@ -154,7 +155,7 @@ def check(request: pytest.FixtureRequest) -> Check:
 
 @pytest.fixture
 def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
-    """The verdict of the check: what was observed against what is documented."""
+    """The verdict of the check: its observation compared with what is documented."""
     collector: Collector = request.config.pluginmanager.getplugin(COLLECTOR)
     done = collector.follower.wait(check.id, timeout=PATIENCE)
     if done.skip:
@@ -167,6 +168,6 @@ def verdict(check: Check, request: pytest.FixtureRequest) -> Judgement:
 
 
 def _unobserved(check: Check, done: Done, collector: Collector) -> Judgement:
-    """Return the verdict of a check that nobody judged, because who observes ended first or says nothing."""
+    """Return the verdict of a check without a judgement, as the observer ended or is silent."""
     seen = unusable(check.id, done.distrust or "nobody judged it")
     return judge(check, collector.blueprint.expectations[check.id], seen)

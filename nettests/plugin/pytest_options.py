@@ -1,7 +1,7 @@
 """The options of a run for plain pytest; ``nettests run`` passes its own options on as these.
 
-Read once, when pytest is configured. Nothing here contacts anything, and nothing takes time to import: each pytest run
-in the environment loads this module. ``wanted`` makes values of the options.
+Read once, when pytest is configured. Every pytest run in the environment loads this module, so
+imports must be fast. ``wanted`` turns the options into values.
 """
 
 from pathlib import Path
@@ -13,10 +13,10 @@ from nettests.plugin.option_table import OPTIONS, RunOption
 from nettests.resources import suites_path
 
 WORKER_KEY = "nettests"
-"""The key under which the controller hands a worker its facts."""
+"""The key of the facts that the controller passes to a worker."""
 
 COLLECTOR = "nettests-collector"
-"""The name under which the collecting part is registered, and by which others see that it is."""
+"""The plugin name of the collector, by which others see that it is registered."""
 
 
 def add(parser: pytest.Parser) -> None:
@@ -55,7 +55,7 @@ def _add(group: pytest.OptionGroup, option: RunOption) -> None:
 
 
 def probed(config: pytest.Config) -> bool:
-    """Whether this pytest run is to test a cluster: one was named, or the shipped suites were."""
+    """Whether this pytest run is to test a cluster: a cluster or the shipped suites are named."""
     option = config.option
     if config.option.help or getattr(option, "version", 0):
         return False
@@ -66,11 +66,11 @@ def probed(config: pytest.Config) -> bool:
 def _shipped(path: Path) -> bool:
     try:
         return path.is_relative_to(suites_path())
-    except NettestsError:  # an incomplete installation must not break other people's pytest runs
+    except NettestsError:  # an incomplete installation must not break other pytest runs
         return False
 
 
 def suites(config: pytest.Config) -> tuple[Path, ...]:
-    """Return the files and folders that pytest was told to collect, without ``::`` parts."""
+    """Return the files and folders that pytest collects, without ``::`` parts."""
     paths = (argument.partition("::")[0] for argument in config.args)
     return tuple((config.invocation_params.dir / path).resolve() for path in paths)

@@ -1,8 +1,8 @@
-"""Terminal output of a run: progress, and the dozen lines at its end, from finished results.
+"""Terminal output of a run: progress, and a summary of finished results.
 
-On a terminal, one live line shows the stage, its progress and the verdicts so far; a pipe gets plain lines, one for
-each stage and each quarter of the checks. ``NO_COLOR`` is honoured (by rich). Output goes to the terminal that pytest
-started with, because pytest captures standard output while tests run.
+On a terminal, one live line shows stage, progress and verdicts; a pipe gets plain lines, one for
+each stage and quarter of the checks. ``NO_COLOR`` is honoured (by rich). Output goes to pytest's
+original terminal, because pytest captures standard output during tests.
 """
 
 import threading
@@ -69,7 +69,7 @@ _UNITS = {
 
 
 class Reporter:
-    """Tells how far a run is; ``output`` is the option of that name.
+    """Prints progress and results; ``output`` is the option of that name.
 
     Called from the run's background threads and from pytest's hooks.
     """
@@ -83,7 +83,7 @@ class Reporter:
         self._counts: Counter[Verdict] = Counter()
         self._printed: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
-        # Two live displays would fight over the terminal: pytest's own keeps it.
+        # Only one live display is possible: pytest's has precedence.
         live = output == "own" and self.console.is_terminal
         self._live = (
             Live(get_renderable=self._line, console=self.console, transient=True) if live else None
@@ -105,16 +105,16 @@ class Reporter:
             self._stream.close()
 
     def still(self) -> None:
-        """End the live line; what is printed afterwards stays."""
+        """End the live line, before permanent output."""
         if self._live:
             self._live.stop()
 
     def stage(self, text: str) -> None:
-        """Tell that a stage before the tests begins."""
+        """Show that a stage before the tests begins."""
         self._tell(Progress(stage=text))
 
     def progress(self, progress: Progress) -> None:
-        """Tell how far the run is; beside pytest's own progress, say nothing."""
+        """Show the run's progress, unless pytest shows its own."""
         if not self._beside_pytest:
             self._tell(progress)
 
@@ -130,7 +130,7 @@ class Reporter:
                 self.console.print(as_line(_plain(progress)), style="dim")
 
     def verdict(self, verdict: Verdict) -> None:
-        """Count one more verdict."""
+        """Count a verdict."""
         self._counts[verdict] += 1
 
     def _line(self) -> Table:
@@ -152,11 +152,11 @@ class Reporter:
         return line
 
     def say(self, text: str, *, style: str = "") -> None:
-        """Print one line of the documents as it is: a text of a cluster neither ends it nor is read as markup."""
+        """Print one line literally: texts of a cluster cannot end it or act as markup."""
         self.console.print(as_line(text), style=style or None)
 
     def paragraph(self, text: str, *, style: str = "") -> None:
-        """Print a text that was worded elsewhere, without secrets: it may have several lines, all but the first indented."""
+        """Print a text without secrets; further lines are indented."""
         self.console.print(as_paragraph(_BY_SHAPE.text(text)), style=style or None)
 
 
@@ -167,9 +167,9 @@ def _plain(progress: Progress) -> str:
 
 
 SHOWN = 5
-"""How many incidents are told, and how many checks of one; the report has them all."""
+"""How many incidents are shown, and how many checks of each; the report has all."""
 NAMED = 4
-"""Limitations that the last lines name, the most frequent ones; the report has all."""
+"""How many limitations the summary names, by frequency; the report has all."""
 
 
 def show(reporter: Reporter, results: Results, directory: Path) -> None:
@@ -212,14 +212,14 @@ def _incident_lines(incident: Incident, results: Results) -> Iterator[tuple[str,
 
 
 def _member_labels(incident: Incident, check: str) -> str:
-    """Return which members of a check an incident explains, those that come first."""
+    """Return the first members of a check that an incident explains."""
     labels = [member_of(member) for member in incident.members if parent_of(member) == check]
     more = f", … and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
     return f": {', '.join(labels[:NAMED])}{more}" if labels else ""
 
 
 def _places(check: CheckResult) -> str:
-    """Return the folders of a check's diagnostics, the ones that say most; the report links them all."""
+    """Return the most useful folders of a check's diagnostics; the report links all."""
     folders = [diagnostic.folder for diagnostic in check.diagnostics]
     more = f", … and {len(folders) - NAMED} more" if len(folders) > NAMED else ""
     return ", ".join(folders[:NAMED]) + more
@@ -265,7 +265,7 @@ def _lines(results: Results, directory: Path, *, quiet: bool) -> Iterator[tuple[
 
 
 def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
-    """Yield the texts that no parser knows, with the request to send them."""
+    """Yield the texts that no parser understood, and how to send them."""
     if not results.unread:
         return
     yield f"{unread_line(results)}:", "bold"
@@ -277,7 +277,7 @@ def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield what explains a headline: rights that were missing, and what happened to the cluster meanwhile."""
+    """Yield what explains a headline: missing permissions and notable events."""
     if denied := missing_permissions(results):
         yield f"  this identity may not {', '.join(denied)}", ""
         yield "  → nettests preflight prints the rules that grant it", ""
@@ -287,7 +287,6 @@ def _remarks(results: Results) -> Iterator[tuple[str, str]]:
 
 
 def _counted(results: Results, verdict: Verdict) -> str:
-    """Return one verdict's line; limitations are named, because people look them up."""
     line = f"{results.counts[verdict]:6} {verdict.value:9}"
     if verdict not in {Verdict.LIMITED, Verdict.KNOWN_BUG}:
         return f"{line} {meanings(results)[verdict]}"

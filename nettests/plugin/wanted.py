@@ -1,4 +1,4 @@
-"""What a user wants of a run, from pytest's options; only a process that tests a cluster imports this."""
+"""A run's options as values, from pytest's options; only imported if a cluster is tested."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from nettests.session.run_options import Keep, RunOptions
 
 
 def refuse_path_as_profile(config: pytest.Config) -> None:
-    """Refuse a suite that ``--lab`` has swallowed: argparse takes the next word for its value."""
+    """Refuse a path as the value of ``--lab``: argparse takes the next argument for it."""
     profile = config.option.lab
     if profile and (config.invocation_params.dir / profile).exists():
         raise PlanError(
@@ -22,7 +22,7 @@ def refuse_path_as_profile(config: pytest.Config) -> None:
 
 
 def refuse_keeping_in_a_lab(config: pytest.Config) -> None:
-    """Refuse to keep objects of a cluster that goes with the run."""
+    """Refuse to keep objects of a lab that ends with the run."""
     if config.option.keep or config.option.keep_on_failure:
         raise PlanError(
             "--lab takes its cluster down, and all objects with it: nothing can be kept",
@@ -31,9 +31,9 @@ def refuse_keeping_in_a_lab(config: pytest.Config) -> None:
 
 
 def run_options(config: pytest.Config) -> RunOptions:
-    """Return what the user wants of the run.
+    """Return the run's options as values.
 
-    A lab adds its kubeconfig and profile later, and classes are read where an error can be reported.
+    A lab adds kubeconfig and profile later; classes are read where an error can be reported.
     """
     option = config.option
     on_failure = Keep.ON_FAILURE if option.keep_on_failure else Keep.NEVER

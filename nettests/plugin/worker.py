@@ -1,7 +1,6 @@
 """In an xdist worker: the controller's facts, and the same plan computed from them.
 
-A worker contacts no cluster. It collects, and waits for the verdicts in the journal that the controller's
-process writes.
+A worker contacts no cluster. It collects, and waits for verdicts in the controller's journal.
 """
 
 import json
@@ -45,7 +44,7 @@ def handover(
 
 
 def register(config: pytest.Config) -> None:
-    """Take over what the controller handed, and collect by it."""
+    """Read what the controller passed, and collect by it."""
     given = json.loads(config.workerinput[WORKER_KEY])  # type: ignore[attr-defined] # xdist sets it
     registry = load([Path(path) for path in given["suites"]]).select(given["flows"])
     run_blueprint = blueprint(
@@ -61,7 +60,7 @@ def register(config: pytest.Config) -> None:
 def collecting(
     config: pytest.Config, run_blueprint: Blueprint, journal: Path, declared: Collection[str]
 ) -> None:
-    """Register what every process that runs tests needs; ``declared`` are the names of all flows."""
+    """Register what every process that runs tests needs; ``declared`` are all flow names."""
     manager = config.pluginmanager
     manager.register(Collector(run_blueprint, Follower(journal), frozenset(declared)), COLLECTOR)
     manager.register(outcome, "nettests-outcome")

@@ -1,7 +1,8 @@
-"""What would block a run, decided from facts that were read beforehand. Pure.
+"""What would block a run, decided from facts that were read before. Pure.
 
-``evidence`` is the input, ``finding`` one result; ``cluster``, ``machines``, ``rights`` and ``space`` decide,
-``rules`` writes missing permissions as YAML. ``session.preflight_evidence`` reads, ``cli.preflight_command`` prints.
+``evidence`` has the input and ``Finding``; ``cluster``, ``machines``, ``rights``, ``space`` and
+``webhooks`` decide; ``rules`` has RBAC objects for missing permissions.
+``session.preflight_evidence`` reads, ``cli`` prints.
 """
 
 from nettests.preflight.evidence import Evidence, Finding, Level, Quota, unreachable

@@ -13,7 +13,7 @@ POLICY = "Kubernetes, version skew policy"
 
 
 def reachability(evidence: Evidence) -> Finding:
-    """Say which server answered; a cluster that does not answer is reported before there is evidence."""
+    """Say which server answered; an unreachable cluster is reported before there is evidence."""
     facts = evidence.facts
     return Finding(
         topic="reachability",
@@ -23,7 +23,7 @@ def reachability(evidence: Evidence) -> Finding:
 
 
 def distribution(evidence: Evidence) -> Finding:
-    """Name the platform, and the ready cluster profile and guide for it: the profile that states most and contradicts nothing."""
+    """Name the platform, its guide and the fitting cluster profile that states most."""
     topic, facts = "platform", evidence.facts
     read = (facts.platform.value, facts.cni.plugin.value, facts.cni.backend.value)
     fitting: dict[str, int] = {}
@@ -62,7 +62,7 @@ def versions(evidence: Evidence) -> Finding:
 
 
 def network_plugin(evidence: Evidence) -> Finding:
-    """Say whether Windows nodes have a plugin that was ever made for them."""
+    """Say whether the network plugin supports Windows nodes."""
     topic, plugin = "network plugin", evidence.facts.cni.plugin
     windows = sorted(node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS)
     if not windows:
@@ -84,7 +84,7 @@ def network_plugin(evidence: Evidence) -> Finding:
 
 
 def address_families(evidence: Evidence) -> Finding:
-    """Say whether Windows nodes have a family that they can use."""
+    """Say whether Windows nodes have an IP family that they support."""
     topic = "address families"
     windows = [node for node in evidence.facts.nodes if node.os is OS.WINDOWS]
     alone = ipv6_alone(evidence.facts)
@@ -108,9 +108,9 @@ def _has_ipv4(node: NodeFacts) -> bool:
 
 
 def components(evidence: Evidence) -> Finding:
-    """Say whether what a run's results rest on is Ready: the cluster's DNS, Service proxies and network plugins.
+    """Say whether the cluster's DNS, Service proxies and network plugins are Ready.
 
-    Other people's Pods are mentioned: where none of a Windows node's is Ready, their probes may not reach them.
+    Others' Pods are mentioned: if none on a Windows node is Ready, their probes may fail.
     """
     lacking = list(evidence.lacking_agents)
     if not evidence.facts.dns_pods.value:
@@ -135,7 +135,7 @@ def components(evidence: Evidence) -> Finding:
 
 
 def skews(node: NodeFacts, server: KubernetesVersion) -> Iterator[tuple[Level, str]]:
-    """Yield the versions of a node that an API server does not support; ``forecast`` uses it for planned versions."""
+    """Yield a node's versions that an API server does not support; used by ``forecast``, too."""
     parts = {"kubelet": node.kubelet, "kube-proxy": node.kube_proxy.version}
     behind = minors_behind(server)
     for name, fact in parts.items():

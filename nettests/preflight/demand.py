@@ -1,8 +1,8 @@
-"""What a run takes of a namespace's quotas: the number of objects, and the resources of its containers. Pure.
+"""What a run takes from a namespace's quotas: objects, and resources of containers. Pure.
 
-Counted as Kubernetes' quota evaluators count (``pkg/quota/v1/evaluator/core``), by the names of a ResourceQuota:
-``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``, ``count/leases.coordination.k8s.io`` … Objects
-that controllers make for a run count, too.
+Counted like Kubernetes' quota evaluators (``pkg/quota/v1/evaluator/core``), by resource names of a
+ResourceQuota: ``pods``, ``services.nodeports``, ``requests.cpu``, ``limits.memory``,
+``count/leases.coordination.k8s.io`` … Objects that controllers create for a run count, too.
 """
 
 import re
@@ -19,7 +19,7 @@ Object = dict[str, Any]
 Amounts = Mapping[str, Fraction]
 
 _QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}
-"""The kinds that a run makes in its namespace and that have a name of their own in quotas."""
+"""Kinds that a run creates in its namespace and that quotas count by plain names."""
 _COUNTED = {
     **_QUOTED,
     "EndpointSlice": "endpointslices.discovery.k8s.io",
@@ -27,24 +27,24 @@ _COUNTED = {
     "NetworkPolicy": "networkpolicies.networking.k8s.io",
     **{kind.value: kind.resource for kind in Workload},
 }
-"""What quotas count as ``count/<resource>.<group>``, of the kinds that a run makes."""
+"""What quotas count as ``count/<resource>.<group>``, of the kinds that a run creates."""
 _MADE_BESIDE = {
     Workload.STATEFUL_SET.value: ("controllerrevisions.apps",),
     Workload.DAEMON_SET.value: ("controllerrevisions.apps",),
     Workload.DEPLOYMENT.value: ("replicasets.apps", "replicasets.apps"),
     Workload.CRON_JOB.value: ("jobs.batch",),
 }
-"""What controllers make of such objects beside Pods; of a Deployment a set for each of its two templates."""
+"""What controllers create besides Pods; a Deployment's two templates give two sets."""
 _BARE = ("cpu", "memory", "ephemeral-storage")
-"""Resources whose bare name in a quota means their requests."""
+"""Resources whose bare name in a quota means requests."""
 _DUAL = frozenset({"PreferDualStack", "RequireDualStack"})
-"""A Service of two families has a slice of each."""
+"""A Service with two families has an EndpointSlice for each."""
 _NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passing:
-    """What comes and goes beside what stands, ``at_once`` of it at the same time: Pods, or what makes them."""
+    """Temporary objects, Pods or their controllers; at most ``at_once`` exist at the same time."""
 
     objects: tuple[Object, ...]
     at_once: int
@@ -53,9 +53,9 @@ class Passing:
 def needed(
     objects: Iterable[Object], passing: Iterable[Passing] = (), defaults: Amounts | None = None
 ) -> defaultdict[str, Fraction]:
-    """Return what these objects take at most, with what passes beside them.
+    """Return the maximum that these objects take, together with temporary ones.
 
-    ``defaults`` is what a LimitRange gives to containers that state nothing.
+    ``defaults`` are a LimitRange's values for containers that state nothing.
     """
     given = defaults or {}
     totals: defaultdict[str, Fraction] = defaultdict(Fraction)
@@ -71,7 +71,7 @@ def needed(
 
 
 def left_open(pods: Iterable[Object], resource: str) -> bool:
-    """Whether a container of these leaves a resource (``requests.cpu``) open."""
+    """Whether a container of these Pods does not state a resource (``requests.cpu``)."""
     return any(
         resource not in _stated(container)
         for item in pods
@@ -80,7 +80,7 @@ def left_open(pods: Iterable[Object], resource: str) -> bool:
 
 
 def full_name(resource: str) -> str:
-    """Return the name of a quota's resource with its kind: ``cpu`` means ``requests.cpu``."""
+    """Return the full name of a quota's resource: ``cpu`` means ``requests.cpu``."""
     return f"requests.{resource}" if resource in _BARE else resource
 
 
@@ -97,7 +97,7 @@ def _charge(item: Object, defaults: Amounts) -> dict[str, Fraction]:
 
 
 def _of_service(spec: Object) -> dict[str, Fraction]:
-    """Return what a Service takes besides itself: node ports, and the endpoints that its controllers write."""
+    """Return what a Service takes besides itself: node ports, and its endpoint objects."""
     fraction, kind = Fraction(1), spec.get("type")
     charges: dict[str, Fraction] = {}
     if spec.get("selector"):
@@ -112,7 +112,7 @@ def _of_service(spec: Object) -> dict[str, Fraction]:
 
 
 def _of_pod(spec: Object, defaults: Amounts) -> dict[str, Fraction]:
-    """Add up the containers; init containers run one by one, so that the greatest of them counts."""
+    """Add up the containers; of init containers, which run one by one, only the maximum counts."""
     usual = [{**defaults, **_stated(container)} for container in spec["containers"]]
     first = [{**defaults, **_stated(container)} for container in spec.get("initContainers") or ()]
     names = {name for amounts in (*usual, *first) for name in amounts}
@@ -132,7 +132,7 @@ def _containers(spec: Object) -> list[Object]:
 
 
 def _stated(container: Object) -> dict[str, Fraction]:
-    """Return what a container states: ``requests.cpu`` …; a limit without a request is its request too."""
+    """Return what a container states: ``requests.cpu`` …; a limit is the default of its request."""
     resources = container.get("resources") or {}
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     amounts = {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
@@ -149,7 +149,7 @@ _FACTORS = {
 
 
 def quantity(text: str) -> Fraction:
-    """Return a quantity as an exact number (``500m`` = 0.5, ``1Gi``); ``ValueError`` for what is none."""
+    """Return a quantity as an exact number (``500m`` = 0.5, ``1Gi``); ``ValueError`` if invalid."""
     # sample: "100", "500m", "1.5Gi", "2e3"
     match = re.fullmatch(r"([+-]?[\d.]+(?:[eE][+-]?\d+)?)([A-Za-z]{0,2})", text.strip())
     if match is None or match[2] not in _FACTORS:
@@ -158,7 +158,7 @@ def quantity(text: str) -> Fraction:
 
 
 def spelled(amount: Fraction, resource: str) -> str:
-    """Return an amount for people: memory and storage in Mi, everything else as a number."""
+    """Return an amount in words: memory and storage in Mi, everything else as a number."""
     if resource.endswith(("memory", "storage")):
         return f"{float(amount / _FACTORS['Mi']):g}Mi"
     return f"{float(amount):g}"

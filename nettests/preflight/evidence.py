@@ -1,4 +1,4 @@
-"""The input of preflight: facts, plans with and without the missing permissions, and the namespace's objects."""
+"""The input of preflight: facts, plans with and without denials, the namespace's objects."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,16 +21,16 @@ class Level(StrEnum):
 
     OK = "ok"
     NOTE = "note"
-    """Worth knowing; changes nothing."""
+    """Useful to know; changes nothing."""
     WARNING = "warning"
-    """A part of what is planned will not be tested, or will say less."""
+    """A part of the plan will not be tested, or its results will say less."""
     BLOCKER = "blocker"
-    """A run would judge nothing, leave out a required flow, or end in ``unknown``."""
+    """A run would judge nothing, skip a required flow, or end as ``unknown``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What preflight found about one topic; ``details`` are lines, ``next_step`` is for people."""
+    """The finding about one topic; ``details`` are lines, ``next_step`` is for people."""
 
     topic: str
     level: Level
@@ -45,18 +45,18 @@ def ok(topic: str, summary: str) -> Finding:
 
 
 def note(topic: str, summary: str) -> Finding:
-    """Return a finding that is worth knowing and changes nothing."""
+    """Return a finding that is useful to know and changes nothing."""
     return Finding(topic=topic, level=Level.NOTE, summary=summary)
 
 
 def worst(levels: Iterable[Level]) -> Level:
-    """Return the level that matters most."""
+    """Return the most severe level."""
     order = tuple(Level)
     return max(levels, key=order.index, default=Level.OK)
 
 
 def unreachable(error: NettestsError, *, topic: str = "reachability") -> Finding:
-    """Return the finding that ends every preflight: the cluster could not be tested."""
+    """Return the only finding about a cluster that could not be examined."""
     return Finding(topic=topic, level=Level.BLOCKER, summary=error.message, next_step=error.hint)
 
 
@@ -65,7 +65,7 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """One limit of a ResourceQuota: ``resource`` as its ``hard`` spells it, in counted units."""
+    """One limit of a ResourceQuota: ``resource`` as in ``hard``, amounts as numbers."""
 
     name: str
     resource: str
@@ -75,7 +75,7 @@ class Quota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remains:
-    """What another run has in the cluster: ``state`` as ``nettests gc`` calls it."""
+    """What another run has in the cluster: ``state`` as in ``nettests gc``."""
 
     run: str
     owner: str
@@ -86,7 +86,7 @@ class Remains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that was read. ``plan`` is a run's own; ``whole`` is what it would be if nothing were denied."""
+    """All that was read. ``plan`` is the run's; ``whole`` is the plan if nothing were denied."""
 
     server: str
     facts: ClusterFacts
@@ -96,59 +96,59 @@ class Evidence:
     images: Mapping[str, str] = field(default_factory=dict)
     """The probe image of each node, by the node's name."""
     unserved: Mapping[str, str] = field(default_factory=dict)
-    """Nodes whose build the image lacks, each with the reason."""
+    """Nodes whose build the image lacks, with the reason."""
     exposed: tuple[str, ...] = ()
-    """Each port that is reachable from outside the pod network, in words, with the objects that have it."""
+    """Each port that is reachable from outside the pod network, in words, with its objects."""
     objects: tuple[Object, ...] = ()
-    """What stands in the namespace while a run tests, as it would be created."""
+    """The objects in the namespace during a run, as they would be created."""
     passing: tuple[Passing, ...] = ()
-    """Pods of single checks, and what makes them, that come and go beside it."""
+    """Temporary Pods of single checks, and their controllers."""
     refusals: Mapping[str, str] = field(default_factory=dict)
-    """Kinds of pods that the existing namespace refuses in a dry run, each with the API server's words."""
+    """Kinds of Pods that a dry run in the namespace refuses, with the API server's message."""
     quotas: tuple[Quota, ...] = ()
     defaults: Mapping[str, Fraction] = field(default_factory=dict)
-    """What a LimitRange gives to containers which say nothing (``requests.cpu`` …)."""
+    """A LimitRange's values for containers that state nothing (``requests.cpu`` …)."""
     unread: str = ""
-    """Why quotas and limits could not be read; empty when they were."""
+    """Why quotas and limits could not be read; empty if they were."""
     remains: tuple[Remains, ...] = ()
     unlisted: str = ""
-    """Why leftovers could not be looked for; empty when they were."""
+    """Why leftovers could not be listed; empty if they were."""
     webhooks: tuple[Object, ...] = ()
     """The configurations of admission webhooks, each with its ``kind``."""
     webhooks_unread: str = ""
-    """Why some of them could not be read; empty when all were."""
+    """Why some of them could not be read; empty if all were."""
     namespace_labels: Mapping[str, str] = field(default_factory=dict)
     """The labels of the namespace that a run uses."""
     ready: Mapping[str, StatedFacts] = field(default_factory=dict)
-    """What the ready cluster profiles state, by their names."""
+    """The facts that ready cluster profiles state, by profile."""
     ports: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    """Ports of nodes that pods hold: by node, by port, whose they are."""
+    """Ports of nodes that Pods use: by node, by port, the Pod."""
     lacking_agents: tuple[str, ...] = ()
     """Service proxies and network plugins that are not Ready on all of their nodes, in words."""
     unready: Mapping[str, int] = field(default_factory=dict)
-    """Nodes on which other people's Pods run in the pod network and none is Ready, with their number."""
+    """Nodes on which others' Pods in the pod network exist and none is Ready, with their number."""
 
     @property
     def usable(self) -> tuple[NodeFacts, ...]:
-        """The nodes that can hold probes."""
+        """The nodes that can run probes."""
         return tuple(node for node in self.facts.nodes if not unusable(node))
 
     @property
     def probe_nodes(self) -> tuple[NodeFacts, ...]:
-        """The nodes on which the plan puts pods, or would if nothing were denied."""
+        """The nodes that get Pods by the plan, or would if nothing were denied."""
         names = {pod.node for pod in (*self.plan.pods, *self.whole.pods)}
         return tuple(node for node in self.facts.nodes if node.name in names)
 
     @property
     def vantages(self) -> frozenset[str]:
-        """The nodes that the plan uses as vantages, or would if nothing were denied."""
+        """The nodes that are vantages by the plan, or would be if nothing were denied."""
         checks = (*self.plan.each, *self.whole.each)
         return frozenset(
             check.source.node or "" for check in checks if check.source.kind is VantageKind.NODE
         )
 
     def cost(self, skips: tuple[Skip, ...]) -> Level:
-        """Return how much it matters that these are left out."""
+        """Return how much these skips matter."""
         if not skips:
             return Level.OK
         planned = {check.flow for check in self.plan.checks}

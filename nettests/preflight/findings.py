@@ -1,4 +1,4 @@
-"""All findings of preflight, in the order in which people should read them."""
+"""All findings of preflight, in reading order."""
 
 from nettests.preflight.cluster import (
     address_families,
@@ -22,5 +22,5 @@ TOPICS = (
 
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
-    """Decide on every topic; each has one finding, also where all is well."""
+    """Decide on every topic; each has one finding, even if all is well."""
     return tuple(decide(evidence) for decide in TOPICS)

@@ -1,4 +1,4 @@
-"""Read ResourceQuotas and LimitRanges: what is left of each limit, and the defaults of containers."""
+"""Read ResourceQuotas and LimitRanges: what is left of each limit, and defaults of containers."""
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
@@ -11,7 +11,7 @@ Object = dict[str, Any]
 
 
 def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:
-    """Return every limit that concerns all pods; what is scoped to some classes of pods is left out."""
+    """Return every limit for all Pods, without those scoped to some classes of Pods."""
     return tuple(quota for item in items for quota in _limits(item))
 
 
@@ -30,7 +30,7 @@ def _limits(item: Object) -> Iterator[Quota]:
 
 
 def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
-    """Return what LimitRanges give to containers that say nothing: ``requests.cpu``, ``limits.memory`` …"""
+    """Return LimitRanges' values for containers that state nothing: ``requests.cpu`` …"""
     defaults: dict[str, Fraction] = {}
     for item in items:
         for limit in (item.get("spec") or {}).get("limits") or ():
@@ -38,7 +38,7 @@ def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
                 continue
             limits, requests = limit.get("default") or {}, limit.get("defaultRequest") or {}
             given = {f"limits.{name}": amount for name, amount in limits.items()}
-            # A default limit is a default request too (LimitRanger).
+            # A default limit is a default request, too (LimitRanger).
             given |= {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
             for name, amount in given.items():
                 defaults.setdefault(name, quantity(str(amount)))

@@ -1,4 +1,4 @@
-"""Which nodes can host probes, whether the image runs on them, and whether they can be vantages themselves."""
+"""Which nodes can run probes, whether the image supports them, and whether they can be vantages."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ UNWELL = (
     "node.kubernetes.io/network-unavailable",
     "node.cloudprovider.kubernetes.io/uninitialized",
 )
-"""Taints that say a node does not work yet, or not any more (Kubernetes, taints and tolerations)."""
+"""Taints of nodes that do not work yet, or no longer (Kubernetes, taints and tolerations)."""
 
 
 def nodes(evidence: Evidence) -> Finding:
-    """Count usable nodes by operating system and build."""
+    """Count usable nodes by OS and build."""
     groups: defaultdict[str, list[NodeFacts]] = defaultdict(list)
     for node in evidence.facts.nodes:
         groups[_kind(node)].append(node)
@@ -54,7 +54,7 @@ def _unusable_nodes(group: list[NodeFacts], usable: set[str]) -> str:
 
 
 def taints(evidence: Evidence) -> Finding:
-    """Say what probes tolerate, and which nodes are tainted because they do not work."""
+    """Name the taints that probes tolerate, and the nodes that are tainted as not working."""
     unwell = {
         node.name
         for node in evidence.usable
@@ -81,7 +81,7 @@ def taints(evidence: Evidence) -> Finding:
 
 
 def images(evidence: Evidence) -> Finding:
-    """Say which nodes no image has a build for: a run leaves them out."""
+    """Name the nodes that no image supports: a run leaves them out."""
     used = sorted({evidence.images.get(node.name, "") for node in evidence.probe_nodes} - {""})
     lacking = dict(evidence.unserved)
     if lacking:
@@ -98,7 +98,7 @@ def images(evidence: Evidence) -> Finding:
 
 
 def host_process(evidence: Evidence) -> Finding:
-    """Say which Windows nodes run HostProcess containers, and what it costs that others do not."""
+    """Name the Windows nodes without HostProcess containers, and the checks that this costs."""
     windows = [node for node in evidence.usable if node.os is OS.WINDOWS]
     lacking = [node for node in windows if node.host_process.value is not True]
     # sample: win-1 has no HostProcess containers: kubelet 1.22.0, containerd://1.5.0
@@ -118,7 +118,7 @@ def host_process(evidence: Evidence) -> Finding:
 
 
 def node_vantages(evidence: Evidence) -> Finding:
-    """Say whether nodes themselves can be vantage points: rights, admission, HostProcess and free ports together."""
+    """Say whether nodes can be vantages: permissions, admission, HostProcess and free ports."""
     topic = "node vantages"
     clashes = tuple(_clashes(evidence))
     possible = sum(check.source.kind is VantageKind.NODE for check in evidence.plan.each)

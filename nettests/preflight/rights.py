@@ -18,7 +18,7 @@ GRANT = "grant the rules below, or a role of manifests/rbac"
 
 
 def permissions(evidence: Evidence) -> Finding:
-    """Say what each missing permission costs: checks by number and flows, or facts."""
+    """Name the missing permissions, and the checks, flows or facts that each costs."""
     if not evidence.missing:
         return Finding(
             topic="permissions", level=Level.OK, summary="everything that a run needs is allowed"
@@ -40,7 +40,7 @@ def permissions(evidence: Evidence) -> Finding:
 
 
 def without_nodes(missing: tuple[Permission, ...]) -> Finding:
-    """Return the finding of an identity that may not even list nodes: nothing can be planned."""
+    """Return the finding for an identity that may not list nodes: nothing can be planned."""
     return Finding(
         topic="permissions",
         level=Level.BLOCKER,

@@ -1,4 +1,4 @@
-"""Missing permissions as the RBAC objects that grant them. Pure; the names are ours, the bindings the user's."""
+"""Missing permissions as RBAC roles that grant them. Pure; the user creates the bindings."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ NAME = "nettests-missing"
 
 
 def roles(missing: Iterable[Permission]) -> list[Object]:
-    """Return the smallest roles that grant what is missing, one for each place, in order.
+    """Return the smallest roles that grant what is missing, one per namespace, in order.
 
-    What a run needs in a namespace of its own it needs in all: nobody knows the name beforehand.
+    The name of a run's own namespace is not known before, so its permissions need a ClusterRole.
     """
     by_place: defaultdict[str, list[Permission]] = defaultdict(list)
     for permission in missing:
@@ -26,7 +26,7 @@ def roles(missing: Iterable[Permission]) -> list[Object]:
 def _role(namespace: str, missing: list[Permission]) -> Object:
     verbs: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for permission in missing:
-        # A list or a creation has no name to be narrowed to.
+        # A list or creation cannot be restricted to a name.
         name = permission.name if permission.verb == "get" else ""
         if permission.verb not in verbs[permission.group, permission.resource, name]:
             verbs[permission.group, permission.resource, name].append(permission.verb)

@@ -1,4 +1,4 @@
-"""What admission and the namespace allow: privileged Pods, Pod Security, quota, leftovers, exposed ports."""
+"""What admission and the namespace allow: privileges, Pod Security, quota, leftovers, ports."""
 
 from fractions import Fraction
 
@@ -12,16 +12,16 @@ POD_KINDS = {
     "node-linux": "hostNetwork pods, the vantage of Linux nodes",
     "node-windows": "HostProcess pods, the vantage of Windows nodes",
 }
-"""The kinds of pods that admission may tell apart, and how people call them."""
+"""The kinds of Pods that admission may treat differently, in words."""
 NODE_PORTS = (19080, 19081)
-"""TCP and UDP, where pods on a node's own network listen (``manifests/probes``)."""
+"""TCP and UDP ports of Pods in the host network (``manifests/probes``)."""
 _LIVING = ("alive", "kept")
 _STATED = ("requests.cpu", "requests.memory", "limits.cpu", "limits.memory")
-"""What every container has to state where a quota limits it."""
+"""What every container must state if a quota limits it."""
 
 
 def pod_security(evidence: Evidence) -> Finding:
-    """Say what the namespace's admission makes of a run's pods."""
+    """Say which of a run's Pods the namespace's Pod Security level refuses."""
     topic, name = "Pod Security", evidence.facts.namespace
     if not name:
         return ok(topic, "a namespace of the run's own, at level privileged")
@@ -44,7 +44,7 @@ def pod_security(evidence: Evidence) -> Finding:
 
 
 def privileged(evidence: Evidence) -> Finding:
-    """Say whether the API server takes privileged containers, and what it costs that it does not."""
+    """Say whether the API server accepts privileged containers, and which checks that costs."""
     topic, fact = "privileged Pods", evidence.facts.privileged
     if fact.value is None:
         return note(topic, f"whether the API server takes them is not known: {fact.origin}")
@@ -63,7 +63,7 @@ def privileged(evidence: Evidence) -> Finding:
 
 
 def quota(evidence: Evidence) -> Finding:
-    """Compare what a run makes with what the namespace's quotas leave."""
+    """Compare what a run creates with what the namespace's quotas leave."""
     topic = "quota"
     if not evidence.facts.namespace:
         return ok(topic, "a namespace of the run's own has none")
@@ -117,7 +117,7 @@ def _shortage(limit: Quota, wanted: Fraction) -> str:
 
 
 def leftovers(evidence: Evidence) -> Finding:
-    """Say what earlier runs left, and whether one of them holds the namespace."""
+    """Name the leftovers of earlier runs, and the run that holds the namespace."""
     topic, here = "leftovers", evidence.facts.namespace
     if evidence.unlisted:
         return note(topic, f"leftovers cannot be looked for: {evidence.unlisted}")
@@ -151,7 +151,7 @@ def leftovers(evidence: Evidence) -> Finding:
 
 
 def exposure(evidence: Evidence) -> Finding:
-    """Name each port that can be reached from outside the pod network while a run is on."""
+    """Name each port that is reachable from outside the pod network during a run."""
     topic, many = "exposure", len(evidence.exposed)
     if not many:
         return ok(topic, "nothing is reachable from outside the pod network")

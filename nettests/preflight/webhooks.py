@@ -1,7 +1,7 @@
-"""Which admission webhooks see a run's Pods when they are created: what injects sidecars, or refuses Pods. Pure.
+"""Which admission webhooks see a run's Pods: they may inject sidecars or refuse Pods. Pure.
 
-Matched as the API server does (Kubernetes, "Dynamic Admission Control"): by rules, and by the selectors of namespaces and of
-objects. Conditions in CEL are not evaluated.
+Matched like the API server (Kubernetes, "Dynamic Admission Control"): by rules, and by selectors of
+namespaces and objects. CEL conditions are not evaluated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +13,12 @@ Object = dict[str, Any]
 Labels = Mapping[str, str]
 
 NAME_LABEL = "kubernetes.io/metadata.name"
-"""The label that the API server gives to each namespace."""
+"""The label that the API server sets on each namespace."""
 _FORMS = {"NotIn": "In", "DoesNotExist": "Exists"}
 
 
 def webhooks(evidence: Evidence) -> Finding:
-    """Name the webhooks through which Pods of a run go; opting out of an injector does not keep them from being seen."""
+    """Name the webhooks that see Pods of a run; opting out of an injector does not prevent that."""
     topic = "webhooks"
     if evidence.webhooks_unread:
         return note(topic, f"which ones see a run's Pods is not known: {evidence.webhooks_unread}")
@@ -69,7 +69,7 @@ def _is_about_pods(rule: Object) -> bool:
 
 
 def _selects(selector: Object | None, labels: Labels) -> bool:
-    """Whether a label selector matches; one that is missing or empty matches everything."""
+    """Whether a label selector matches; a missing or empty one matches everything."""
     stated = selector or {}
     wanted = (stated.get("matchLabels") or {}).items()
     return all(labels.get(key) == value for key, value in wanted) and all(

@@ -1,8 +1,9 @@
-"""Remove secrets from everything that is written: by field names, and by the shape of texts. Pure.
+"""Remove secrets from everything that is written: by field names, and by the form of texts. Pure.
 
-Used by whatever prints or writes texts of a cluster. ``redactor`` walks plain data, such as API objects, and registers
-the secrets that this process holds itself; ``spans`` searches a text window by window; ``names`` lists names of secrets,
-``shapes`` their forms. When in doubt a text is hidden: a diagnosis survives a hidden word, a leaked token is a leak.
+Used wherever texts of a cluster are printed or written. ``redactor`` walks plain data, such as API
+objects, and registers this process's secrets; ``spans`` searches texts window by window; ``names``
+lists names of secrets, ``shapes`` their forms. When in doubt a text is hidden: a leaked token is
+worse.
 """
 
 from nettests.redaction.redactor import Redactor, register, without_held

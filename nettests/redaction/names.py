@@ -1,4 +1,4 @@
-"""Names of fields, variables and flags that hold secrets. Pure."""
+"""Names of fields, variables and flags with secrets. Pure."""
 
 import re
 from functools import lru_cache
@@ -7,14 +7,14 @@ WORDS = (
     r"(?<!com)(?<!by)pass(?:word|wd|phrase|code)?|pwd|(?<![a-zA-Z])pw(?![a-zA-Z])|psk(?![a-zA-Z])|secret|credentials?|creds?(?![a-zA-Z])"
     r"|connection[_-]?string"
 )
-"""Names of secrets that people think up: they may have spaces."""
+"""Names of secrets that people choose: the secrets may contain spaces."""
 KEYS = (
     r"token|(?<!require )authorization|cookie|jwt|(?<=[a-zA-Z0-9]_)pat(?![a-zA-Z])|key[_-]?material|[_-]salt|otp[_-]?seed"
     r"|(?:api|app|access|auth|account|certificate|client|encryption|license|master|private|secret|service|shared"
     r"|signing|ssh|subscription)[_-]?key(?:[_-]?(?:id|data|base))?"
     r"|client[_-]?certificate[_-]?data"
 )
-"""Names of secrets that machines make: they are one word. A registry's "may require authorization: …" is prose."""
+"""Names of generated secrets: one word. A registry's "may require authorization: …" is prose."""
 NAMES = rf"(?:{WORDS}|{KEYS})(?:[_-]?\d{{1,3}})?"
 
 # samples: password, client-key-data, secretAccessKey, identitytoken, vault.test/token
@@ -23,7 +23,7 @@ _WHOLE_FIELDS = frozenset(
     {"auth", "_auth", ".dockerconfigjson", ".dockercfg", "tls.key", "ssh-privatekey", "kubeconfig"}
 )
 _ANNOTATIONS = frozenset({"kubectl.kubernetes.io/last-applied-configuration"})
-"""Annotations that repeat the whole object, secrets included."""
+"""Annotations that contain the whole object, secrets included."""
 # samples: DB_PASSWORD, AWS_SECRET_ACCESS_KEY, GITHUB_TOKEN_RO, BASIC_AUTH, SSH_KEY
 VARIABLE = rf"{NAMES}|(?<![A-Za-z0-9])(?:auth|key|sas|dsn)(?![A-Za-z0-9])|kubeconfig"
 _VARIABLE = re.compile(VARIABLE, re.IGNORECASE)
@@ -32,11 +32,11 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 # samples: --token, -password, --client-key-data
 _FLAG = re.compile(rf"--?(?:[\w-]{{0,60}}-|store|key)?(?:{NAMES})", re.IGNORECASE)
 _LOGINS = frozenset({"-u", "-U", "--user", "--proxy-user"})
-"""Flags of curl and its like that take a name and a password."""
+"""Flags of curl and similar tools for a name and a password."""
 ADDRESS = r"[\w-]{1,63}(?:\.[\w-]{1,63}){1,20}:\d{1,5}(?![^\s\"'/])"
-"""What follows the same flags of other programs: ``iperf -u 10.0.0.1:5201``."""
+"""Values of the same flags in other programs: ``iperf -u 10.0.0.1:5201``."""
 LONGEST = 200
-"""What is longer is no name."""
+"""Longer words are no names."""
 
 
 @lru_cache(maxsize=8192)

@@ -1,9 +1,9 @@
 """Remove secrets from plain data, such as API objects and journal records. Pure.
 
-Fields are checked first, because an object names its values; then texts, as a second net. A text is redacted as a
-whole before it is truncated: half a key has no shape any more. Secrets that this process holds are registered, by
-``cluster.credentials`` and by readers of webhook and proxy addresses, and removed by ``terminal``, the writers of files
-and every ``Redactor``. Secrets of others are in no register: ``shapes`` recognises them.
+Fields are checked first, because an object names its values; then texts. A text is redacted before
+it is truncated: half a key cannot be recognised. Secrets of this process are registered, by
+``cluster.credentials`` and by readers of webhook and proxy addresses, and removed by ``terminal``,
+by writers of files and by every ``Redactor``. ``shapes`` recognises other secrets.
 """
 
 import base64
@@ -19,41 +19,41 @@ from nettests.redaction.names import is_secret_field, is_secret_variable, takes_
 from nettests.redaction.spans import REDACTED, redact
 
 DEEPEST = 80
-"""Deeper nesting has nothing to do with networks."""
+"""Deeper nesting does not concern networks."""
 TOO_DEEP = "[left out: nested too deep]"
 SHORTEST = 6
-"""A text that is shorter has no room for a name and a secret."""
+"""A shorter text has no room for a name and a secret."""
 REMEMBERED = 1024
-"""Texts of so many characters are remembered: a journal repeats most of its texts many times."""
+"""Results for texts up to this length are cached: a journal repeats most of them."""
 SEALED = frozenset({"data", "stringData"})
-"""What a Secret holds."""
+"""The fields of a Secret with its content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Takes secrets out: those that this process holds, ``known``, and what looks like one."""
+    """Removes secrets: registered ones, ``known`` ones, and what looks like one."""
 
     known: tuple[str, ...] = ()
 
     def text(self, text: str) -> str:
-        """Return a text without what looks like a secret; one that is JSON is read as what it is."""
+        """Return a text without what looks like a secret; JSON is processed as data."""
         return _text(self._without_known(text), DEEPEST)
 
     def value(self, value: Any, leave: Collection[str] = ()) -> Any:
         """Return plain data, such as an API object, without secrets.
 
-        The fields ``leave`` hold names of the harness's own, which other records refer to.
+        The fields in ``leave`` have names of the harness's own, which other records refer to.
         """
         return _Walk(self._without_known, leave).value(value, DEEPEST)
 
     def _without_known(self, text: str) -> str:
-        text = str(text)  # an enum equals its value, and texts are remembered by what they equal
+        text = str(text)  # an enum equals its value, which would confuse the cache
         return without_held(text, self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """One walk through plain data; texts pass ``first`` before they are looked at."""
+    """One walk through plain data; texts pass ``first`` before they are examined."""
 
     first: Callable[[str], str] = str
     leave: Collection[str] = ()
@@ -76,7 +76,7 @@ class _Walk:
         sealed = fields.get("kind") == "Secret"
         for key, value in fields.items():
             if key == "managedFields":
-                continue  # who wrote which field: long, and nothing about the network
+                continue  # long, and not about the network
             if key in self.leave:
                 kept[key] = value
             elif sealed and key in SEALED and isinstance(value, dict):
@@ -123,14 +123,14 @@ def _read(text: str, depth: int) -> str:
 
 
 FEWEST = 4
-"""A shorter text is not registered: it would remove plain words everywhere."""
+"""Shorter texts are not registered: they would remove ordinary words."""
 
 _lock = threading.Lock()
 _held: tuple[str, ...] = ()
 
 
 def register(*secrets: str | None) -> None:
-    """Add secrets for the rest of the process; those that are empty or shorter than ``FEWEST`` are ignored."""
+    """Add secrets for the rest of the process; ignore those shorter than ``FEWEST``."""
     global _held  # noqa: PLW0603 - one register for the process is its purpose
     with _lock:
         new = (secret for secret in secrets if secret and len(secret) >= FEWEST)
@@ -138,13 +138,13 @@ def register(*secrets: str | None) -> None:
 
 
 def forget() -> None:
-    """Empty the register: a test's secrets are no words of the next one."""
+    """Empty the register, between tests."""
     global _held  # noqa: PLW0603 - see above
     _held = ()
 
 
 def without_held(text: str, more: tuple[str, ...] = ()) -> str:
-    """Return the text without registered secrets and ``more``: as they are, in JSON, in an address, in base64."""
+    """Return the text without registered secrets and ``more``: plain, in JSON, URLs or base64."""
     for form in _forms((*more, *_held)):
         if form in text:
             text = text.replace(form, REDACTED)

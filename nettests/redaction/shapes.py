@@ -1,8 +1,8 @@
-"""What secrets look like in a text: behind a name, in an address, in a header, or on their own (``shapes.txt``). Pure.
+"""What secrets look like: after a name, in a URL, in a header, or alone (``shapes.txt``). Pure.
 
-Every pattern begins with something rare and never with an unbounded repetition, and each repetition ends: the work is
-linear in the length of the text (``spans`` bounds it again). The groups ``s…`` of a pattern are hidden; a pattern
-without such a group is hidden whole.
+Every pattern begins with something rare and has no unbounded repetition: the work is linear in the
+length of the text (``spans`` bounds it again). The groups ``s…`` of a pattern are hidden, or all of
+it without such groups.
 """
 
 import math
@@ -15,17 +15,17 @@ from nettests.redaction.names import ADDRESS, KEYS, NAMES, VARIABLE, WORDS
 from nettests.resources import lines_of, rows_of
 
 LONGEST = 4096
-"""Characters of a value that one match may take; what is longer is hidden to the end of its word."""
+"""The most characters of a value in one match; a longer one is hidden to the end of its word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One way for a secret to look; ``hints``, of which a text must hold one, spare it the pattern."""
+    """One form of secrets; the pattern is only tried on texts with one of the ``hints``."""
 
     name: str
     pattern: re.Pattern[str]
     hints: tuple[str, ...]
-    """In small letters; every shape has some."""
+    """In lower case; every shape has some."""
     confirmed: Callable[[str], bool] | None = None
 
 
@@ -42,7 +42,7 @@ def _shape(
 
 
 def _looks_random(word: str) -> bool:
-    """Whether 40 characters are an AWS secret: of all kinds, no hash, and hardly one twice."""
+    """Whether 40 characters are an AWS secret: mixed, not a hash, with high entropy."""
     if len(word) != 40 or re.fullmatch(r"[0-9a-f]+|[0-9A-F]+|.*[=_.-].*", word):
         return False
     kinds = (r"[a-z]", r"[A-Z]", r"\d")
@@ -59,7 +59,7 @@ _KEY_HINTS = (
 )
 
 _PREFIXED = tuple(line.split(" ") for line in lines_of("nettests.redaction", "token_prefixes.txt"))
-"""A token's own first letters, and the pattern of what follows them."""
+"""The first letters of tokens, and the patterns of the rest."""
 _FRAGMENTS = {
     **dict(line.split(" ", 1) for line in lines_of("nettests.redaction", "fragments.txt")),
     "longest": str(LONGEST),
@@ -69,17 +69,15 @@ _FRAGMENTS = {
     "variables": VARIABLE,
     "address": ADDRESS,
 }
-"""What ``<<name>>`` stands for in ``shapes.txt``."""
+"""The replacements of ``<<name>>`` in ``shapes.txt``."""
 _HINTS = {"<<word_hints>>": _WORD_HINTS, "<<key_hints>>": _KEY_HINTS}
 
 
 def _filled(pattern: str) -> str:
-    """Return a pattern with the fragments that it names, which may name others."""
     return re.sub(r"<<(\w+)>>", lambda match: _filled(_FRAGMENTS[match[1]]), pattern)
 
 
 def _listed() -> Iterator[Shape]:
-    """Yield the shapes of ``shapes.txt``."""
     for row in rows_of("nettests.redaction", "shapes.txt"):
         hints = (_HINTS.get(hint, (hint,)) for hint in row["hints"].split(" | "))
         yield _shape(
@@ -93,7 +91,7 @@ def _listed() -> Iterator[Shape]:
 
 SHAPES: tuple[Shape, ...] = (
     *_listed(),
-    # samples: ghp_…, hvs.…: what the scanner lacks, or knows in some of its forms
+    # samples: ghp_…, hvs.…: those that the scanner lacks, or knows in some forms only
     *(
         _shape(f"{first}…", rf"(?<![A-Za-z0-9]){re.escape(first)}{rest}", first.lower())
         for first, rest in _PREFIXED

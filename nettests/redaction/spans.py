@@ -1,10 +1,11 @@
 """Find the secrets in a text, and replace them by a mark. Pure.
 
-A text is searched in overlapping windows of bounded length, so that the cost is linear in its length. All shapes search
-the original text, and their matches are hidden together. Of the plugins of detect-secrets only those are used whose
-expressions begin with a token's own letters. Left out are entropy, which takes uids, hashes and HNS' ids for secrets;
-keywords, which ``shapes`` knows by what Kubernetes writes; addresses, which are what a run is about; Artifactory, which
-takes words for passwords; Discord, Telegram, npm, OpenAI and JSON Web Tokens, whose expressions are slow.
+A text is searched in overlapping windows of bounded length, so that the cost is linear. All shapes
+search the original text, and matches are hidden together. Of detect-secrets' plugins only those are
+used whose expressions begin with a token's own letters. Left out are entropy, which takes UIDs,
+hashes and HNS ids for secrets; keywords, which ``shapes`` knows from Kubernetes; addresses;
+Artifactory, which takes words for passwords; Discord, Telegram, npm, OpenAI and JSON Web Tokens,
+which are slow.
 """
 
 import re
@@ -18,7 +19,7 @@ from nettests.resources import lines_of
 
 Span = tuple[int, int]
 KEY_LINES = 60
-"""A key whose end is missing is hidden for so many lines; one whose beginning is missing as far back."""
+"""How many lines are hidden after the beginning of a key without an end, and vice versa."""
 # sample: -----BEGIN RSA PRIVATE KEY-----
 _MARKER = re.compile(r"-----(BEGIN|END) [A-Z0-9 ]{1,40}-----")
 # samples: password: |, "  tls.key: >-", - token: |2 # comment
@@ -27,7 +28,7 @@ _FIELD = re.compile(
     r"[\"']?[ \t]{0,20}:[ \t]{0,20}(?P<literal>[|>][+-]?\d?[+-]?)?[ \t]{0,20}(?:#[^\n]{0,200})?\r?\n",
     re.IGNORECASE,
 )
-# samples: "  secretName: x", "- key: value": what is nested, not a value
+# samples: "  secretName: x", "- key: value": nested fields, not a value
 _NESTED = re.compile(r"\s{0,200}(?:-[ \t]{1,20})?[\"']?[\w./-]{1,80}[\"']?[ \t]{0,20}:(?:\s|$)")
 # samples: kind: Secret, "- kind: Secret"
 _SEALED = re.compile(r"([ \t]{0,200}(?:-[ \t]{1,20})?)kind:[ \t]{1,20}Secret\s{0,20}")
@@ -42,12 +43,12 @@ _MEMBERS = re.compile(
     r"\\{0,7}\"(?:(kind)\\{0,7}\"[ ]?:[ ]?\\{0,7}\"Secret\\{0,7}\"|(?:data|stringData)\\{0,7}\"[ ]?:[ ]?\{([^{}]{1,65536})\})"
 )
 NEAR = 4096
-"""So near to what it holds an object within a text calls itself a Secret."""
+"""The distance within which an object in a text may say that it is a Secret."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def keys(text: str) -> Iterator[Span]:
-    """Yield PEM blocks, whole, or cut off at one end."""
+    """Yield PEM blocks, complete or truncated."""
     begun: int | None = None
     ended = 0
     for marker in _MARKER.finditer(text):
@@ -63,8 +64,8 @@ def keys(text: str) -> Iterator[Span]:
 
 
 def yaml_blocks(text: str) -> Iterator[Span]:
-    """Yield the lines below a field that is called a secret, where they are its value."""
-    held: int | None = None  # how deep the field stands
+    """Yield the lines below a field with a secret's name, if they are its value."""
+    held: int | None = None  # the indentation of the field
     literal = False
     for line in _LINE.finditer(text):
         start, end = line.span()
@@ -79,7 +80,7 @@ def yaml_blocks(text: str) -> Iterator[Span]:
 
 
 def manifests(text: str) -> Iterator[Span]:
-    """Yield what a Secret holds, in lines of YAML."""
+    """Yield the content of Secrets in YAML."""
     lines, done = list(_LINE.finditer(text)), 0
     for number, line in enumerate(lines):
         mark = _SEALED.fullmatch(line[0]) if number >= done else None
@@ -97,7 +98,7 @@ def manifests(text: str) -> Iterator[Span]:
 
 
 def members(text: str) -> Iterator[Span]:
-    """Yield what a Secret holds, in JSON within a text."""
+    """Yield the content of Secrets in JSON within a text."""
     marks = list(_MEMBERS.finditer(text))
     kinds = [member.start() for member in marks if member[1]]
     for member in marks:
@@ -107,7 +108,7 @@ def members(text: str) -> Iterator[Span]:
 
 
 def _outside(line: re.Match[str], depth: int) -> bool:
-    """Whether a line begins an object of that depth, or stands above it."""
+    """Whether a line begins an object at that depth, or is above it."""
     return line[0].startswith("---") or (bool(line[0].strip()) and _depth(line[0]) < depth)
 
 
@@ -136,7 +137,7 @@ def _before(text: str, floor: int, end: int) -> int:
 REDACTED = "[redacted]"
 STEP = 8192
 OVERLAP = 2048
-"""A secret that is shorter, its name included, lies whole in some window."""
+"""A shorter secret, with its name, is complete in some window."""
 _WORD = re.compile(r"[^\s\"']+")
 
 
@@ -184,7 +185,7 @@ def _by_shape(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
         for shape in listed:
             for match in shape.pattern.finditer(text, begin, end):
                 if match.start() >= begin + STEP:
-                    break  # the next window has it whole
+                    break  # the next window has all of it
                 for start, stop in _hidden(shape, match):
                     cut = stop == end < length or stop - start >= LONGEST
                     if cut and stop > word_end:
@@ -196,7 +197,7 @@ def _by_shape(text: str, shapes: Iterable[Shape]) -> Iterator[Span]:
 
 
 def _hidden(shape: Shape, match: re.Match[str]) -> Iterator[Span]:
-    """Yield what of a match is the secret: its groups ``s…``, or all of it."""
+    """Yield the secret parts of a match: its groups ``s…``, or all of it."""
     groups = [name for name, value in match.groupdict().items() if name[0] == "s" and value]
     for span in [match.span(group) for group in groups] or [match.span()]:
         secret = match.string[slice(*span)]
@@ -208,12 +209,12 @@ _HINTS = {
     plugin: tuple(hints)
     for plugin, *hints in map(str.split, lines_of("nettests.redaction", "scanner_hints.txt"))
 }
-"""What a text holds, in small letters, in which a plugin can find anything."""
+"""What a text must contain, in lower case, for a plugin to find anything."""
 
 
 @cache
 def expressions() -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
-    """Return name, hints and expression of each; imported when something is first written: it takes half a second."""
+    """Return each expression with name and hints; the import takes half a second, so it is late."""
     from detect_secrets.plugins import (  # noqa: PLC0415
         aws,
         azure_storage_key,

@@ -1,5 +1,5 @@
-"""String the stages of a run together: prepare, run in the background, journal, clean up.
+"""Run the stages one after the other: prepare, run in the background, journal, clean up.
 
-``journal`` stores what was sent and answered, ``run`` has the stages in order, ``watch`` is the one place where
-answers are read and judged, ``holding`` removes the run's objects.
+``journal`` stores requests and answers, ``run`` has the stages in order, ``watch`` alone reads and
+judges answers, ``holding`` removes the run's objects.
 """

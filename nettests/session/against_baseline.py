@@ -1,7 +1,7 @@
 """Compare a run that is about to end with the site's baseline, from its journal.
 
-For ``run --fail-on new`` and ``rejudge``: the journal's last record holds the exit code, so new failures have to be
-known before it is written.
+For ``run --fail-on new`` and ``rejudge``: the last record holds the exit code, so new failures must
+be found before it is written.
 """
 
 from collections.abc import Collection, Mapping
@@ -25,7 +25,7 @@ _NONE: Mapping[str, Observation] = MappingProxyType({})
 
 
 def baseline_of(file: Path | None, fail_on: Collection[FailOn]) -> Baseline | None:
-    """Return the baseline that a run is to be held to; ``PlanError`` where it is wanted and not named."""
+    """Return the baseline in ``file``; ``PlanError`` if ``--fail-on new`` lacks one."""
     if file is None:
         if FailOn.NEW in fail_on:
             raise PlanError(
@@ -37,7 +37,7 @@ def baseline_of(file: Path | None, fail_on: Collection[FailOn]) -> Baseline | No
 
 
 def read_baseline_file(file: Path) -> Baseline:
-    """Return the baseline in a file; ``ManifestError`` says what is wrong with it."""
+    """Return the baseline in a file; ``ManifestError`` if it is invalid."""
     text = text_of(file, "baseline", "nettests baseline accept RUN writes one")
     return read_baseline(text, str(file))
 
@@ -45,7 +45,7 @@ def read_baseline_file(file: Path) -> Baseline:
 def against(
     directory: Path, baseline: Baseline, observations: Mapping[str, Observation] = _NONE
 ) -> BaselineComparison:
-    """Return what of the run in a folder the baseline covers, by what its journal says so far."""
+    """Compare the run in a folder, as far as its journal goes, with the baseline."""
     journal = directory / JOURNAL
     records = read_journal(journal)
     with understood(journal):
@@ -55,7 +55,7 @@ def against(
 
 
 def accepted_record(comparison: BaselineComparison, fail_on: Collection[FailOn]) -> Accepted:
-    """Return what the journal says of the failures that a baseline holds."""
+    """Return the journal's record of accepted failures."""
     return Accepted(
         file=comparison.file,
         excused=FailOn.NEW in fail_on,
@@ -74,10 +74,10 @@ def ending(
     verdicts: Mapping[str, Verdict],
     members: Collection[Verdict],
 ) -> tuple[Mapping[str, Verdict], Collection[Verdict]]:
-    """Return the verdicts, of checks and of members, that decide how a run ends.
+    """Return the verdicts, of checks and of members, that decide the exit code.
 
-    A run that could not be compared with the baseline counts every deviation, and is not good without any: whether an
-    entry expired, or something is otherwise than accepted, is unknown.
+    A run that could not be compared with the baseline counts every deviation and is ``unknown`` at
+    best: an entry may have expired.
     """
     if FailOn.NEW not in fail_on:
         return verdicts, members

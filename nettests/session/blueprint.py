@@ -1,9 +1,9 @@
-"""The blueprint of a run: manifests read, checks planned, expectations resolved, and resolved again by what nodes say.
+"""The blueprint of a run: manifests, plan and expectations, resolved again when nodes are read.
 
-Pure but for reading the manifests' files and the date; xdist workers compute the same from the controller's facts.
-Contacts nothing. The plan is made from discovered facts: it decides which checks there are, and so which vantages.
-Facts that only vantages can read complete the others before the first check runs (``learn``); the journal holds the
-readings, the completed facts, and each changed expectation.
+Pure except for reading manifests and the date; xdist workers compute the same from the controller's
+facts. The plan depends on discovered facts only, because it decides which vantages exist. Facts
+that only vantages can read are added before the first check (``learn``); the journal holds the
+readings, the completed facts and each changed expectation.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from nettests.session.journal import Journal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blueprint:
-    """What a run will test and what should come of it: the same in every worker."""
+    """What a run will test and what it expects: the same in every worker."""
 
     facts: ClusterFacts
     manifests: tuple[Manifest, ...]
@@ -49,11 +49,11 @@ class Blueprint:
 
 ALL_CHECKS = Choice()
 Read = tuple[tuple[Manifest, ...], tuple[ManifestFile, ...]]
-"""Manifests, and what their files were made of."""
+"""Manifests, and the digests of their files."""
 
 
 def read_manifests(user_paths: Sequence[Path] = ()) -> Read:
-    """Read the shipped limitation manifests and the user's own; ``ManifestError`` says what is wrong."""
+    """Read the shipped and the user's limitation manifests; ``ManifestError`` if one is invalid."""
     shipped = manifests_path() / "limitations"
     manifests, digests = [], []
     for path in [*_files(shipped), *(file for given in user_paths for file in _files(given))]:
@@ -73,10 +73,10 @@ def blueprint(
     enabled: Collection[CheckClass] = (),
     choice: Choice = ALL_CHECKS,
 ) -> Blueprint:
-    """Plan, take what was chosen, and resolve.
+    """Plan the chosen checks and resolve their expectations.
 
-    ``manifests`` are as ``read_manifests`` returns them; ``enabled`` are the classes of checks that are
-    tested besides ``default``.
+    ``manifests`` is what ``read_manifests`` returns; ``enabled`` are classes of checks to run
+    besides ``default``.
     """
     read, digests = manifests
     plan = choice.of(build(facts, flows, enabled), facts)
@@ -92,7 +92,7 @@ def blueprint(
 def unused(
     manifests: Sequence[Manifest], expectations: Mapping[str, Expectation]
 ) -> tuple[UnusedLimitation, ...]:
-    """Return the entries that decide nothing on a cluster, as its journal names them."""
+    """Return the entries that apply to no check on this cluster, as journal records."""
     return tuple(
         UnusedLimitation(
             id=entry.id,
@@ -124,9 +124,9 @@ RULE = "pod-families"
 def documented(
     checks: Iterable[Check], expectations: Mapping[str, Expectation]
 ) -> Mapping[str, str]:
-    """Return the limitation that says so, or leaves it open, by node pool.
+    """Return the limitation of the Pods' address families, by node pool.
 
-    Where the run does not request the families of Pods nothing is known, and no node pool is named.
+    Empty if the run has no check of ``RULE``, or no limitation applies to it.
     """
     limitations: dict[str, str] = {}
     for check in checks:
@@ -144,10 +144,10 @@ def learn(
     journal: Journal,
     doubted: Callable[[NodeReading], NodeReading] = lambda reading: reading,
 ) -> Blueprint:
-    """Return the blueprint with completed facts, and what the checks of ``plan`` are expected to show by them.
+    """Return the blueprint with facts completed by readings, and expectations resolved on them.
 
-    ``doubted`` returns a reading as it counts, by what calibrations say of its instruments.
-    If entries contradict each other by the new facts, nothing changes, and an event says so.
+    ``doubted`` drops settings whose instruments a calibration doubts. If entries contradict each
+    other on the new facts, nothing changes, and an event says so.
     """
     for reading in readings:
         journal.write(Reading(reading=reading))

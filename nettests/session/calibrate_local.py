@@ -1,9 +1,9 @@
-"""Calibrate the tools of the machine that this runs on: the questions and readers of a cluster's nodes, without a cluster.
+"""Calibrate the tools of this machine, with the known questions and parsers of a cluster's nodes.
 
-For ``nettests calibrate --local``, on a Windows laptop, server or hosted runner above all: each tool as a process of its own
-and by a shell, and a capture of a ping. All that this module imports exists on Windows. ``via`` are words before each
-command, for machines that are emulated. ``CalibratedNow`` is also what ``calibrate_now`` returns of a cluster: it leaves an
-anonymous bundle where something is not understood.
+For ``nettests calibrate --local``, mainly on Windows: each tool as a process and by a shell, and a
+capture of a ping. Everything that this module imports exists on Windows. ``via`` is put before each
+command, for emulated machines. ``calibrate_now`` returns a ``CalibratedNow``, too: an anonymous
+bundle is written if an answer is not understood.
 """
 
 import platform
@@ -39,24 +39,24 @@ from nettests.session.run_options import RunOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibratedNow:
-    """What was understood, and what stood in the way; ``folder`` has the journal."""
+    """What the calibration understood, and remarks on the rest; ``folder`` has the journal."""
 
     folder: Path
     rows: tuple[InstrumentRow, ...]
     remarks: tuple[str, ...]
     bundle: Path | None = None
-    """An anonymous copy to send, where something is not understood."""
+    """An anonymous copy to send, if some answer is not understood."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """Whether each instrument is understood, some are not, or nothing answered."""
+        """Whether every instrument is understood, some are not, or nothing answered."""
         if not self.rows:
             return ExitCode.NOTHING_JUDGED
         understood = all(row.trusted for row in self.rows)
         return ExitCode.OK if understood else ExitCode.UNKNOWN
 
     def bundled(self) -> "CalibratedNow":
-        """Return it with a bundle beside its journal, where somebody can help to read it."""
+        """Write a bundle beside the journal if some answer is not understood."""
         if self.exit_code is not ExitCode.UNKNOWN:
             return self
         bundle = self.folder / f"{self.folder.name}.zip"
@@ -70,17 +70,17 @@ def folder_of(report_dir: Path, run_id: str) -> Path:
 
 
 MACHINE = "this-machine"
-"""Instead of its name, which is nobody's business."""
+"""Stands for the machine's name, which stays private."""
 _LACKING = {
     Instrument.HNS: "the feature Containers of Windows is off",
     Instrument.RESOLVE_DNSNAME: "this PowerShell has no module DnsClient",
 }
 _NOT_FOUND = 127
-"""What a shell ends with for a program that is missing."""
+"""A shell's exit code for a program that is missing."""
 
 
 def calibrate_local(options: RunOptions, via: Sequence[str]) -> CalibratedNow:
-    """Calibrate the tools of this machine, and write the journal of it into a folder below that of reports."""
+    """Calibrate this machine's tools, and write the journal into a folder below ``report_dir``."""
     _require_windows(via)
     require_writable(options.report_dir)
     run_id = new_run_id()
@@ -101,7 +101,7 @@ def _require_windows(via: Sequence[str]) -> None:
     if via and which(via[0]) is None:
         raise NettestsError(f"there is no program {via[0]} here", hint="name another with --via")
     if not via and sys.platform != "win32":
-        # A known question goes to TEST-NET; from here nothing is sent but by a namespace that `--via` closes.
+        # A known question goes to TEST-NET; elsewhere it is only sent in the namespace of `--via`.
         raise NettestsError(
             "calibrate --local is for Windows machines: on this one it would send packets from the machine itself",
             hint="run it on Windows, or with --via 'nettests lab windows-tool --' in `nettests lab closed`",
@@ -109,7 +109,7 @@ def _require_windows(via: Sequence[str]) -> None:
 
 
 def _lacking(rows: Sequence[InstrumentRow]) -> Iterator[str]:
-    """Yield which instruments this machine does not have, and why as far as it is known."""
+    """Yield which instruments this machine lacks, and why if known."""
     absent = {row.instrument: row for row in rows if row.state is State.ABSENT}
     for instrument, row in absent.items():
         why = _LACKING.get(Instrument(instrument), "there is no such program")
@@ -128,7 +128,7 @@ def _calibrations(tools: "_Tools") -> Iterator[Calibration]:
                 vantage=VantageKind.NODE,
                 os=OS.WINDOWS,
                 probe=how,
-                # agnhost is in images alone.
+                # agnhost exists in images only.
                 instruments=probes.every_instrument(OS.WINDOWS, VantageKind.NODE)
                 - {Instrument.CONNECT},
                 build=platform.version().split(".")[-1] if sys.platform == "win32" else "",
@@ -142,7 +142,7 @@ def _calibrations(tools: "_Tools") -> Iterator[Calibration]:
 
 @contextmanager
 def _ports() -> Iterator[tuple[int, int]]:
-    """Yield a port at which a server answers, and one at which nobody listens, both of the loopback address."""
+    """Yield a port on which a server answers, and one without a listener, both on loopback."""
     with socket() as unused, ThreadingHTTPServer(("127.0.0.1", 0), _Server) as server:
         unused.bind(("127.0.0.1", 0))
         serving = threading.Thread(target=server.serve_forever, daemon=True)
@@ -155,7 +155,7 @@ def _ports() -> Iterator[tuple[int, int]]:
 
 
 class _Server(BaseHTTPRequestHandler):
-    """Answers any path with the machine's stand-in for a name."""
+    """Answers any path with ``MACHINE``."""
 
     def do_GET(self) -> None:
         self.send_response(200)
@@ -163,7 +163,7 @@ class _Server(BaseHTTPRequestHandler):
         self.wfile.write(MACHINE.encode())
 
     def log_message(self, *_: object) -> None:
-        """Log nothing: the answers say it."""
+        """Log nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +174,11 @@ class _Tools:
 
     @property
     def slots(self) -> AbstractContextManager[object]:
-        """One process runs at a time anyway."""
+        """No limit: one process runs at a time anyway."""
         return nullcontext()
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
-        """Run a program; one that is missing ends as a shell says it."""
+        """Run a program; a missing one gives a shell's exit code for it."""
         try:
             done = subprocess.run(
                 (*self.via, *argv),

@@ -1,7 +1,8 @@
 """Calibrate every instrument on one node of each kind, without a run.
 
-For ``nettests calibrate``: what a first user runs after preflight. Deploys one Pod in the pod network and one for the node itself
-on each chosen node, puts all known questions to them, and removes them; the journal has facts and answers, and nothing is judged.
+For ``nettests calibrate``: for a first user, the step after preflight. Deploys a Pod in the pod
+network and one in the host network of each chosen node, runs all known questions there, and removes
+them; the journal has facts and answers, and nothing is judged.
 """
 
 import threading
@@ -31,7 +32,7 @@ from nettests.session.standing import Standing
 
 
 def calibrate_now(options: RunOptions, flows: Iterable[Flow]) -> CalibratedNow:
-    """Calibrate a cluster, and write the journal of it into a folder below that of reports."""
+    """Calibrate a cluster, and write the journal into a folder below ``report_dir``."""
     require_writable(options.report_dir)
     prepared = prepare(options, flows)
     folder = folder_of(options.report_dir, prepared.run_id)
@@ -78,7 +79,7 @@ def _ask(
     journal: Journal,
     pinging: Collection[str],
 ) -> None:
-    """Calibrate what stands, and wait for all answers; a Linux Pod pings if it is one of those that may."""
+    """Calibrate the deployed Pods and wait for the answers; only Pods in ``pinging`` ping."""
     facts, deployment = prepared.blueprint.facts, standing.deployment
     opened, _ = probes.open_probes(
         standing.access, deployment, facts, prepared.profile.timing, journal
@@ -113,7 +114,7 @@ def _plan(plan: Plan, facts: ClusterFacts) -> Plan:
 
 
 def _one_of_each_kind(plan: Plan, facts: ClusterFacts) -> Iterator[NodeFacts]:
-    """Yield a usable node of each system, build, runtime and image; one from which a run's checks start, where there is one."""
+    """Yield a usable node of each system, build, runtime and image, preferably one with checks."""
     sources = {check.source.node for check in plan.each}
     chosen: dict[tuple[object, ...], NodeFacts] = {}
     for node in sorted(facts.nodes, key=lambda node: node.name not in sources):

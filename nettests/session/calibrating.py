@@ -1,6 +1,7 @@
-"""Calibrate a run's instruments in the background while Services converge; a verdict waits for those that it needs.
+"""Calibrate a run's instruments in the background; verdicts wait for those that they need.
 
-Between the opened probes and ``watch``. Each answer is written to the journal before it is read.
+Begins when the probes are open, while Services converge. Each answer is written to the journal
+before it is read.
 """
 
 import threading
@@ -22,22 +23,22 @@ from nettests.parse.instruments import of_words
 
 @dataclass(slots=True, kw_only=True)
 class Calibrating:
-    """The calibrations of one run; safe for threads."""
+    """The calibrations of one run. Thread-safe."""
 
     write: Callable[[Calibrated], None]
     timing: Timing
     stopped: threading.Event
-    """Set when the run is stopped: what was not calibrated by then is not any more."""
+    """Set when the run is stopped: no further calibration begins."""
     made: list[Calibration] = field(default_factory=list)
     _doubts: Doubts = field(default_factory=Doubts)
     _pending: dict[str, Future[None]] = field(default_factory=dict)
     """By probe."""
     _first: dict[tuple[VantageKind, str | None], str] = field(default_factory=dict)
-    """A probe of each kind on each node: one in a Pod speaks for the Pods that checks make there."""
+    """A probe of each kind on each node: one Pod's calibration holds for other Pods on the node."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, places: Iterable[probes.Place], opened: Mapping[str, probes.Probe]) -> None:
-        """Begin to calibrate these places; each once in a run."""
+        """Begin to calibrate these places, each once in a run."""
         pool = ThreadPoolExecutor(Bounds.of(self.timing).calibrations, "calibrate")
         for place in places:
             if place.probe not in self._pending:
@@ -54,7 +55,7 @@ class Calibrating:
                 self.made.append(calibration)
 
     def wait(self) -> None:
-        """Wait until all is calibrated that was begun."""
+        """Wait for all calibrations that were begun."""
         for pending in self._pending.values():
             pending.result()
 
@@ -71,7 +72,7 @@ class Calibrating:
         return self._doubts
 
     def doubted(self, reading: NodeReading) -> NodeReading:
-        """Return a reading as it counts: what a distrusted instrument reads completes no fact."""
+        """Return a reading, with an error if its instrument is distrusted, so as not to count."""
         self._wait(reading.probe)
         why = self._doubts.why(of_words(reading.command), reading.probe)
         return replace(reading, error=why) if why and reading.error is None else reading

@@ -1,6 +1,6 @@
 """The user's description of a cluster: the cluster profile, and the options that override it.
 
-Reads the profile, and the Secret that a run copies; nothing is created.
+Reads the profile, and the Secret that a run copies; creates nothing.
 """
 
 from dataclasses import replace
@@ -14,15 +14,15 @@ from nettests.redaction import register
 from nettests.session.run_options import RunOptions
 
 DEFAULT_NAMESPACE = "default"
-"""Where the Secret of ``--pull-secret`` is copied from if it is named without a namespace."""
+"""Of the Secret of ``--pull-secret`` if it is named without a namespace."""
 PULL_KEYS = (".dockerconfigjson", ".dockercfg")
-"""What pull Secrets hold (Kubernetes, "Secrets", "Docker config Secrets")."""
+"""The keys of pull Secrets (Kubernetes, "Secrets", "Docker config Secrets")."""
 
 
 def profile_of(options: RunOptions) -> ClusterProfile:
-    """Return the cluster profile, with images as the options name them.
+    """Return the cluster profile, with the images that the options name.
 
-    An image that is named on the command line is the image of every node.
+    An image on the command line is used on every node.
     """
     profile = read_profile(options.cluster_profile)
     images = profile.images
@@ -57,7 +57,7 @@ def profile_of(options: RunOptions) -> ClusterProfile:
 
 
 def _with_secret(images: Images, given: str, used: str | None) -> Images:
-    """Name the Secret of ``--pull-secret``: as it stands in the namespace that is used, or as one to be copied."""
+    """Name the Secret of ``--pull-secret``: in the namespace that is used, or to be copied."""
     namespace, _, name = given.rpartition("/")
     if not used:
         return replace(images, pull_secret=f"{namespace or DEFAULT_NAMESPACE}/{name}")
@@ -70,7 +70,7 @@ def _with_secret(images: Images, given: str, used: str | None) -> Images:
 
 
 def copied_secret(connection: Connection, profile: ClusterProfile) -> ClusterProfile:
-    """Read the Secret that a run copies into its own namespace; ``ClusterError`` where it is none, or may not be read."""
+    """Read the pull Secret that a run copies; ``ClusterError`` if it is none or may not be read."""
     if not profile.images.pull_secret:
         return profile
     namespace, _, name = profile.images.pull_secret.partition("/")

@@ -1,7 +1,7 @@
-"""Conformance of a finished run: what a report is made of, and its documents on disk. I/O only.
+"""Conformance of a finished run: the inputs of a report, and its documents on disk. I/O only.
 
-For ``nettests conformance``, which trusts no verdict of a journal: answers are read, expectations resolved and
-verdicts computed as by ``rejudge``, with the date of the run.
+For ``nettests conformance``, which trusts no verdict of a journal: it resolves expectations and
+computes verdicts again like ``rejudge``, with the date of the run.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ from nettests.session.rejudge import recorded
 
 
 def report_of(directory: Path, files: VendorFiles) -> ConformanceReport:
-    """Judge the run in a folder by the shipped manifests and the vendor's; ``NettestsError`` says what cannot be read."""
+    """Judge a recorded run by the shipped and the vendor's manifests; may raise ``NettestsError``."""
     shipped = load([suites_path()]).declared
     flows = load([suites_path(), *files.suites])
     require_known_claims(files.profile, flows.declared, flows.declared - shipped)
@@ -60,7 +60,7 @@ def _judged(
     expectations = expect.resolve(run.checks, run.facts, manifests, today=date.fromisoformat(day))
     observed = [check for check in run.checks if run.observed(check)]
     judgements = judge_run(observed, expectations, run.observations, run.not_run)
-    # Nothing stays of the expectations and verdicts that the journal holds.
+    # The journal's own expectations and verdicts are discarded.
     planned = {
         name: replace(
             record, expectation=expectations[name], others=others(record.check, expectations)
@@ -110,7 +110,7 @@ BESIDE = "the document that this report gives"
 
 
 def publish(report: ConformanceReport, folder: Path) -> Path:
-    """Write all documents, and return the folder; ``PathError`` where it cannot be written."""
+    """Write all documents; return the folder, or ``PathError`` if it cannot be written."""
     try:
         make_folder(folder)
         for name, text in documents(report).items():
@@ -123,14 +123,14 @@ def publish(report: ConformanceReport, folder: Path) -> Path:
 
 
 def published(file: Path) -> Mapping[str, Any]:
-    """Return the data of a published report, none of which is believed."""
+    """Return the data of a published report, untrusted."""
     return read_report(_text(file), str(file))
 
 
 def compared(file: Path, report: ConformanceReport) -> tuple[Mismatch, ...]:
-    """Return where a published report differs from the one recomputed: in its data, its text, and its other documents.
+    """Return where a published report differs from the recomputed one: data, text, other documents.
 
-    Documents that do not lie beside it are not missed: the YAML document alone is the report.
+    Documents missing beside it are no difference: the YAML document alone is the report.
     """
     differences = list(mismatches(published(file), document(report)))
     for name, text in documents(report).items():

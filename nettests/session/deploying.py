@@ -1,6 +1,6 @@
-"""Deploy what a plan needs: the first stage of a run, and of commands that need Pods for as long as they last.
+"""Deploy what a plan needs: the first stage of a run, and of other commands that need Pods.
 
-The objects that it creates belong to a ``Holding``, which removes them. Observes nothing.
+The created objects belong to a ``Holding``, which removes them. Observes nothing.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ def deploy(
     pull: Callable[[Access, probes.Blank], None] = lambda _access, _blank: None,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Standing:
-    """Deploy what a plan needs; ``NettestsError`` where that is refused.
+    """Deploy what a plan needs; ``NettestsError`` if the cluster refuses it.
 
-    ``lost`` hears that the namespace is another run's now; ``pull`` is called before any probe is created.
+    ``lost`` is called if another run takes the namespace; ``pull`` before any probe is created.
     """
     facts, profile = prepared.blueprint.facts, prepared.profile
     access, marks = holding.begin(touches=probes.in_cluster(plan))
@@ -48,7 +48,7 @@ def deploy(
 def deploy_and_pull(
     prepared: Prepared, plan: Plan, holding: Holding, course: Course, journal: Journal
 ) -> Standing:
-    """Deploy for a run: with its progress, its events and, if that is wished, images pulled onto their nodes before."""
+    """Deploy for a run, with progress and events; pull images first if the options say so."""
 
     def pull(access: Access, blank: probes.Blank) -> None:
         if not blank.images.pre_pull or not probes.in_cluster(plan):

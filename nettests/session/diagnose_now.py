@@ -1,7 +1,7 @@
 """Collect diagnostics of a cluster without a run, for ``nettests diagnose``.
 
-Reads only, unless the nodes' own tools are requested: then one Pod runs on each chosen node, in a namespace of its
-own, and is removed again.
+Reads only, unless tools on nodes are requested: then a Pod runs on each chosen node, in a namespace
+of its own, and is removed again.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,9 +29,9 @@ NOT_TESTED = "it was not requested: --hosts puts a Pod on the node for it"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What to look at: ``checks`` by id, ``nodes`` by name; neither means all nodes and the cluster's DNS.
+    """What to diagnose: ``checks`` by id, ``nodes`` by name; by default all nodes and cluster DNS.
 
-    ``run`` names a run whose objects were kept; ``hosts`` tests the nodes' own tools as well.
+    ``run`` names a run whose objects were kept; ``hosts`` runs tools on the nodes as well.
     """
 
     checks: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Demand:
 
 @dataclass(slots=True, kw_only=True)
 class Answered:
-    """What was collected, what was left out for the bound, and remarks for people."""
+    """What was collected, which subjects exceeded the limit, and remarks for people."""
 
     collected: tuple[Collected, ...] = ()
     left_out: tuple[Subject, ...] = ()
@@ -56,7 +56,7 @@ def collect_now(
     directory: Path,
     on_progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> Answered:
-    """Look at a cluster and write what is found into ``directory``."""
+    """Diagnose a cluster and write the diagnostics into ``directory``."""
     require_writable(directory)
     prepared = prepare(options, flows)
     try:
@@ -82,8 +82,8 @@ def collect_now(
 
 
 def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
-    """Return the subjects that are requested; Services and Pods stand only where a run was kept."""
-    # A check of the fleet is about the nodes of all its members; one member, by its own id, about its own.
+    """Return the requested subjects; Services and Pods exist only if a run was kept."""
+    # A check concerns the nodes of all its members; a member, by its own id, only its own.
     checks = {check.id: check.each for check in plan.checks}
     checks |= {member.id: (member,) for member in plan.each}
     checks_of: dict[Subject, list[str]] = {}
@@ -109,7 +109,7 @@ def _wanted(demand: Demand, facts: ClusterFacts, plan: Plan) -> list[Wanted]:
 def _hosts(
     prepared: Prepared, demand: Demand, wanted: Sequence[Wanted], answered: Answered
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Give the namespace to read, and the Pods that stand for nodes there, for the time of the block."""
+    """Yield the namespace to read, and the Pods in the host network by node, for the block."""
     facts, plan = prepared.blueprint.facts, prepared.blueprint.plan
     if demand.run:
         yield facts.namespace or f"nettests-{demand.run}", host_pods(plan)

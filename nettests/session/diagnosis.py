@@ -1,7 +1,7 @@
 """Collect diagnostics of failing checks into the run's folder, while the run's objects still exist.
 
-After observation and before clean-up. ``watch`` knows what failed even if the tests have not taken their verdicts
-yet. A run without failures collects nothing.
+Runs after observation and before clean-up. ``watch`` knows what failed even if no test has read its
+verdict yet. A run without failures collects nothing.
 """
 
 import time
@@ -28,12 +28,12 @@ from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared
 
 Failing = Sequence[tuple[Check, Verdict]]
-"""Checks, or members, that do not leave a run green, in the plan's order."""
+"""Checks, or members, that leave a run red or unknown, in the plan's order."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Hosts:
-    """Channels to nodes' own tools: the Pods that stand for nodes, by node; ``absent`` says why there is none."""
+    """Exec channels to the Pods in nodes' host network; ``absent`` says why a node has none."""
 
     access: Access
     facts: ClusterFacts
@@ -42,11 +42,11 @@ class Hosts:
     absent: str
 
     def why_closed(self, node: str) -> str:
-        """Return why a node's own tools cannot be run, or nothing."""
+        """Return why tools cannot be run on a node, or nothing."""
         return "" if node in self.pods else self.absent
 
     def open(self, node: str) -> ExecChannel:
-        """Return the channel to a node's own tools."""
+        """Return the channel that runs tools on a node."""
         opened = self.access.open_exec(
             self.namespace,
             self.pods[node],
@@ -58,13 +58,13 @@ class Hosts:
 
 
 def host_pods(plan: Plan) -> dict[str, str]:
-    """Return the Pods of a plan that stand for nodes, by node."""
+    """Return the names of a plan's Pods in the host network, by node."""
     return {pod.node: pod.name for pod in plan.pods if pod.purpose == "node" and not pod.dns_policy}
 
 
 @dataclass(slots=True, kw_only=True)
 class Diagnosis:
-    """Collects for one run. ``ended`` breaks it off; ``absent`` says why no Pod stands for some node."""
+    """Collects for one run until ``ended``; ``absent`` says why a node has no Pod for its tools."""
 
     connection: Connection
     facts: ClusterFacts
@@ -72,7 +72,7 @@ class Diagnosis:
     namespace: str
     profile: ClusterProfile
     directory: Path
-    """The folder that the diagnostics stand in."""
+    """The folder of the diagnostics."""
     hosts: Mapping[str, str]
     absent: str
     ended: Callable[[], bool] = lambda: False
@@ -81,7 +81,7 @@ class Diagnosis:
     def collect(
         self, wanted: tuple[Wanted, ...], left_out: tuple[Subject, ...] = ()
     ) -> tuple[Collected, ...]:
-        """Collect subjects and write the folder's page."""
+        """Collect diagnostics of subjects and write the folder's index page."""
         limits = self.profile.diagnostics
         access = Access(self.connection)
         hosts = Hosts(
@@ -124,7 +124,7 @@ def diagnose_run(
     course: Course,
     journal: Journal,
 ) -> None:
-    """Collect what lies around failing checks as long as the objects of their run stand; it never fails a run."""
+    """Collect diagnostics of failing checks while the run's objects exist; never fails a run."""
     course.stages.begin("diagnose")
     diagnosis = Diagnosis(
         connection=prepared.connection,
@@ -140,12 +140,11 @@ def diagnose_run(
     )
     try:
         _diagnose_failures(diagnosis, journal, failing)
-    except Exception as error:  # noqa: BLE001 - what was observed stands without it
+    except Exception as error:  # noqa: BLE001 - the run is valid without diagnostics
         journal.event(f"no diagnostics: {type(error).__name__}: {error}")
 
 
 def _diagnose_failures(diagnosis: Diagnosis, journal: Journal, failing: Failing) -> None:
-    """Collect what lies around the failing checks, and record in the journal what was collected."""
     limit = diagnosis.profile.diagnostics.subjects
     red = failing if limit else ()
     if not red:

@@ -1,7 +1,8 @@
-"""What a planned run will take of a cluster: members, Pods, Services, requests. Nothing is contacted.
+"""What a run would create and send: members, Pods, Services, requests. Contacts nothing.
 
-Objects are counted exactly. Requests and seconds are rough: proportions of a default run on a lab of two Linux and two
-Windows nodes (``reports/sample``: 1,287 members, 317 objects, 1,257 requests, 42 s); pulling images comes on top.
+Objects are counted exactly. Requests and seconds are scaled from a default run on a lab of two
+Linux and two Windows nodes, without pulls (``reports/sample``: 1,287 members, 317 objects, 1,257
+requests, 42 s).
 """
 
 from collections import Counter
@@ -36,18 +37,18 @@ class Estimate:
 
     @property
     def requests(self) -> int:
-        """About how many requests the API server is sent, streams included."""
+        """The approximate number of API requests, streams included."""
         needed = REQUESTS_AN_OBJECT * self.objects + REQUESTS_A_PROCESS * self.processes
         return int(round(REQUESTS + needed, -2))
 
     @property
     def seconds(self) -> int:
-        """About how long it takes on a lab."""
+        """The approximate duration on a lab."""
         return int(round(SECONDS + SECONDS_A_MEMBER * self.members, -1))
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What a person reads of it."""
+        """The estimate in words."""
         checks, flows = plural(self.checks, "check"), plural(self.flows, "flow")
         nodes = plural(self.nodes, "node")
         execs = REQUESTS_A_PROCESS * self.processes

@@ -1,8 +1,8 @@
-"""A run → an anonymous bundle, and a bundle → a run's folder: reads the journal and compares verdicts.
+"""Export a run as an anonymous bundle, and read a bundle as a run's folder.
 
-For ``nettests export``, and for commands that accept a bundle instead of a run. The bundle is judged before it is
-written: its verdicts are compared with those of the run, both by the shipped manifests. ``nettests.export`` decides
-what is replaced; no mapping is kept.
+For ``nettests export``, and for commands that accept a bundle instead of a run. Before it is
+written, its verdicts are compared with those of the run, both by the shipped manifests.
+``nettests.export`` decides what is replaced; no mapping is kept.
 """
 
 import json
@@ -47,24 +47,24 @@ from nettests.session.rejudge import recorded, rejudged
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _NAMES_OF_OTHERS = frozenset({"lab", "bugs"})
-"""Folders of emulated clusters and of reported bugs: their names are those of some cluster too."""
+"""Folders of emulated clusters and of reported bugs: their names may also be those of a cluster."""
 _SOURCES = frozenset({".py", ".yaml", ".j2", ".txt"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """A run as it may leave; ``pseudonyms`` knows what was replaced, and stays here."""
+    """A run that can be shared; ``pseudonyms``, which knows what was replaced, cannot."""
 
     records: tuple[Record, ...]
     pseudonyms: Pseudonyms
     judgements: tuple[Judgement, ...]
-    """As the bundle is judged."""
+    """Of the bundle."""
     differing: tuple[tuple[Judgement, Judgement], ...]
-    """What is judged otherwise than in the run itself: as it is there, and as it is here."""
+    """What is judged differently: the judgement of the run, and that of the bundle."""
     unread: tuple[Unread, ...]
 
     def bundle(self) -> bytes:
-        """Return the file."""
+        """Return the content of the bundle file."""
         counted = replaced(self.pseudonyms)
         verdicts = {judgement.check: judgement.verdict.value for judgement in self.judgements}
         texts = {
@@ -88,10 +88,9 @@ class Exported:
 def exported(
     folder: Path, *, today: date, keep: Iterable[str] = (), key: bytes | None = None
 ) -> Exported:
-    """Return the run in a folder as it may leave; ``keep`` are words that may too.
+    """Return the run in a folder, made anonymous; ``keep`` are words that are not replaced.
 
-    The key that decides addresses is drawn anew each time, and forgotten: two bundles of one cluster do not show that
-    they are.
+    The key that replaces addresses is random and not kept: bundles of one cluster cannot be linked.
     """
     records = read_journal(folder / JOURNAL)
     with understood(folder / JOURNAL):
@@ -115,11 +114,11 @@ def exported(
 
 
 _SPEAKING = frozenset({Instrument.PING, Instrument.CURL, Instrument.CONNECT, Instrument.NETSH})
-"""Instruments whose known answers say nothing of anybody: about loopback, TEST-NET and ranges of ports."""
+"""Instruments whose known answers identify nobody: about loopback, TEST-NET and port ranges."""
 
 
 def tool_words(records: Iterable[Record]) -> Iterator[str]:
-    """Yield what tools said to known questions about nobody, in whatever language: these words may leave."""
+    """Yield tools' untrusted answers to known questions, in any language: their words are kept."""
     for record in records:
         if isinstance(record, Calibrated):
             for answer in known_answers(record.calibration):
@@ -130,18 +129,17 @@ def tool_words(records: Iterable[Record]) -> Iterator[str]:
 def _judged(records: Sequence[Record], journal: Path, today: date) -> tuple[Judgement, ...]:
     history = History.of(records)
     if history.facts is None and history.calibrations:
-        return ()  # of one machine, by `nettests calibrate --local`
+        return ()  # a journal of `nettests calibrate --local`
     run = recorded(history, journal)
     return tuple(rejudged(run, read_manifests()[0], today=today))
 
 
 def vocabulary(keep: Iterable[str] = ()) -> Vocabulary:
-    """Return the words that may leave: those of this package, its suites and manifests, and ``keep``."""
+    """Return the words that are not replaced: of this package, suites, manifests, and ``keep``."""
     return Vocabulary.of([*_sources(), *keep])
 
 
 def _sources() -> Iterator[str]:
-    """Yield the texts of this package's own files, and their names."""
     for top in (_PACKAGE, suites_path(), manifests_path()):
         for path in sorted(top.rglob("*")):
             inside = path.relative_to(top)
@@ -152,7 +150,7 @@ def _sources() -> Iterator[str]:
 
 @contextmanager
 def run_of(given: Path) -> Iterator[Path]:
-    """Give the folder of a run, or of what a bundle holds of one, for as long as the block lasts."""
+    """Yield the folder of a run, or a temporary one with the content of a bundle."""
     if given.is_dir():
         yield given
         return

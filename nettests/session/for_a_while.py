@@ -1,7 +1,7 @@
-"""Pods that stand as long as one command needs them, outside of a run: deployed, used, and removed again.
+"""Pods for one command, outside of a run: deployed, used, and removed again.
 
-For ``nettests diagnose --hosts``, ``nettests calibrate`` and ``nettests trace``. What is left behind is a remark; to the first two
-so is what is refused or does not come up.
+For ``nettests diagnose --hosts``, ``nettests calibrate`` and ``nettests trace``. Leftovers become a
+remark; for the first two, so do Pods that are refused or do not start.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from nettests.session.standing import Standing
 
 @contextmanager
 def held_for_a_while(prepared: Prepared, remarks: list[str]) -> Iterator[Holding]:
-    """Yield what holds a command's objects; they are removed with the block."""
+    """Yield the holding of a command's objects; they are removed after the block."""
     holding = Holding.of(prepared, Keep.NEVER)
     try:
         yield holding
@@ -32,7 +32,7 @@ def held_for_a_while(prepared: Prepared, remarks: list[str]) -> Iterator[Holding
 def standing_for_a_while(
     prepared: Prepared, plan: Plan, remarks: list[str]
 ) -> Iterator[Standing | None]:
-    """Yield what stands of a plan's Pods, ``None`` where none was created; all of it is removed with the block."""
+    """Yield the deployed Pods of a plan, ``None`` if refused; all are removed after the block."""
     with held_for_a_while(prepared, remarks) as holding:
         standing = None
         try:

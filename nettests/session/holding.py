@@ -1,7 +1,7 @@
-"""What a run holds in the cluster: its namespace, its Lease, its objects, and their removal.
+"""The objects that a run holds in the cluster, from namespace and Lease to Pods, and their removal.
 
-Used by ``Run``, and by commands that need Pods for a while. Whether objects are kept is decided here, from the user's
-options and the run's result. Everything created through the handle that ``begin`` returns is removed, and nothing else.
+Used by ``Run``, and by commands that need Pods for a while. Options and the run's result decide
+whether objects are kept. Only what was created through the ``Access`` of ``begin`` is removed.
 """
 
 import getpass
@@ -22,12 +22,12 @@ from nettests.session.prepare import Prepared
 from nettests.session.run_options import Keep
 
 FAILED = frozenset({1, 6})
-"""Exit codes of a run that found something: fail, lifted, flaky; or only unknown."""
+"""Exit codes of a run that found something: red verdicts, or only unknown ones."""
 
 
 @dataclass(slots=True)
 class Holding:
-    """The objects of one run. ``namespace`` is the run's own, or one of others with ``shared``."""
+    """The objects of one run; ``shared`` if ``namespace`` existed before the run."""
 
     connection: Connection
     run_id: str
@@ -41,15 +41,15 @@ class Holding:
     left_behind: str = ""
     """What could not be removed, and how to remove it."""
     kept: str = ""
-    """What stands on purpose, and how to look at it and remove it."""
+    """That objects were kept, and how to inspect and remove them."""
     _waited: float = 0
-    """Seconds that the removal has been waited for; another attempt at the end of the run has only the rest."""
+    """Seconds spent waiting for the removal; a second attempt gets only the rest."""
     _lease: Lease | None = None
     _access: Access | None = None
 
     @classmethod
     def of(cls, prepared: Prepared, keep: Keep) -> "Holding":
-        """Return what will hold the objects of a run: in its own namespace, or in the existing one that it was given."""
+        """Return the holding of a run, in a namespace of its own or in the chosen existing one."""
         existing = prepared.blueprint.facts.namespace
         return cls(
             connection=prepared.connection,
@@ -61,9 +61,9 @@ class Holding:
         )
 
     def begin(self, *, touches: bool) -> tuple[Access, Ownership]:
-        """Return the access that creates objects, each with the marks of this run.
+        """Return the access that creates objects, and the marks of this run that each of them gets.
 
-        A run that ``touches`` nothing only reads: it leaves nothing to remove either.
+        ``touches`` is whether the run creates anything; if not, there is nothing to remove.
         """
         self.touched = touches
         marks = ownership(self.run_id)
@@ -71,12 +71,12 @@ class Holding:
         return self._access, marks
 
     def guard(self, marks: Ownership, lost: Callable[[str], None]) -> None:
-        """Take the Lease, when the namespace stands; ``ClusterError`` when a living run has it."""
+        """Take the Lease once the namespace exists; ``ClusterError`` if a live run holds it."""
         self._lease = Lease(self.connection, self.namespace, marks, self.timing.lease, lost)
         self._lease.take()
 
     def end(self, exit_code: int | None) -> None:
-        """Remove the objects, or keep them, and create no other; ``exit_code`` is ``None`` before the run's is known."""
+        """Remove or keep the objects, and create no more; ``exit_code`` may not be known yet."""
         if not self.touched or self.gone or self.kept:
             return
         if self.keep is Keep.ALWAYS or (self.keep is Keep.ON_FAILURE and exit_code in FAILED):
@@ -86,7 +86,7 @@ class Holding:
 
     @property
     def ending(self) -> bool:
-        """Whether objects are being removed, or are gone: that they no longer stand is no event."""
+        """Whether objects are being removed or are gone: that they disappear is no event."""
         return self._access is not None and self._access.ended.is_set()
 
     def _hold(self) -> None:
@@ -110,7 +110,7 @@ class Holding:
         self._access.ended.set()
         marks, created = self._access.ownership, self._access.created
         began = time.monotonic()
-        # An API server that is gone is tried for so long, whichever request it is: five times half a minute each is no end.
+        # One deadline for all requests: five time-outs of a dead API server would take minutes.
         self.connection.under_way.until = began + self.timing.clean_up
         delete_unacknowledged(self.connection, marks, created, self.namespace)
         left = clean_up(
@@ -128,14 +128,14 @@ class Holding:
 
 
 EXPIRES_AFTER = timedelta(hours=6)
-"""After so long no run lives, and what was kept is removed by whoever collects leftovers."""
+"""No run lives longer; after that, ``nettests gc`` removes kept objects."""
 
 
 def ownership(run_id: str) -> Ownership:
     """Return the marks of a run that starts now."""
     try:
         owner = f"{getpass.getuser()}.{socket.gethostname()}"
-    except (KeyError, OSError):  # an identity without a name, as in a container
+    except (KeyError, OSError):  # a user without a name, as in a container
         owner = socket.gethostname()
     now = datetime.now(UTC).replace(microsecond=0)
     return Ownership(run=run_id, owner=owner, created=now, expires=now + EXPIRES_AFTER)
@@ -149,9 +149,9 @@ def clean_up(
     wait: float,
     namespace: str | None = None,
 ) -> str:
-    """Delete what the run made; return what is left and how to remove it, or nothing.
+    """Delete what the run created; return what is left and how to remove it, or nothing.
 
-    ``namespace`` is the one of others that the run used instead of its own.
+    ``namespace`` is the existing one that the run used, if any.
     """
     try:
         delete_run(connection, marks, created, wait=wait, namespace=namespace)

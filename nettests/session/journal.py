@@ -1,10 +1,10 @@
-"""The journal file of a run: written by one process, followed by waiting tests, read by everything later.
+"""The journal file of a run: written by one process, followed by tests, read by all later stages.
 
-Secrets are removed from every record before it is written (``redaction``), and only the owner may read the file. One
-process writes (``Journal``); any process may follow (``Follower``): it reads complete lines only, and detects a dead
-writer by its file lock, which the kernel drops with the process. Windows has no such lock: only ``nettests calibrate
---local`` runs there, whose journal nobody follows while it is written. ``model.journal_records`` defines the records;
-nothing here parses answers or judges.
+Secrets are removed from every record before it is written (``redaction``), and only the owner may
+read the file. One process writes (``Journal``); any may follow (``Follower``): it reads complete
+lines only, and detects a dead writer by its file lock, which the kernel releases. Windows has no
+such lock, but there only ``nettests calibrate --local`` runs, and nobody follows its journal.
+``model.journal_records`` defines the records; nothing here parses or judges.
 """
 
 import threading
@@ -39,21 +39,21 @@ NAMES = frozenset(
         )
     }
 )
-"""Fields whose values other records and parsers refer to: names that the harness has made."""
+"""Fields that are not redacted: names that the harness makes and other records refer to."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 PATIENCE = 3600.0
-"""Seconds that a test waits at most; a writer that died is noticed at once."""
+"""The longest that a test waits, in seconds; a writer that died is noticed at once."""
 POLL_SECONDS = 0.02
 """How often a follower looks for growth: no portable call blocks until another process appends."""
 
 
 class Journal:
-    """The writing side: append-only, one flushed line a record, safe for threads.
+    """The writing side: append-only, one flushed line per record, thread-safe.
 
-    The writer holds an exclusive lock (``flock``) on the file as long as it lives; the kernel drops
-    it when the process ends in whatever way. What is written after ``close`` is dropped: an answer may
-    arrive when the run has ended. So is all after a record that could not be written, because the disk is full
-    perhaps: the journal is closed then, so that no test waits for what will not come, and ``on_broken`` is called.
+    The writer holds an exclusive lock (``flock``) on the file until it closes the journal or its
+    process ends. Records written after ``close`` are dropped: an answer may arrive when the run has
+    ended. If a record cannot be written (disk full), the journal is closed, so that no test waits
+    for records that will not come, and ``on_broken`` is called.
     """
 
     def __init__(self, path: Path, redactor: Redactor = _BY_SHAPE) -> None:
@@ -61,13 +61,13 @@ class Journal:
         self.path = path
         self.redactor = redactor
         self.broken = ""
-        """Why nothing is written any more, if that is so."""
+        """Why nothing is written any more, or nothing."""
         self.on_broken: Callable[[], None] = lambda: None
         self._file: BinaryIO | None = open_file(path, "ab")
         self._lock = threading.Lock()
         self._answers: Counter[str] = Counter()
         self.finished: set[str] = set()
-        """Checks whose ``done`` record is written: nothing is said of them twice."""
+        """Checks whose ``done`` record is written."""
         if not self._lock_file(self._file):
             self._file.close()
             raise NettestsError(
@@ -76,7 +76,7 @@ class Journal:
 
     @staticmethod
     def _lock_file(file: BinaryIO) -> bool:
-        """Take the writer's lock; a follower that just looks holds it for an instant."""
+        """Take the writer's lock; retry, as a follower that checks it holds it for an instant."""
         for _ in range(50):
             if take(file, alone=True):
                 return True
@@ -106,11 +106,11 @@ class Journal:
             self.on_broken()
 
     def as_written(self, raw: Raw) -> Raw:
-        """Return one question and its answer without secrets, as they would be written."""
+        """Return a request and its answer without secrets, as they would be written."""
         return from_data(self._redacted(Answer(raw=raw)), Answer).raw
 
     def raw(self, raw: Raw) -> Raw:
-        """Append one question and its answer, before anybody parses it; return it as it was written."""
+        """Append a request and its answer, before they are parsed; return them as written."""
         redacted = self._redacted(Answer(raw=raw))
         with self._lock:
             self._answers[raw.check] += 1
@@ -125,22 +125,22 @@ class Journal:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Append that a check was run to its end, or why it was not."""
+        """Append that a check was run, or why it was not."""
         self.finish(Done(check=check, distrust=distrust, skip=skip, late=late))
 
     def finish(self, done: Done) -> None:
-        """Append that all raws of a check are written, and how many."""
+        """Append that all raw answers of a check are written, and how many."""
         self.finished.add(done.check)
         self.write(replace(done, answers=self._answers[done.check]))
 
     def without_secrets(self, done: Done) -> Done:
-        """Return what would be written of a check that is done: who judges by it repeats its words."""
+        """Return a ``done`` record as it would be written, so that judgements quote no secrets."""
         return from_data(self._redacted(done), Done)
 
     def event(self, text: str, *, notable: bool = False) -> None:
-        """Append something that happened to the run as a whole, in words, with the time.
+        """Append a message about the run as a whole, with the time.
 
-        A ``notable`` event is also shown where people look first.
+        A ``notable`` event is also shown at the top of reports.
         """
         self.write(Event(at=datetime.now(UTC).isoformat(), text=text, notable=notable))
 
@@ -157,7 +157,7 @@ class Journal:
         requests: Mapping[str, int] = NOTHING,
         stages: Mapping[str, float] = NOTHING,
     ) -> None:
-        """Append the end of the run, with what it cost."""
+        """Append the end of the run, with its requests and the duration of its stages."""
         self.write(
             End(
                 finished=datetime.now(UTC).isoformat(),
@@ -176,7 +176,7 @@ class Journal:
     def _let_go(self) -> None:
         file, self._file = self._file, None
         if file is not None:
-            with suppress(OSError):  # what could not be written before, perhaps
+            with suppress(OSError):  # closing flushes, which may fail again
                 file.close()
 
     def __enter__(self) -> Self:
@@ -194,12 +194,12 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[Record, ...]:
-    """Return the records of a journal; ``NettestsError`` for what is none.
+    """Return the records of a journal; ``NettestsError`` if the file is not one.
 
-    A last line that was cut short, as a killed writer leaves it, is left out.
+    A last line that is incomplete, as a killed writer leaves it, is ignored.
     """
     try:
-        # Bytes: text of a cluster may hold what Unicode calls an end of a line.
+        # Bytes: text of a cluster may contain Unicode line separators.
         lines = read_bytes(path, limits.JOURNAL_BYTES).splitlines(keepends=True)
     except OSError as error:
         raise NettestsError(f"{path} cannot be read as a journal: {error}") from error
@@ -211,7 +211,7 @@ def read_journal(path: Path) -> tuple[Record, ...]:
 
 @contextmanager
 def understood(journal: Path) -> Iterator[None]:
-    """Raise ``BrokenJournalError`` for values of another shape than those that a run records."""
+    """Raise ``BrokenJournalError`` for values of any other shape than a run records."""
     try:
         yield
     except (*_OTHER_SHAPES, ExceptionGroup) as error:
@@ -228,7 +228,7 @@ def understood(journal: Path) -> Iterator[None]:
 _OTHER_SHAPES = (
     *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
 )
-"""What readers of values of another shape raise; a cattrs structure raises a group of them."""
+"""What readers raise for values of an unexpected shape; cattrs raises a group of them."""
 
 
 @dataclass(slots=True)
@@ -237,7 +237,7 @@ class Follower:
 
     path: Path
     _begun: bool = field(init=False)
-    """Whether the journal was seen."""
+    """Whether the journal was ever seen."""
     _offset: int = 0
     _done: dict[str, Done] = field(default_factory=dict)
 
@@ -245,10 +245,10 @@ class Follower:
         self._begun = self.path.exists()
 
     def wait(self, check: str, *, timeout: float) -> Done:
-        """Return what the journal says of ``check`` once it is done, with the verdict of who observed it.
+        """Return the ``done`` record of ``check``, with its verdict, once it is written.
 
-        When the writer dies, closes the journal or stays silent about the check for ``timeout`` seconds, or somebody
-        removes the journal, the answer has no verdict and says why there is nothing to trust.
+        If the writer dies or closes the journal, if the journal is removed, or after ``timeout``
+        seconds, the record has no verdict and says why.
         """
         deadline = time.monotonic() + timeout
         while True:
@@ -275,20 +275,18 @@ class Follower:
             file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
-                    return  # being written; the rest of the line comes later
+                    return  # still being written
                 self._offset += len(line)
                 yield line
 
     def _writer_alive(self) -> bool:
-        """Whether somebody holds the writer's lock: looked at before reading, so nothing is missed."""
+        """Return whether the writer's lock is held; check before reading, to miss no record."""
         try:
             with self.path.open("rb") as file:
                 self._begun = True
                 return not take(file, alone=False)
         except FileNotFoundError:
-            return (
-                not self._begun
-            )  # the deadline decides; one that was removed is written for nobody
+            return not self._begun  # not created yet: the deadline decides
 
 
 _fcntl: Any = None
@@ -297,7 +295,7 @@ with suppress(ImportError):
 
 
 def take(file: BinaryIO, *, alone: bool) -> bool:
-    """Take the lock, ``alone`` or together with others who look; return whether nobody holds it alone."""
+    """Take the lock, exclusive (``alone``) or shared; return whether it could be taken."""
     if _fcntl is None:
         return True
     try:

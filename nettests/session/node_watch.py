@@ -1,9 +1,9 @@
 """Watch whether the tested nodes stay Ready during a run.
 
-A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that depend on the node
-say nothing about the network. Who looks so often also notices that the API server answers nothing any more. Looks are
-rated (``Looks``): at most one a second where one is enough. Time is the run's own (monotonic seconds since its start), as
-in raw answers.
+A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that
+depend on it say nothing about the network. The watch also notices when the API server stops
+answering. Reads are rate-limited (``Looks``). Times are on the run's clock (monotonic seconds since
+its start), as in raw answers.
 """
 
 import math
@@ -23,13 +23,13 @@ from nettests.model.facts import ClusterFacts
 from nettests.plan.selection import nodes_by_pod, nodes_of
 
 FRESH_SECONDS = 1.0
-"""How old a look may be that a failing check is compared with."""
+"""The maximum age of a read that a failing check is compared with."""
 Seen = TypeVar("Seen")
 
 
 @dataclass(slots=True, kw_only=True)
 class Looks(Generic[Seen]):
-    """What ``read`` brings, and when it was called last; one thread at a time."""
+    """Rate-limits calls of ``read``; for one thread at a time."""
 
     read: Callable[[], Seen]
     clock: Callable[[], float]
@@ -42,7 +42,7 @@ class Looks(Generic[Seen]):
         return self.clock() - self.began
 
     def look(self, *, older_than: float = 0.0) -> tuple[float, Seen] | None:
-        """Return when a look began and what it brought; ``None`` if the last is not older than that, or was not answered."""
+        """Return when a read began, and its result; ``None`` if it failed or was too early."""
         began = self.now()
         if began - self._looked < older_than:
             return None
@@ -55,12 +55,12 @@ class Looks(Generic[Seen]):
 
 
 LOOK_SECONDS = 5.0
-"""Between looks at nodes, when nothing requests one."""
+"""Between reads of nodes in the background."""
 
 
 @dataclass(slots=True)
 class _Spell:
-    """A time in which a node was not Ready; it began after ``began`` and, unless it lasts, had ended by ``ended``."""
+    """A time when a node was not Ready: from after ``began`` to before ``ended``, if it ended."""
 
     began: float
     why: str
@@ -69,9 +69,9 @@ class _Spell:
 
 @dataclass(slots=True, kw_only=True)
 class NodeWatch:
-    """What is known of the nodes of one run; safe for threads.
+    """The readiness of the nodes of one run, over time. Thread-safe.
 
-    ``read`` returns the readiness of those that there are, ``tell`` takes what happened, in words.
+    ``read`` returns the current readiness; ``tell`` receives each change, in words.
     """
 
     names: Collection[str]
@@ -80,17 +80,17 @@ class NodeWatch:
     began: float
     """When the run began (``clock``)."""
     silence: Callable[[], float] = lambda: 0.0
-    """For how many seconds the API server has answered nothing at all."""
+    """Returns for how many seconds the API server has not answered at all."""
     gone: Callable[[str], None] = lambda _why: None
-    """Hears, once, that it was ``GONE_SECONDS``."""
+    """Called once, when that exceeds ``GONE_SECONDS``."""
     clock: Callable[[], float] = time.monotonic
     _spells: dict[str, list[_Spell]] = field(default_factory=dict)
     _before: Mapping[str, Readiness] = field(default_factory=dict)
     _looks: Looks[Mapping[str, Readiness]] = field(init=False)
     _known_at: float = 0.0
-    """When the last look that was answered began."""
+    """When the last successful read began."""
     _looking: threading.Lock = field(default_factory=threading.Lock)
-    """One looks at a time; what is known meanwhile can be tested."""
+    """One thread reads at a time; what is known can be used meanwhile."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
@@ -99,14 +99,14 @@ class NodeWatch:
         self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
 
     def start(self) -> None:
-        """Look from now on, in the background; without nodes there is nothing to look at."""
+        """Watch from now on, in the background; without nodes do nothing."""
         if not self.names:
             return
         self._thread = threading.Thread(target=self._follow, name="nettests-nodes", daemon=True)
         self._thread.start()
 
     def stop(self, *, last: bool = True) -> None:
-        """Look no more, after a ``last`` look; may be called twice."""
+        """Stop watching, after a ``last`` read; may be called twice."""
         if self._thread is None:
             return
         self._ended.set()
@@ -116,7 +116,7 @@ class NodeWatch:
             self.look()
 
     def look(self, *, older_than: float = 0.0) -> None:
-        """Look at the nodes, if the last look is older than that; one that is not answered changes nothing."""
+        """Read the nodes if the last read is older than that; a failed read changes nothing."""
         with self._looking:
             look = self._looks.look(older_than=older_than)
             if look is None:
@@ -128,9 +128,9 @@ class NodeWatch:
                 self._before, self._known_at = readiness, now
 
     def why_unready(self, nodes: Collection[str], since: float, *, fresh: bool) -> str:
-        """Return which of these nodes was not Ready at some time since then, and why, or nothing.
+        """Return which of these nodes was not Ready since ``since``, and why, or nothing.
 
-        With ``fresh`` the nodes are looked at before, unless they were just now.
+        With ``fresh``, read the nodes first, unless that was just done.
         """
         concerned = [name for name in self.names if name in nodes]
         if concerned and fresh:
@@ -143,7 +143,7 @@ class NodeWatch:
         return ""
 
     def _follow(self) -> None:
-        self.look()  # how it was before: a spell may have come and gone by the next one
+        self.look()  # as reference: a node may turn NotReady and Ready again before the next read
         here = True
         while not self._ended.wait(LOOK_SECONDS):
             self.look(older_than=FRESH_SECONDS)
@@ -152,7 +152,7 @@ class NodeWatch:
                 self.gone(f"the API server has answered nothing for {GONE_SECONDS:.0f} s")
 
     def _compare(self, name: str, now: Readiness | None, at: float) -> None:
-        """Begin or end a node's spell; one that began and ended between two looks shows by its last change."""
+        """Begin or end a node's spell; a short one between two reads shows by ``since``."""
         before = self._before.get(name)
         spells = self._spells.setdefault(name, [])
         lasting = spells[-1] if spells and spells[-1].ended is None else None
@@ -191,7 +191,7 @@ class Dependence:
         began: float,
         gone: Callable[[str], None],
     ) -> NodeWatch:
-        """Return the watch over all of them, which looks as soon as it is started."""
+        """Return the watch over all of these nodes; it reads once started."""
         names = sorted(frozenset().union(*map(self.of, self.plan.each)))
         many = len(self.facts.nodes)
         return NodeWatch(

@@ -1,7 +1,7 @@
-"""Observe what stands: open the probes, complete the facts, run every check to its end, close the probes.
+"""Observe: open the probes, complete the facts, run every check, close the probes.
 
-The stage between deployment and diagnosis. ``Once`` is how a run does it; a watch does it again in each round
-(``rounds``). Judges nothing: answers go to ``watch``.
+The stage between deployment and diagnosis. ``Once`` does this once, for a run; ``rounds`` does it
+in each round of a watch. Judges nothing: answers go to ``watch``.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,12 +22,12 @@ from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
 Diagnose = Callable[[Plan, Failing], None]
-"""Collects what lies around failing checks."""
+"""Collects diagnostics of failing checks."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Observing:
-    """Observes for one run. ``blueprint`` is the prepared one until nodes have said what they know of themselves."""
+    """Observes for one run; ``blueprint`` is completed by facts that are read on nodes."""
 
     prepared: Prepared
     course: Course
@@ -47,14 +47,14 @@ class Observing:
         )
 
     def run(self, plan: Plan, standing: Standing, watch: Watch) -> None:
-        """Open the probes, run every check of the plan to its end, and close them."""
+        """Open the probes, run every check of the plan, and close the probes."""
         profile, deployment = self.prepared.profile, standing.deployment
         self.course.stages.begin("open channels")
         opened, problems = probes.open_probes(
             standing.access, deployment, self.blueprint.facts, profile.timing, watch
         )
         watch.doubts_about = self._calibrating.doubts_about
-        if not self._learned:  # what holds for the first round of a watch holds for the others too
+        if not self._learned:  # once for all rounds of a watch
             self._learn(plan, opened, deployment)
         watch.expectations = self.blueprint.expectations
         self.course.stages.begin("observe")
@@ -87,7 +87,7 @@ class Observing:
     def _learn(
         self, plan: Plan, opened: Mapping[str, probes.Probe], deployment: probes.Deployment
     ) -> None:
-        """Calibrate instruments, complete the facts by what nodes say of themselves, and expect by them from now on."""
+        """Calibrate instruments, read the nodes' own settings, and resolve expectations again."""
         facts = self.blueprint.facts
         lacking = probes.lacking_facts(opened, deployment, facts)
         self._calibrating.begin(probes.places(plan.checks, lacking, opened, facts), opened)
@@ -100,11 +100,11 @@ class Observing:
 
 
 class Observation(Protocol):
-    """How often the checks of a run are observed while its objects stand."""
+    """How often the checks of a run are run while its objects exist."""
 
     @property
     def outlasts_outages(self) -> bool:
-        """Whether it goes on when the API server has answered nothing for a while."""
+        """Whether it continues when the API server has not answered for a while."""
 
     def observe(
         self, plan: Plan, standing: Standing, observing: Observing, diagnose: Diagnose
@@ -113,17 +113,17 @@ class Observation(Protocol):
 
 
 class Once:
-    """As a run does it."""
+    """Run every check once, as a run does."""
 
     outlasts_outages = False
 
     def observe(
         self, plan: Plan, standing: Standing, observing: Observing, _diagnose: Diagnose
     ) -> None:
-        """Run every check once, and look whether the Pods of those that fail still stand."""
+        """Run every check once, and look whether the Pods of failing checks still exist."""
 
         def tell(event: str) -> None:
-            if not observing.holding.ending:  # else the run itself removes them
+            if not observing.holding.ending:  # otherwise the run itself removes them
                 observing.journal.event(event, notable=True)
 
         observing.watch.pods = PodWatch(

@@ -1,8 +1,8 @@
 """Check whether the Pods of a failed check still exist.
 
-If a Pod is evicted, deleted or restarted during a run, its address is silent, or another Pod's: what was observed then
-says nothing about the network. Checked beside failures only: a run in which everything passes sends no request for it.
-A watch checks before and after each round instead (``rounds``).
+If a Pod is evicted, deleted or restarted during a run, its address is silent or belongs to another
+Pod: such a result says nothing about the network. Only failures cause requests. A watch compares
+Pods before and after each round instead (``rounds``).
 """
 
 import threading
@@ -18,9 +18,9 @@ from nettests.session.node_watch import FRESH_SECONDS, Looks
 
 @dataclass(slots=True, kw_only=True)
 class PodWatch:
-    """How the Pods of one run changed since they were deployed; safe for threads.
+    """How the Pods of one run changed since they were deployed. Thread-safe.
 
-    ``read`` returns what stands now, ``tell`` takes what happened, in words.
+    ``read`` returns the current deployment; ``tell`` receives each change, in words.
     """
 
     deployed: Deployment
@@ -31,17 +31,17 @@ class PodWatch:
     clock: Callable[[], float] = time.monotonic
     _latest: Deployment = field(init=False)
     _restarted: dict[str, float] = field(default_factory=dict)
-    """When a look first showed other containers than before, by Pod."""
+    """When a restart was first noticed, by Pod."""
     _looks: Looks[Deployment] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    """One looks at a time, and all others wait for what it sees."""
+    """One thread looks at a time, and all others wait for its result."""
 
     def __post_init__(self) -> None:
         self._latest = self.deployed
         self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
 
     def why_gone(self, check: Check, since: float) -> str:
-        """Return which Pod that a check was run with since then does not stand as it was deployed, or nothing."""
+        """Return which Pod of a check was lost, replaced or restarted since ``since``, or nothing."""
         pods = [name for name in pods_of(check) if name in self.deployed.pods]
         if not pods:
             return ""
@@ -50,7 +50,7 @@ class PodWatch:
             return next((reason for name in pods if (reason := self._why_lost(name, since))), "")
 
     def _look(self) -> None:
-        """Look, unless that was done just now; a look that is not answered changes nothing."""
+        """Read the Pods unless that was just done; a failed read changes nothing."""
         look = self._looks.look(older_than=FRESH_SECONDS)
         if look is None:
             return
@@ -64,7 +64,7 @@ class PodWatch:
         self._latest = deployment
 
     def _why_lost(self, name: str, since: float) -> str:
-        """Return why a Pod is not as it was deployed, or nothing; one that restarted in place before ``since`` is."""
+        """Return why a Pod is not as deployed, or nothing; ignore restarts before ``since``."""
         now = self._latest.pods.get(name)
         if now is None:
             return self._latest.problems.get(name, f"pod {name} is no longer known")
@@ -76,7 +76,7 @@ class PodWatch:
 
 
 def pods_of(check: Check) -> Collection[str]:
-    """Return the Pods that a check was run with: its source, and whoever may answer."""
+    """Return the Pods of a check: its source, and all that may answer."""
     return tuple(dict.fromkeys(_pods(check)))
 
 

@@ -1,7 +1,7 @@
-"""Read the input of preflight: facts, plans, the namespace's admission and limits, leftovers, ports in use.
+"""Read the input of preflight: facts, plans, admission, quotas, leftovers, ports in use.
 
-The I/O of ``nettests.preflight``. Reads and dry runs only; nothing is created. A denied read is a finding, never an
-error.
+Does the I/O of ``nettests.preflight``: reads and dry runs only. A denied read is a finding, never
+an error.
 """
 
 from collections import defaultdict
@@ -61,14 +61,14 @@ RUN_ID = "preflight"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
-    """What is said of a cluster, and the permissions that it denies."""
+    """The findings about a cluster, and the permissions that it denies."""
 
     findings: tuple[Finding, ...]
     missing: tuple[Permission, ...] = ()
 
 
 def preflight(options: RunOptions, flows: Iterable[Flow]) -> Preflight:
-    """Look at a cluster as a run of ``flows`` would find it; a cluster that does not answer is a finding."""
+    """Examine a cluster as a run of ``flows`` finds it; an unreachable cluster is a finding."""
     profile = profile_of(options)
     try:
         connection = connect(options.kubeconfig, options.context, profile.timing)
@@ -181,7 +181,7 @@ def _with_namespace(
 def _refusals(
     connection: Connection, facts: ClusterFacts, profile: ClusterProfile
 ) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of pods that the namespace refuses, each with the API server's words."""
+    """Yield the kinds of Pods that the namespace refuses, each with the API server's message."""
     access = Access(connection)
     blank = blank_of({}, profile, facts, facts.namespace)
     for kind, pod in _sample_pods(facts):
@@ -211,7 +211,7 @@ def _refusal_reason(body: str) -> str:
 
 
 def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
-    """Add what earlier runs left; that of a namespace in question is watched until it is known to live."""
+    """Add objects of earlier runs; watch the Leases in a namespace that this run would use."""
     name = evidence.facts.namespace
     try:
         leftovers = find(connection, namespaces=(name,) if name else (), watch=bool(name))
@@ -231,7 +231,7 @@ def _with_remains(connection: Connection, evidence: Evidence) -> Evidence:
 
 
 def _with_webhooks(connection: Connection, evidence: Evidence) -> Evidence:
-    """Add the configurations of webhooks, and the labels by which they choose the run's namespace."""
+    """Add the webhook configurations, and the labels by which they select the run's namespace."""
     name = evidence.facts.namespace
     try:
         listed = [
@@ -249,7 +249,7 @@ def _with_webhooks(connection: Connection, evidence: Evidence) -> Evidence:
 
 
 def _listed(connection: Connection, path: str, **query: str) -> list[Object]:
-    """Return what is listed; nothing where that is denied."""
+    """Return the listed objects, or none where listing is denied."""
     try:
         return connection.items(path, **query)
     except ApiError:
@@ -257,13 +257,13 @@ def _listed(connection: Connection, path: str, **query: str) -> list[Object]:
 
 
 def _others(connection: Connection, node: str) -> list[Object]:
-    """Return the Pods of a node that are no run's, as far as they may be listed."""
+    """Return the Pods of a node that belong to no run, if they may be listed."""
     listed = _listed(connection, "/api/v1/pods", fieldSelector=f"spec.nodeName={node}")
     return [pod for pod in listed if RUN_LABEL not in (pod["metadata"].get("labels") or {})]
 
 
 def _unready(pods: Sequence[Object]) -> int:
-    """Return how many Pods are in the pod network, or 0 if one of them is Ready."""
+    """Return how many Pods are in the pod network, or 0 if any of them is Ready."""
     of_network = [pod for pod in pods if any(of_own_network([pod]))]
     return 0 if any(map(serves, of_network)) else len(of_network)
 

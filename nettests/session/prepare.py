@@ -26,7 +26,7 @@ from nettests.session.run_options import RunOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """All that a run needs before anything is deployed."""
+    """What a run needs before anything is deployed."""
 
     options: RunOptions
     run_id: str
@@ -35,25 +35,25 @@ class Prepared:
     profile: ClusterProfile
     blueprint: Blueprint
     stages: StageClock = field(default_factory=StageClock)
-    """What the time was spent on so far."""
+    """The duration of each stage so far."""
 
 
 def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
     """Connect, discover, plan and resolve; ``NettestsError`` before anything is deployed.
 
-    Nothing is written: the run directory is made by ``Run``.
+    Writes nothing: ``Run`` creates the run directory.
     """
     stages = StageClock()
     stages.begin("discover")
     read = read_manifests(
         options.manifests
-    )  # what is broken is said before any cluster is contacted
+    )  # broken manifests are reported before any cluster is contacted
     profile = profile_of(options)
     connection = connect(options.kubeconfig, options.context, profile.timing)
     profile = copied_secret(connection, profile)
     run_id = new_run_id()
     facts = facts_of(connection, profile, options)
-    # Another part of a large fleet's pairs every run; whoever has the facts finds the same part.
+    # Each run samples other pairs of a large cluster; the facts keep the seed.
     again = options.choice.seed
     seed = zlib.crc32(run_id.encode()) if again is None else again
     fleet = replace(facts.fleet, seed=seed)
@@ -75,7 +75,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
 def blank_of(
     labels: Mapping[str, str], profile: ClusterProfile, facts: ClusterFacts, namespace: str
 ) -> probes.Blank:
-    """Return what every object of a run gets, from the profile and the namespace that is used."""
+    """Return what all objects of a run have in common, from the profile and its namespace."""
     return probes.Blank(
         namespace=namespace,
         labels=labels,
@@ -89,18 +89,18 @@ def blank_of(
 
 
 def facts_of(connection: Connection, profile: ClusterProfile, options: RunOptions) -> ClusterFacts:
-    """Discover the cluster, with what admission makes of a run's Pods and of the namespace that it would use."""
+    """Discover the cluster, and what admission allows in the namespace that a run would use."""
     namespace = options.namespace or ""
     with threads(connection, "facts") as pool:
         admitted = pool.submit(_privileged, connection, namespace)
         level = pool.submit(level_of, connection, namespace) if namespace else None
         facts = discover(connection, profile, namespace)
-        if level is not None:  # first: it says so where there is no such namespace
+        if level is not None:  # first: it raises if the namespace does not exist
             facts = replace(facts, pod_security=level.result())
         return replace(facts, privileged=admitted.result())
 
 
 def _privileged(connection: Connection, namespace: str) -> Fact[bool]:
-    """Return whether privileged Pods are valid; beside discovery, whose answer about the right is not waited for."""
+    """Return whether privileged Pods are valid; reviews permissions itself, beside discovery."""
     missing = denied(connection, (CREATE_POD,), namespace)
     return privileged_of(connection, namespace, tuple(map(str, missing)))

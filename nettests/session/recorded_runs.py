@@ -1,7 +1,8 @@
-"""Find finished runs on disk: a run's folder, its ``results.json``, ``latest`` and its predecessors, or the previous run. Reads only.
+"""Find finished runs on disk: by folder, ``results.json``, ``latest`` and ``latest~N``; reads only.
 
-The previous run is the last one on the same cluster with the same selection of checks; the page of a run says what changed
-since. Unreadable runs are ignored there: a document of an earlier run must not break those of this one.
+The previous run is the last one on the same cluster with the same selection of checks; a run's page
+shows what changed since. Unreadable runs are ignored there: an earlier run's document must not
+break this run's.
 """
 
 import re
@@ -23,7 +24,7 @@ _BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
 
 
 def results_of(word: str, reports: Path) -> Path:
-    """Return the ``results.json`` that a word of the command line means; ``PathError`` where there is none."""
+    """Return the ``results.json`` that a command-line argument names; ``PathError`` without one."""
     path = _path(word, reports)
     if path.is_dir():
         return _results_file(path)
@@ -35,7 +36,7 @@ def results_of(word: str, reports: Path) -> Path:
 
 
 def _path(word: str, reports: Path) -> Path:
-    """Return what a word means: the folder of an earlier run, or a path, which has to be there."""
+    """Return the path that an argument names: an earlier run's folder, or an existing path."""
     match, path = _BACK.fullmatch(word), Path(word)
     if path.exists():
         return path
@@ -55,15 +56,15 @@ def _path(word: str, reports: Path) -> Path:
 
 
 def recorded_run(word: str, reports: Path) -> RecordedRun:
-    """Return the run that a word of the command line means, as its ``results.json`` has it."""
+    """Return the run that a command-line argument names, as recorded in its ``results.json``."""
     path = results_of(word, reports)
     return read_results(read_document(path), str(path))
 
 
 def folder_of(word: str, reports: Path) -> Path:
-    """Return the folder of the run that a word of the command line means, for those who read its journal."""
+    """Return the folder, with a journal, of the run that a command-line argument names."""
     path = _path(word, reports)
-    # Of a run's documents the folder is meant; any other file is no run, whatever lies beside it.
+    # A run's document stands for its folder; any other file does not.
     folder = path.parent if path.name in {RESULTS, JOURNAL} else path
     if not (folder / JOURNAL).is_file():
         raise PathError(
@@ -74,7 +75,7 @@ def folder_of(word: str, reports: Path) -> Path:
 
 
 def read_document(path: Path) -> bytes:
-    """Return what is in a document; ``PathError`` where it cannot be read."""
+    """Return the content of a document; ``PathError`` if it cannot be read."""
     try:
         return read_bytes(path)
     except OSError as error:
@@ -82,7 +83,7 @@ def read_document(path: Path) -> bytes:
 
 
 def runs_in(reports: Path) -> list[Path]:
-    """Return the folders of runs in a folder of reports, in the order in which they started; not of those that could not."""
+    """Return the folders of runs below ``reports``, oldest first, unless they could not start."""
     if not reports.is_dir():
         return []
     began = {folder: _start(folder) for folder in _below(reports)}
@@ -93,7 +94,7 @@ def runs_in(reports: Path) -> list[Path]:
 
 
 def folders_of_runs(reports: Path) -> list[Path]:
-    """Return what runs left in a folder, by name: folders with a journal or with documents alone, links left aside."""
+    """Return the folders below ``reports`` with a journal or documents, by name, without links."""
     try:
         below = sorted(_below(reports))
     except OSError as error:
@@ -115,9 +116,9 @@ def _below(reports: Path) -> list[Path]:
 
 
 def begin_of(folder: Path) -> Begin | None:
-    """Return the first record of a run's journal; ``None`` for what is no run's folder."""
+    """Return the first record of a run's journal, or ``None`` if the folder is not a run's."""
     try:
-        if not (folder / JOURNAL).is_file():  # a pipe would be waited for
+        if not (folder / JOURNAL).is_file():  # reading a pipe would block
             return None
         with (folder / JOURNAL).open("rb") as file:
             return decode_only(file.readline(limits.YAML_BYTES), Begin)
@@ -126,7 +127,7 @@ def begin_of(folder: Path) -> Begin | None:
 
 
 def _start(folder: Path) -> str | None:
-    """Return when a run started; ``None`` for one that could not, and for what is no run's folder."""
+    """Return when a run started, or ``None`` if it could not start or the folder is not a run's."""
     begin = begin_of(folder)
     if begin is None:
         return None
@@ -153,9 +154,9 @@ def _rejudge_hint(folder: Path) -> str:
 
 
 def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
-    """Return the folder and the results of the run before the one in a folder; ``None`` where there is none.
+    """Return the folder and the results of the run before the one in ``directory``, or ``None``.
 
-    Runs are looked for beside the folder. One that could not start, or broke off before it planned anything, says nothing.
+    Looks beside the folder; ignores runs that could not start or planned nothing.
     """
     current = begin_of(directory)
     if current is None or not current.run_id:
@@ -175,6 +176,6 @@ def previous_run(directory: Path) -> tuple[Path, RecordedRun] | None:
 
 
 def _cluster_and_choice(begin: Begin) -> Hashable:
-    """Return what a run is of: a cluster, and a choice of checks."""
+    """Return what makes runs comparable: the cluster and the choice of checks."""
     cluster = cluster_name(begin.server or "", begin.context or "")
     return cluster, choice_of(begin.argv, begin.suites)

@@ -1,8 +1,8 @@
 """Recompute verdicts from a run's journal, without a cluster: the same answers, newer manifests.
 
-Raw answers, facts and checks come from the journal, expectations from the current manifests. ``nettests rejudge`` gets a
-new journal of it: records of requests and answers are copied as they are, and expectations, verdicts and the end are
-replaced. It tests nothing, and the run's own journal is left alone.
+Raw answers, facts and checks come from the journal, expectations from the current manifests.
+``nettests rejudge`` writes a new journal: requests and answers are copied, and expectations,
+verdicts and the end are replaced. It tests nothing and does not change the run's own journal.
 """
 
 import os
@@ -54,9 +54,9 @@ from nettests.session.journal import Journal, read_journal, understood
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What a journal holds of one run: facts, checks in their order, observations, its own verdicts.
+    """A run as its journal records it: facts, checks in their order, observations and verdicts.
 
-    Checks that turned out not to apply while they were run are left out.
+    Checks that turned out not to apply while they were running are left out.
     """
 
     facts: ClusterFacts
@@ -73,7 +73,7 @@ class Recorded:
 
 
 def recorded(history: History, journal: Path) -> Recorded:
-    """Read what was answered in a run; ``NettestsError`` when none began."""
+    """Read a recorded run; ``NettestsError`` if its journal has no facts."""
     if history.facts is None:
         raise NettestsError(
             f"{journal} holds no facts of a cluster", hint="the run could not start; see its events"
@@ -121,7 +121,7 @@ def rejudged(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """What decides the exit code beside the verdicts: the site's baseline, and what fails a run."""
+    """What decides the exit code besides the verdicts: the site's baseline, and ``--fail-on``."""
 
     baseline: Baseline | None = None
     fail_on: tuple[FailOn, ...] = ()
@@ -129,17 +129,17 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejudged:
-    """A run judged again: verdicts before and now, by check, and the new exit code."""
+    """A run judged again: verdicts before and after, by check, and the new exit code."""
 
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
     exit_code: int
     beside: BaselineComparison | None = None
-    """What of it a baseline covers."""
+    """What the baseline covers of it."""
 
     @property
     def changed(self) -> tuple[Judgement, ...]:
-        """The judgements whose verdict is another one now."""
+        """The judgements whose verdict has changed."""
         return tuple(
             judgement
             for judgement in self.judgements
@@ -156,9 +156,9 @@ def judge_again(
     today: date,
     held: Held = Held(),
 ) -> Rejudged:
-    """Judge the run in the folder ``source`` by ``manifests`` and write its new journal to ``target``.
+    """Judge the run in ``source`` by ``manifests`` and write its new journal to ``target``.
 
-    Checks that the run did not observe get no verdict: the documents tell why, as they did.
+    Checks that the run did not observe get no verdict; reports give the reason.
     """
     with understood(source / JOURNAL):
         return _rejudge(source, target, manifests, digests, today=today, held=held)
@@ -209,13 +209,13 @@ def _rejudge(
         if history.end:
             counts = Counter(verdict.value for verdict in verdicts.values())
             of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
-            # The run's own end stays, and with it how long the run took.
+            # The recorded end is kept, and with it the run's duration.
             journal.write(replace(history.end, exit_code=code, counts=of_all))
     return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 
 def _with_copied_files(record: Record, source: Path, target: Path) -> Record:
-    """Return a record whose files are named from the new folder; they are copied unless it stands in the run's.
+    """Return a record that names its files from ``target``; copy them unless that is below the run.
 
     A journal is not trusted to name files outside the run's diagnostics.
     """
@@ -240,7 +240,7 @@ def _copy(
     expectations: Mapping[str, Expectation],
     digests: Sequence[ManifestFile],
 ) -> None:
-    """Write a record as it stands, but for what is recreated: expectations, verdicts and the end."""
+    """Write a record unchanged, except expectations, verdicts and the end."""
     match record:
         case Judged() | Limitations() | End() | Revised() | Accepted():
             pass
@@ -257,7 +257,7 @@ def _copy(
 
 
 def _required(history: History) -> dict[str, set[str]]:
-    """Return what was planned of each required flow, by flow."""
+    """Return the checks and skips that were planned of each required flow, by flow."""
     planned: list[Check | Skip] = [record.check for record in history.planned.values()]
     required: defaultdict[str, set[str]] = defaultdict(set)
     for check_or_skip in [*planned, *history.skips.values()]:

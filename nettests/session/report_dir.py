@@ -1,4 +1,4 @@
-"""How a run's folder begins: its name, the link ``latest``, and the first record of its journal.
+"""The start of a run's folder: its name, the link ``latest``, and the first record of its journal.
 
 Also for a run that could not start. ``run`` writes the rest.
 """
@@ -17,7 +17,7 @@ from nettests.session.run_options import RunOptions
 
 
 def link_latest(directory: Path) -> None:
-    """Point ``latest`` at the newest run; a file system without links does without."""
+    """Point ``latest`` at the newest run, if the file system has links."""
     link = directory.parent / LATEST
     temporary = directory.parent / f".{LATEST}-{directory.name}"
     with suppress(OSError):
@@ -33,7 +33,7 @@ def new_run_id() -> str:
 def record_failed_start(options: RunOptions, error: Exception, *, exit_code: int) -> Path:
     """Write a journal that says why no run began, without secrets, and return its run directory.
 
-    ``latest`` stays what it was: such a run is none to compare with or to accept failures of.
+    ``latest`` is not changed: such a run is useless for comparisons and baselines.
     """
     run_id = new_run_id()
     directory = options.report_dir / run_id
@@ -53,7 +53,7 @@ def write_head(
     server: str,
     digests: Sequence[ManifestFile],
 ) -> None:
-    """Write the record that every journal begins with: who ran what, against which cluster."""
+    """Write the first record of a journal: who ran what, against which cluster."""
     journal.write(
         Begin(
             run_id=run_id,

@@ -13,9 +13,9 @@ AGAIN = DEVIATING | {Verdict.UNKNOWN}
 
 
 def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
-    """Return the choice, reduced to what deviated or was unknown in a run, and of it to the members that did.
+    """Return the choice, reduced to checks and members that deviated or were unknown in a run.
 
-    ``word`` is a run as on the command line (``recorded_runs``), ``None`` for no such wish.
+    ``word`` names the run, as on the command line (``recorded_runs``); ``None`` changes nothing.
     """
     if word is None:
         return choice

@@ -1,9 +1,8 @@
-"""One round of a watch: its observations, in memory until it is known whether they are recorded, and what rounds came to.
+"""One round of a watch, in memory until ``rounds`` decides what is recorded, and a tally of rounds.
 
-A sheet takes the place of the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are no evidence
-that anybody reads, so ``rounds`` decides which checks' answers are written. ``RoundTally`` counts in how many rounds each
-check, and each member, was judged or not, for the exit code: a check that was observed in few rounds is not known for the
-whole time. Lost rounds, and checks that do not apply, do not count.
+A sheet replaces the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are
+too much to record. ``RoundTally`` counts, for the exit code, in how many rounds each check and
+member was judged or unknown; lost rounds and checks that do not apply do not count.
 """
 
 import threading
@@ -29,57 +28,57 @@ _NOTHING_SAID = frozenset({Verdict.UNKNOWN, Verdict.SKIPPED})
 
 @dataclass(slots=True)
 class RoundSheet:
-    """The records of one round, by check and by member; safe for threads. ``first`` is whether all is new to the journal."""
+    """The records of one round, by check and member; ``first`` is true in round 1. Thread-safe."""
 
     journal: Journal
     first: bool
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _done: dict[str, Done] = field(default_factory=dict)
     _stopped: set[str] = field(default_factory=set)
-    """Checks that were broken off, or one of whose members was."""
+    """Checks that were stopped, or one of whose members was."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def raw(self, raw: Raw) -> Raw:
-        """Keep one question and its answer, without secrets; return it so."""
+        """Keep a request and its answer; return it without secrets."""
         redacted = self.journal.as_written(raw)
         with self._lock:
             self._raws[raw.check].append(redacted)
         return redacted
 
     def finish(self, done: Done) -> None:
-        """Keep that a check was run to its end."""
+        """Keep the ``done`` record of a check."""
         with self._lock:
             self._done[done.check] = done
             if (done.distrust or "").startswith(STOPPED):
                 self._stopped.add(parent_of(done.check))
 
     def without_secrets(self, done: Done) -> Done:
-        """Return what would be written of a check that is done."""
+        """Return a ``done`` record as it would be written."""
         return self.journal.without_secrets(done)
 
     def event(self, text: str, *, notable: bool = False) -> None:
-        """Write what happened; what every round says again is written of the first."""
+        """Write an event; one that is not ``notable`` only in the first round."""
         if self.first or notable:
             self.journal.event(text, notable=notable)
 
     def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
-        """Write how long a Service took, once: later it serves already."""
+        """Write how long a Service took to converge, in the first round only."""
         if self.first:
             self.journal.convergence(
                 service=service, probe=probe, seconds=seconds, converged=converged
             )
 
     def over(self, check: Check) -> bool:
-        """Whether a check was run to its end in this round, or is known not to apply; one that was stopped was not."""
+        """Whether a check was run, or does not apply, in this round; false if it was stopped."""
         return check.id in self._done and check.id not in self._stopped
 
     def judgement(self, check: Check) -> Judgement | None:
-        """Return the judgement of a check in this round; ``None`` where it was not judged."""
+        """Return the judgement of a check in this round, or ``None``."""
         done = self._done.get(check.id)
         return done.judgement if done else None
 
     def verdicts_of(self, check: Check) -> dict[str, Verdict]:
-        """Return the verdicts of a check, and of each member that did not simply pass, in this round, by id."""
+        """Return, by id, the verdicts of a check and of its members that did not simply pass."""
         judgement = self.judgement(check)
         if judgement is None:
             return {}
@@ -93,7 +92,7 @@ class RoundSheet:
     def distrust(
         self, check: Check, why: Mapping[str, str], expectations: Mapping[str, Expectation]
     ) -> Judgement:
-        """Judge a check again without trust; ``why`` has the reason for the check, or for members of it, by id."""
+        """Judge a check again as distrusted, for the reasons in ``why``, by check or member id."""
         for member in check.each:
             if member.id in why:
                 done = self._done.get(member.id) or Done(check=member.id)
@@ -115,7 +114,7 @@ class RoundSheet:
         return judgement
 
     def lost(self, checks: Sequence[Check]) -> str:
-        """Return why nothing at all was judged in this round; empty where something was."""
+        """Return why nothing was judged in this round; empty if something was."""
         judged = [self.judgement(check) for check in checks]
         if any(
             judgement and _judged(check, judgement)
@@ -128,7 +127,7 @@ class RoundSheet:
         )
 
     def write(self, check: Check) -> None:
-        """Write all that was kept of a check and its members to the journal, with its verdict."""
+        """Write the kept records of a check and its members to the journal, with its verdict."""
         for member in check.each:
             for raw in self._raws.get(member.id, ()):
                 self.journal.raw(raw)
@@ -141,7 +140,7 @@ class RoundSheet:
 
 
 def _judged(check: Check, judgement: Judgement) -> bool:
-    """Whether a check was judged, or any of its members: those that passed are not named."""
+    """Whether a check or any of its members was judged; members that passed are not listed."""
     if judgement.verdict is not Verdict.UNKNOWN:
         return True
     nothing = [member for member in judgement.members if member.verdict in _NOTHING_SAID]
@@ -153,12 +152,12 @@ class _Count:
     judged: int = 0
     unknown: int = 0
     why: str = ""
-    """Why it could not be judged the last time."""
+    """Why it could not be judged, the last time."""
 
 
 @dataclass(slots=True)
 class RoundTally:
-    """Counts rounds by check and by member, by their ids."""
+    """Counts rounds by check and by member id."""
 
     _counts: defaultdict[str, _Count] = field(default_factory=lambda: defaultdict(_Count))
 
@@ -172,7 +171,7 @@ class RoundTally:
                 count.why = why
 
     def mostly_unknown(self, check: Check) -> Mapping[str, str]:
-        """Return the check or its members, by id, that were unknown in more rounds than judged, and why, with figures."""
+        """Return, by id, what was unknown in more rounds than judged, and why, with the numbers."""
         counts = {
             member.id: self._counts[member.id] for member in check.each if member.id in self._counts
         }
@@ -184,7 +183,7 @@ class RoundTally:
 
 
 def _each(check: Check, judgement: Judgement) -> Iterator[tuple[str, Verdict, str]]:
-    """Yield the verdict of the check, or of each of its members: those that passed are not named."""
+    """Yield the verdict of the check, or of each member; members that passed are not listed."""
     if not check.members:
         yield check.id, judgement.verdict, _why(judgement)
         return
@@ -198,7 +197,7 @@ def _each(check: Check, judgement: Judgement) -> Iterator[tuple[str, Verdict, st
 
 
 def _why(judgement: Judgement | MembersJudged) -> str:
-    """Return why something was not judged, without what was expected and observed."""
+    """Return why something was not judged, without the expectation and observation before it."""
     # samples: … - fleet - expected connected, observed refused: the DNS …, … - fleet - cannot be judged: node win-2 was …
     why = judgement.message.rpartition(f"observed {judgement.observed}: ")[2]
     return why.rpartition(f" - {NOT_JUDGED}")[2]

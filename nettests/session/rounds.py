@@ -1,8 +1,8 @@
-"""Repeat the checks in rounds while the probes stay deployed: finds intermittent failures and when they began.
+"""Repeat checks in rounds on deployed probes: finds intermittent failures and when they began.
 
-For ``nettests watch``. The journal gets the answers of the first round in which a check deviates, with diagnostics of
-the first such round; for a check that never does, those of the last round. A round in which the API server is away is
-lost, and the next one begins on time.
+For ``nettests watch``. For each check, the journal gets the answers of the first round in which it
+deviates, else of the last round; the first round with a deviation is diagnosed. A round in which
+the API server is unreachable is lost, and the next one begins on time.
 """
 
 import threading
@@ -28,7 +28,7 @@ from nettests.session.watch import Watch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """Seconds: a round begins ``every`` so many, or at once where one took longer, and none after ``seconds``."""
+    """In seconds: rounds begin every ``every``, or after a longer one; none after ``seconds``."""
 
     every: float
     seconds: float
@@ -36,14 +36,14 @@ class Schedule:
 
 @dataclass(slots=True)
 class _Kept:
-    """The sheets that may still be written: each check's last one in which it was judged."""
+    """The sheets that may still be written: for each check, of the last round that judged it."""
 
     last: dict[str, RoundSheet] = field(default_factory=dict)
     verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """By check: of the first round in which it was red, else a known bug, else of the last one, ``unknown`` too: what stopped answering
-    must not end as documented."""
+    """By check: of the first round in which it was red, else with a known bug, else of the last
+    round, even if ``unknown``: a check that stopped answering must not end as documented."""
     members: set[Verdict] = field(default_factory=set)
-    """What members were written with: a check that is ``unknown`` may have some that are ``flaky``."""
+    """Verdicts of members, as written: an ``unknown`` check may have ``flaky`` members."""
     _tally: RoundTally = field(default_factory=RoundTally)
     _written: set[str] = field(default_factory=set)
 
@@ -60,7 +60,7 @@ class _Kept:
                 self._tally.take(check, judgement)
             known_bug = self.verdicts.get(check.id) is Verdict.KNOWN_BUG
             if known_bug and not deviates:
-                continue  # once is enough: it comes and goes
+                continue  # a known bug that shows once has shown
             self.last[check.id], self.verdicts[check.id] = sheet, verdict
             if deviates:
                 self._write(check)
@@ -70,10 +70,10 @@ class _Kept:
     def write_rest(
         self, checks: Collection[Check], expectations: Mapping[str, Expectation]
     ) -> None:
-        """Write the last that is known of every check that was never red.
+        """Write the last sheet of every check that was never red.
 
-        A check that was ``unknown`` in more rounds than it was judged in, or has such a member, ends ``unknown``: for
-        most of the time nothing is known of it.
+        A check that was ``unknown`` in more rounds than it was judged in, or has such a member,
+        ends ``unknown``.
         """
         for check in checks:
             if check.id in self._written or check.id not in self.last:
@@ -92,10 +92,10 @@ class _Kept:
 
 
 class Rounds:
-    """Observes a run's checks in rounds; ``on_round`` is called from a background thread after each."""
+    """Runs the checks in rounds; ``on_round`` is called from a background thread after each."""
 
     outlasts_outages = True
-    """Rounds are lost until the API server is back."""
+    """The watch goes on: rounds are lost until the API server is back."""
 
     def __init__(
         self, schedule: Schedule, on_round: Callable[[Round], None] = lambda _round: None
@@ -104,11 +104,11 @@ class Rounds:
         self._on_round = on_round
         self._kept = _Kept()
         self._latest: probes.Deployment | None = None
-        """What stood at the beginning of the last round."""
+        """The deployment as it was at the beginning of the last round."""
         self._diagnosed = False
         self._rounds_lost = self._rounds_judged = 0
         self.completed = False
-        """Whether it ran to the end of its schedule: nobody ended it, and nothing went wrong."""
+        """Whether the schedule ran to its end, without being stopped or failing."""
 
     def verdicts(self) -> Mapping[str, Verdict]:
         """Return the verdicts of the checks by id, as the journal holds them."""
@@ -121,13 +121,13 @@ class Rounds:
 
     @property
     def mostly_lost(self) -> bool:
-        """Whether fewer rounds were judged than lost: too little was seen of the time to say how it was."""
+        """Whether more rounds were lost than judged: too few to describe the watched time."""
         return self._rounds_lost > self._rounds_judged
 
     def observe(
         self, plan: Plan, standing: Standing, observing: Observing, diagnose: Diagnose
     ) -> None:
-        """Observe the plan in one round after the other, and diagnose the first that is red."""
+        """Run the plan in one round after the other, and diagnose the first round that is red."""
         try:
             for number in self._due(observing.course.stopped):
                 self._round(plan, standing, observing, diagnose, number)
@@ -174,7 +174,7 @@ class Rounds:
         except (NettestsError, OSError) as error:
             lost = str(error)
         if observing.course.stopped.is_set() and not all(map(sheet.over, plan.checks)):
-            return  # broken off: half a round says nothing of the checks that it did not come to
+            return  # stopped: an incomplete round is discarded
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
         self._rounds_lost += bool(lost)
@@ -200,7 +200,7 @@ class Rounds:
             diagnose(plan, [failing for failing in watch.failing() if failing[0].id in done.red])
 
     def _still_standing(self, standing: Standing, journal: Journal) -> Standing:
-        """Return what stands now of what was deployed, and tell what changed since the last look."""
+        """Return what still exists of the deployment; record what changed since the last round."""
         now = probes.still_standing(standing.access, standing.deployment, standing.blank.labels)
         for change in probes.changes(self._latest or standing.deployment, now):
             journal.event(change, notable=True)
@@ -211,7 +211,7 @@ class Rounds:
 def _excuse_restarted(
     plan: Plan, sheet: RoundSheet, expectations: Mapping[str, Expectation], now: Standing
 ) -> None:
-    """Distrust what a restarted Pod explains in this round; nothing if the API server does not answer."""
+    """Distrust deviations that restarted Pods explain; do nothing without the API server."""
     if not any(
         judgement and judgement.deviation for judgement in map(sheet.judgement, plan.checks)
     ):
@@ -228,7 +228,7 @@ def _excuse(
     before: probes.Deployment,
     after: probes.Deployment,
 ) -> None:
-    """Distrust deviations of checks that were run with a Pod that restarted or disappeared meanwhile."""
+    """Distrust deviations of checks whose Pods restarted or disappeared during the round."""
     for check in checks:
         red = {name for name, verdict in sheet.verdicts_of(check).items() if verdict in DEVIATING}
         each = (member for member in check.each if member.id in red) if red else ()
@@ -238,9 +238,9 @@ def _excuse(
 
 
 def _not_as_documented(plan: Plan, sheet: RoundSheet) -> dict[str, Verdict]:
-    """Return what was red or unknown in a round: checks, and members by ids of their own.
+    """Return the checks and members that were red or unknown in a round, by id.
 
-    A check is red as soon as a member is, also where others could not be judged.
+    A check is red as soon as a member is, even if other members could not be judged.
     """
     verdicts: dict[str, Verdict] = {}
     for check in plan.checks:

@@ -1,7 +1,8 @@
-"""A run: deploy, observe, diagnose, trace and clean up, one stage after the other in the background.
+"""A run: deploy, observe, diagnose, trace and clean up, in this order and in the background.
 
-``prepare`` comes first, and raises before anything is deployed. ``Run`` lives in one process (the xdist controller,
-or the only one). Tests, in any process, take their verdicts from the journal with ``Follower``.
+``prepare`` comes first, and raises before anything is deployed. ``Run`` lives in one process (the
+xdist controller, or the only one). Tests, in any process, get their verdicts from the journal
+through ``Follower``.
 """
 
 import sys
@@ -33,13 +34,13 @@ from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
-"""How long ``stop`` waits for questions under way; what comes later is dropped."""
+"""How long ``stop`` waits for checks under way; answers that come later are dropped."""
 INTERRUPTED_SECONDS = 6.0
-"""The same where the run is interrupted: a dial's own time-out and a moment. Who ends a Pod kills it 30 s later."""
+"""The same for an interrupted run: a dial's time-out, well within the grace period of a Pod."""
 
 
 class Run:
-    """A run in the background of this process; ``observation`` says how often its checks are observed."""
+    """A run in the background of this process; ``observation`` decides how often checks are run."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class Run:
         self.journal.write(Discovered(facts=prepared.blueprint.facts))
 
     def start(self, selected: Collection[str]) -> None:
-        """Deploy what the selected checks need and observe them; returns at once.
+        """Deploy what the selected checks need and run them; return at once.
 
         ``selected`` are ids of checks and skips; only those are recorded as planned or skipped.
         """
@@ -113,13 +114,13 @@ class Run:
         self._thread.start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until all is observed and removed, or for so long; return whether it is over."""
+        """Wait at most ``seconds`` for the run to end, clean-up included; return whether it did."""
         assert self._thread is not None, "it was started"
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def let_end(self, seconds: float = STOP_SECONDS) -> None:
-        """Start no further check, and wait for what is under way."""
+        """Start no further check, and wait for those under way."""
         self.course.stopped.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(seconds)
@@ -138,9 +139,10 @@ class Run:
             self._end_holding(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
-        """Start no further check, let failures be diagnosed unless the run is interrupted, and close journal and connection.
+        """End the run: start no further check, diagnose, clean up, close journal and connection.
 
-        A user who interrupts the clean-up leaves it to ``close``, and the connection open for it.
+        An interrupted run is not diagnosed. An interrupted clean-up is left to ``close``, with the
+        connection open.
         """
         try:
             if exit_code != ExitCode.INTERRUPTED:
@@ -149,7 +151,7 @@ class Run:
         finally:  # also when the clean-up is interrupted
             self.course.stages.end()
             sent = self.prepared.connection.sent
-            if any(counts.values()):  # else the last event says why nothing was judged
+            if any(counts.values()):  # otherwise the last event says why nothing was judged
                 self.journal.event(str(sent))
             self.journal.end(
                 exit_code=exit_code,
@@ -162,14 +164,14 @@ class Run:
         self.prepared.connection.close()
 
     def close(self) -> None:
-        """Stop, if ``finish`` did not come to its end, and send nothing any more; may be called twice, from anywhere."""
+        """Stop, if ``finish`` did not, and close the connection; may be called twice, anywhere."""
         try:
             self.stop()
         finally:
             self.prepared.connection.close()
 
     def _work(self, plan: Plan) -> None:
-        """Deploy, observe, diagnose, trace and clean up; whatever happens, every check gets its ``done`` record."""
+        """Run all stages; whatever happens, every check gets its ``done`` record."""
         reason = f"{STOPPED} before this check was run"
         try:
             if plan.checks and not self.course.stopped.is_set():
@@ -186,7 +188,7 @@ class Run:
                     self.watch.done(check.id, distrust=reason)
             self._diagnose(plan, self.watch.failing())
             self._trace(plan)
-            with self._lock:  # the last to create anything is the last to remove
+            with self._lock:  # after everything that creates objects
                 self._end_holding(None)
 
     def _observe(self, plan: Plan) -> None:
@@ -199,7 +201,6 @@ class Run:
         self._observation.observe(plan, standing, self.observing, self._diagnose)
 
     def _diagnose(self, plan: Plan, failing: Failing) -> None:
-        """Collect what lies around failing checks as long as the objects stand."""
         if self.course.broken_off.is_set():
             return
         diagnose_run(
@@ -213,7 +214,7 @@ class Run:
         )
 
     def _trace(self, plan: Plan) -> None:
-        """Trace the leading incidents as long as the objects stand, if that is wished."""
+        """Trace the leading incidents while the run's objects exist, if the options say so."""
         wanted = self.prepared.options.trace and not self.course.broken_off.is_set()
         if self._standing is None or not wanted or not self.watch.failing():
             return
@@ -223,7 +224,7 @@ class Run:
         trace_run(tracer, plan, self.watch, self.directory, self.journal.event)
 
     def _server_gone(self, why: str) -> None:
-        """Start no further check and diagnose nothing: each request would wait for an API server that is gone."""
+        """Start no further check and diagnose nothing: each request would wait for a time-out."""
         if self._observation.outlasts_outages:
             return
         self.journal.event(f"the run was stopped: {why}", notable=True)
@@ -231,7 +232,7 @@ class Run:
         self.prepared.connection.under_way.hasten()
 
     def _end_holding(self, exit_code: int | None) -> None:
-        """Remove or keep what was created; before the exit code is known only what goes in any case."""
+        """Remove or keep the objects; without an exit code, only if it does not depend on one."""
         holding = self.holding
         if holding.touched and not holding.gone and not holding.kept:
             self.course.stages.begin("clean up")
@@ -245,9 +246,9 @@ class Run:
 
 
 def make_room() -> None:
-    """Raise the number of open files to the hard limit: each probe keeps a few connections.
+    """Raise the limit of open files to the hard limit: each probe keeps a few connections open.
 
-    A fleet has hundreds of probes; shells usually start programs with a soft limit of 1,024, whatever the system allows.
+    A large cluster has hundreds of probes; shells usually set a soft limit of 1,024.
     """
     if sys.platform == "win32":
         hint = "on Windows start nettests in WSL 2, or in the cluster: nettests job"
@@ -255,5 +256,5 @@ def make_room() -> None:
     import resource  # noqa: PLC0415 - Windows has none, and calibrates with this package
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError):  # macOS names no limit, and keeps one
+    with suppress(ValueError):  # macOS reports no hard limit, but enforces one
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

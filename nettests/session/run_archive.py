@@ -11,7 +11,7 @@ from nettests.session.report_dir import link_latest
 
 
 def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
-    """Return the plain files of a run's folder; ``PathError`` where it is none, or cannot be read."""
+    """Return the regular files of a run's folder; ``PathError`` if it is none or unreadable."""
     if not (folder / RESULTS).is_file() and not (folder / JOURNAL).is_file():
         raise PathError(
             f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}",
@@ -28,7 +28,7 @@ def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
 
 
 def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> Path:
-    """Write a run's folder into the folder of reports, as a run would; ``PathError`` where one is there."""
+    """Write a run's folder below ``reports``, as a run would; ``PathError`` if it exists."""
     require_writable(reports)
     folder = reports / run
     if folder.exists():
@@ -40,7 +40,7 @@ def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> 
         for path, content in files.items():
             make_folder((folder / path).parent)
             write_bytes(folder / path, content)
-    except (OSError, ValueError) as error:  # the latter for a NUL or half a character
+    except (OSError, ValueError) as error:  # the latter for a NUL or a lone surrogate
         reason = error.strerror if isinstance(error, OSError) else error
         raise PathError(f"{folder} cannot be written: {reason}") from error
     link_latest(folder)
@@ -48,7 +48,7 @@ def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> 
 
 
 def newest(reports: Path) -> Path | None:
-    """Return the folder of the newest run, also of one that could not start; ``None`` where there is none."""
+    """Return the folder of the newest run, even one that could not start, or ``None``."""
     if not reports.is_dir():
         return None
     runs = [folder for folder in reports.iterdir() if RUN_ID.fullmatch(folder.name)]

@@ -1,6 +1,6 @@
-"""The user's options of a run, and the words in which its progress is reported. Values.
+"""The user's options of a run, and its progress as values.
 
-Made by the command line or by pytest options; read by every stage.
+Created from the command line or pytest options; read by every stage.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from nettests.plan import Choice
 
 
 class Keep(Enum):
-    """Whether a run leaves its objects standing."""
+    """Whether a run keeps its objects in the cluster."""
 
     NEVER = "never"
     ON_FAILURE = "on-failure"
@@ -23,13 +23,13 @@ class Keep(Enum):
 class RunOptions:
     """What a user wants.
 
-    ``manifests`` are the user's own limitation manifests (files or folders) beside the shipped ones;
-    ``enabled`` are the classes of checks that are run besides ``default``; ``keep`` says whether
-    objects stay; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to use
-    instead of one of the run's own; ``image`` and ``registry`` go before what the cluster profile
-    says, and ``pull_secret`` beside it; ``pre_pull`` pulls every image before anything is probed. ``nodes`` and ``excluded_nodes`` choose
-    those that are tested, ``choice`` the checks;
-    ``trace`` traces the leading incidents before clean-up.
+    ``manifests`` are the user's own limitation manifests (files or folders), added to the shipped
+    ones; ``enabled`` are the classes of checks to run besides ``default``; ``keep`` is whether
+    objects are kept; ``suites`` and ``argv`` are only recorded. ``namespace`` is an existing one to
+    use instead of creating one; ``image`` and ``registry`` override the cluster profile, and
+    ``pull_secret`` adds to it; ``pre_pull`` pulls every image before the probes are created.
+    ``nodes`` and ``excluded_nodes`` select the nodes, ``choice`` the checks; ``trace`` traces the
+    leading incidents before clean-up.
     """
 
     kubeconfig: Path | None = None
@@ -56,9 +56,9 @@ class RunOptions:
 class Progress:
     """How far a run is.
 
-    ``stage`` is ``pull``, ``deploy``, ``converge``, ``observe``, ``diagnose``, ``clean up`` or ``done``.
-    ``done`` of ``total`` counts images on nodes while pulling, pods while deploying, Services while
-    converging, checks while observing, subjects while diagnosing.
+    ``stage`` is ``pull``, ``deploy``, ``converge``, ``observe``, ``diagnose``, ``trace``, ``clean
+    up`` or ``done``. ``done`` of ``total`` counts images on nodes while pulling, Pods while
+    deploying, Services while converging, checks while observing, subjects while diagnosing.
     """
 
     stage: str

@@ -1,6 +1,6 @@
 """``--trace``: trace the leading incidents of a run while its objects still exist.
 
-After the last check and its diagnostics, before clean-up. One check represents each incident; a run without a red
+Runs after diagnostics and before clean-up. One check represents each incident; a run without a red
 check traces nothing. It changes no verdict and never fails a run.
 """
 
@@ -28,16 +28,16 @@ from nettests.session.watch import Watch
 from nettests.tracing.confirming import Read, confirmations
 
 TRACES = "traces"
-"""The folder of traces in that of a run."""
+"""The folder of traces in a run's folder."""
 TRACING_SECONDS = 15.0
-"""For all traces of one run; another one is begun while half of it is left."""
+"""For all traces of one run; no further trace begins once half of it is spent."""
 _TRACED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.LIFTED})
 
 
 def trace_run(
     tracer: Tracer, plan: Plan, watch: Watch, directory: Path, tell: Callable[[str], None]
 ) -> None:
-    """Trace what stands for the incidents of a run; whatever happens is told, and nothing is raised."""
+    """Trace the incidents of a run and report the results through ``tell``; never raise."""
     checks = list(plan.each)
     try:
         trace_incidents(
@@ -49,7 +49,7 @@ def trace_run(
             directory,
             tell,
         )
-    except Exception as error:  # noqa: BLE001 - what was observed stands without it
+    except Exception as error:  # noqa: BLE001 - the run is valid without traces
         tell(f"no trace: {type(error).__name__}: {error}")
     for remark in tracer.remarks:
         tell(remark)
@@ -61,7 +61,7 @@ def _confirmed(traced: Traced, diagnostics: Path) -> Traced:
 
 
 def collected(diagnostics: Path) -> Read:
-    """Return what reads the files of nodes; one that was cut is none, because what it lacks may have been there."""
+    """Return a reader of nodes' diagnostics; it skips truncated files, as the rest may matter."""
 
     def read(node: str, file: str) -> str | None:
         path = diagnostics / Subject(NODE, node).folder / file
@@ -75,7 +75,7 @@ def collected(diagnostics: Path) -> Read:
 
 
 def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) -> Iterator[Check]:
-    """Yield the checks that stand for the incidents of a run, that of the leading one first."""
+    """Yield one traceable check for each incident of a run, the leading incident first."""
     verdicts = watch.verdicts()
     results = [
         CheckResult(
@@ -110,7 +110,7 @@ def trace_incidents(
     directory: Path,
     tell: Callable[[str], None],
 ) -> None:
-    """Trace these checks while there is time, write each trace below ``directory``, and tell what was found."""
+    """Trace checks while time is left, write each trace below ``directory``, and report it."""
     began = time.monotonic()
     for number, check in enumerate(chosen):
         if number and time.monotonic() - began > TRACING_SECONDS / 2:

@@ -1,7 +1,7 @@
-"""Turn termination signals into ``KeyboardInterrupt``, as Ctrl-C already is.
+"""Turn termination signals into ``KeyboardInterrupt``, like Ctrl-C.
 
-Whatever lives in a ``with`` block (a run's objects, a lab) is then removed, whichever way the end was requested.
-``kill -9`` cannot be caught; leftover objects carry the run's labels.
+What a ``with`` block holds (a run's objects, a lab) is then removed in any case. ``kill -9`` cannot
+be caught; leftover objects carry the run's labels.
 """
 
 import signal
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
-"""A service manager's and a closed terminal's way to say it, where the system has them."""
+"""Sent by service managers and closed terminals, as far as the system has them."""
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """The deployed objects of a run, and the channels to them.
 
-``Run`` makes it once, between ``deploy`` and the observer; a watch uses it again in each round. Opens and closes
-nothing.
+Created once, after deployment; a watch uses it again in each round. Opens and closes nothing.
 """
 
 import threading
@@ -20,18 +19,18 @@ from nettests.session.watch import Watch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a run has created: the access that created it, what its objects have in common, and what stands."""
+    """What a run has deployed, the access that created it, and what its objects have in common."""
 
     access: Access
     blank: probes.Blank
     deployment: probes.Deployment
 
     def directory(self, facts: ClusterFacts) -> probes.Directory:
-        """Return the addresses of what stands, by the facts of the cluster."""
+        """Return the addresses of the deployed targets."""
         return probes.Directory(facts=facts, deployment=self.deployment)
 
     def witnessing(self, facts: ClusterFacts, profile: ClusterProfile) -> Witnessing:
-        """Return the examiner that captures connections among what stands; the caller closes it."""
+        """Return the examiner that captures connections among the Pods; the caller closes it."""
         return Witnessing.among(self.access, self.directory(facts), self.blank, profile.timing)
 
     def tracer(
@@ -40,7 +39,7 @@ class Standing:
         timing: Timing,
         tell: Callable[[str], None] = lambda _stage: None,
     ) -> Tracer:
-        """Return what traces checks among what stands."""
+        """Return the tracer of checks among the Pods."""
         return Tracer(
             access=self.access,
             directory=self.directory(facts),
@@ -84,7 +83,7 @@ class Standing:
         )
 
     def churn(self, facts: ClusterFacts, profile: ClusterProfile) -> probes.Churn:
-        """Return what changes Services of the run, and replaces Pods behind them."""
+        """Return what changes the run's Services and replaces the Pods behind them."""
         replacing = probes.Replacing(
             pods=self.access,
             blank=self.blank,

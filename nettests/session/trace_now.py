@@ -37,7 +37,7 @@ def trace_now(
     directory: Path,
     tell: Callable[[str], None],
 ) -> TracedNow:
-    """Trace one check of a cluster and write the trace into ``directory``; ``NettestsError`` says why that cannot be done."""
+    """Trace one check and write the trace into ``directory``; ``NettestsError`` if it cannot be."""
     require_writable(directory)
     prepared = prepare(options, flows)
     try:
@@ -50,7 +50,7 @@ def trace_now(
 
 
 def _check_named(blueprint: Blueprint, name: str) -> Check:
-    """Return the check, or the member, of that id; of a check with members the first one, which stands for it."""
+    """Return the check or member of that id; the first member represents a check."""
     checks = {check.id: check.each[0] for check in blueprint.plan.checks}
     checks |= {member.id: member for member in blueprint.plan.each}
     if name not in checks:

@@ -34,33 +34,33 @@ from nettests.session.pod_watch import PodWatch
 
 
 class Writes(Protocol):
-    """What takes a run's records: its journal, or what one round of a watch saw."""
+    """Where records go: the journal of a run, or the sheet of one round of a watch."""
 
     def raw(self, raw: Raw) -> Raw:
-        """Take one question and its answer; return it without secrets."""
+        """Record a request and its answer; return it without secrets."""
 
     def finish(self, done: Done) -> None:
-        """Take that all raws of a check are there."""
+        """Record that a check has no further raw answers."""
 
     def without_secrets(self, done: Done) -> Done:
-        """Return what would be written of a check that is done."""
+        """Return a ``done`` record as it would be written."""
 
     def event(self, text: str) -> None:
-        """Take what happened to the run as a whole."""
+        """Record something that happened to the run as a whole."""
 
     def convergence(self, *, service: str, probe: str, seconds: float, converged: bool) -> None:
-        """Take how long a Service took."""
+        """Record how long a Service took to converge."""
 
 
 @dataclass(slots=True)
 class LostDatagrams:
-    """Whether a check has lost datagrams yet: one of a run, or of all rounds of a watch, is no finding. Safe for threads."""
+    """Whether a check lost datagrams yet: the first loss of a run is no finding. Thread-safe."""
 
     _lost: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def first(self) -> bool:
-        """Note that a check lost datagrams; return whether it is the first one."""
+        """Note that a check lost a datagram; return whether it is the first one to do so."""
         with self._lock:
             before, self._lost = self._lost, True
         return not before
@@ -68,7 +68,7 @@ class LostDatagrams:
 
 @dataclass(slots=True, kw_only=True)
 class Watch:
-    """Writes to the journal for the probes, and judges each check when it is done. Safe for threads."""
+    """Writes to the journal for the probes, and judges each check when it is done. Thread-safe."""
 
     journal: Writes
     plan: Plan
@@ -76,29 +76,29 @@ class Watch:
     nodes_of: Callable[[Check], Collection[str]] = lambda _check: ()
     """The nodes that a check depends on."""
     doubts_about: Callable[[Check], Doubts] = lambda _check: NO_DOUBTS
-    """Returns what calibrations say of the instruments that a check needs, once they are there."""
+    """Returns the doubts that calibrations raised about the instruments of a check."""
     nodes: NodeWatch | None = None
     pods: PodWatch | None = None
     began: float = 0.0
-    """When all this began that is judged here, in the run's own time: a run's beginning, or that of one round of a watch."""
+    """When the run, or this round of a watch, began, on the run's own clock."""
     lost_datagrams: LostDatagrams = field(default_factory=LostDatagrams)
     observations: dict[str, Observation] = field(default_factory=dict)
-    """What was judged, by check."""
+    """The observations that were judged, by check."""
     skipped: set[str] = field(default_factory=set)
-    """Checks that turned out not to apply while they were run."""
+    """Checks that turned out not to apply while they were running."""
     _raws: defaultdict[str, list[Raw]] = field(default_factory=lambda: defaultdict(list))
     _carried: defaultdict[tuple[str, str], list[Carried]] = field(
         default_factory=lambda: defaultdict(list)
     )
-    """By probe and channel, when what was sent: what is slow while others are not was lost on its way."""
+    """Busy times by probe and channel: a request slow while others are not was lost on its way."""
     _verdicts: dict[str, Verdict] = field(default_factory=dict)
-    """Of checks that were not stopped: a stopped one is nobody's failure."""
+    """Of checks that were not stopped: a stopped check is no failure."""
     _checks: dict[str, Check] = field(default_factory=dict)
-    """Members of checks included."""
+    """Including the members of checks."""
     _member_judgements: dict[str, dict[str, Judgement]] = field(default_factory=dict)
-    """Of checks with members: what these came to so far."""
+    """Of checks with members: the members' judgements so far."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    """Of answers: several threads may request the same check."""
+    """Guards the answers: several threads may run parts of the same check."""
 
     def __post_init__(self) -> None:
         for check in self.plan.checks:
@@ -108,13 +108,13 @@ class Watch:
                 self._member_judgements[check.id] = {}
 
     def raw(self, raw: Raw) -> None:
-        """Write one question and its answer."""
+        """Write one request and its answer."""
         redacted = self.journal.raw(raw)
         with self._lock:
             self._raws[raw.check].append(redacted)
 
     def carried(self, raw: Raw) -> None:
-        """Remember when a probe was busy with a question, also of a check whose answers are kept back for now."""
+        """Remember when a probe was busy with a request, even if its answer is still held back."""
         if raw.error is not None or raw.tool == "train":  # a train is many questions in a row
             return
         seen = carried(raw, self._checks.get(raw.check))
@@ -129,9 +129,9 @@ class Watch:
         skip: str | None = None,
         late: str | None = None,
     ) -> None:
-        """Judge a check that was run to its end, or not to be run any more, and write it down.
+        """Judge a check that has been run, or will not be, and write its record.
 
-        A check with members is done when the last of them is, or when nobody runs the others any more.
+        A check with members is done when its last member is, or when the others will not be run.
         """
         if check in self._member_judgements:
             self._end_members(self._checks[check], distrust)
@@ -151,7 +151,7 @@ class Watch:
         self.journal.finish(record)
 
     def _end_member(self, done: Done) -> None:
-        """Write that a member is done, and its check with the last one; their verdicts stand in that one's record."""
+        """Write that a member is done, and after the last one its check, with all verdicts."""
         self.journal.finish(replace(done, judgement=None))
         parent = self._checks[parent_of(done.check)]
         judgement = done.judgement or skipped(done.check, done.skip or "")
@@ -163,7 +163,7 @@ class Watch:
             self._end_whole(parent)
 
     def _end_members(self, parent: Check, distrust: str | None) -> None:
-        """End a check whose other members are not run any more: each of them says why."""
+        """End a check whose remaining members will not be run, each with the same reason."""
         left = [
             member.id
             for member in parent.each
@@ -173,7 +173,6 @@ class Watch:
             self.done(member, distrust=distrust)
 
     def _end_whole(self, parent: Check) -> None:
-        """Judge a check all of whose members are done, and write it down."""
         judgement = judge_members(parent, self._member_judgements[parent.id])
         if judgement.verdict is Verdict.SKIPPED:
             self.skipped.add(parent.id)
@@ -190,11 +189,11 @@ class Watch:
         self.journal.convergence(service=service, probe=probe, seconds=seconds, converged=converged)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return what was judged so far, by id."""
+        """Return the verdicts so far, by id."""
         return dict(self._verdicts)
 
     def failing(self) -> list[tuple[Check, Verdict]]:
-        """Return the checks, or members, that do not leave the run green, in the plan's order."""
+        """Return the checks, or members, that leave the run red or unknown, in the plan's order."""
         verdicts = dict(self._verdicts)
         return [
             (check, verdicts[check.id])
@@ -203,7 +202,7 @@ class Watch:
         ]
 
     def _with_verdict(self, done: Done, raws: Sequence[Raw]) -> Done:
-        """Return the record with its verdict; it is ``unknown`` where a node was not Ready meanwhile, or a Pod went."""
+        """Return the record with its verdict: ``unknown`` if a node was not Ready or a Pod left."""
         judgement = self._judge(done, raws)
         if not (done.distrust or "").startswith(STOPPED):
             if why := self._why_unready(done, raws, judgement.verdict) or self._why_pod_gone(
@@ -223,9 +222,9 @@ class Watch:
         return judge(check, self.expectations[check.id], seen)
 
     def _with_delays(self, done: Done, raws: Sequence[Raw]) -> Done:
-        """Say which answer came only after a packet was sent again, whether all were as late, and which silence is no loss.
+        """Record which answers were retransmitted, and what overload of probes explains.
 
-        What the same channel carried meanwhile tells a slow path from a slow way to the probe.
+        Other requests on the same channel tell a slow path from a slow connection to the probe.
         """
         answers = [raw for raw in raws if raw.purpose == "check"]
         if not answers or done.check not in self._checks:
@@ -248,13 +247,13 @@ class Watch:
         )
 
     def _lone_loss(self, check: Check, answers: Sequence[Raw]) -> int | None:
-        """Return the attempt that lost the only datagram of all checks that are done, if this is that check."""
+        """Return the attempt that lost the run's first datagram, if the check lost only that."""
         attempts = [read_raw(raw) for raw in answers if raw.error is None]
         first = loses(check, attempts) and self.lost_datagrams.first()
         return lost_alone(check, attempts) if first else None
 
     def _without_overload(self, done: Done, began: float) -> Done:
-        """Return the record without a deadline that was missed while every probe answered late."""
+        """Return the record without a missed deadline if every probe answered late at that time."""
         if not done.late:
             return done
         with self._lock:
@@ -265,19 +264,19 @@ class Watch:
         return replace(done, late=None)
 
     def _why_pod_gone(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
-        """Return which Pod that a check was run with does not stand any more where that may be why it failed, or nothing."""
+        """Return which Pod of a failed check is gone, if that may be why it failed, or nothing."""
         if self.pods is None or verdict not in ATTENTION:
             return ""
         return self.pods.why_gone(self._checks[done.check], self._since(done, raws))
 
     def _since(self, done: Done, raws: Sequence[Raw]) -> float:
-        """Return when a check began; a Service is waited for before its checks are run, and not before the run or the round began."""
+        """Return when a check began, or the run or round if it was still waiting for a Service."""
         return min((raw.started for raw in (() if done.late else raws)), default=self.began)
 
     def _why_unready(self, done: Done, raws: Sequence[Raw], verdict: Verdict) -> str:
-        """Return which node was not Ready while a check was run that did not simply pass, or nothing.
+        """Return which node was not Ready while a check ran that did not pass, or nothing.
 
-        An answer that was to come and came is one, whatever the API says of the node.
+        A check that passed needs no excuse, whatever the API says of the node.
         """
         if self.nodes is None or verdict is Verdict.PASS:
             return ""

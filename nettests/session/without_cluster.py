@@ -1,6 +1,6 @@
 """Documented facts, flows and limitations, compared with each other without a cluster.
 
-For commands about the product itself. Reads the shipped files and the user's own suites and manifests.
+For commands about the product itself. Reads shipped files and the user's suites and manifests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,20 +19,20 @@ from nettests.session.blueprint import read_manifests
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """Facts, flows and limitations, and what exercises each fact."""
+    """Facts, flows and limitations, and which of them exercise each fact."""
 
     catalogue: Catalogue
     flows: tuple[Flow, ...]
     manifests: tuple[Manifest, ...]
     coverages: tuple[Coverage, ...]
     claims: tuple[ManifestError, ...] = ()
-    """What is wrong with the claims of vendor profiles."""
+    """Mistakes in the claims of vendor profiles."""
     profiles: int = 0
-    """How many of them were read."""
+    """How many profiles were read."""
 
     @property
     def by_fact(self) -> Mapping[str, Coverage]:
-        """What exercises each fact, by its id."""
+        """The coverage of each fact, by its id."""
         return {coverage.fact.id: coverage for coverage in self.coverages}
 
     @property
@@ -42,7 +42,7 @@ class Survey:
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """One sentence for each fact that a flow or an entry names and nobody documents."""
+        """One sentence for each fact that a flow or an entry names and the catalogue lacks."""
         return tuple(expect.unknown_facts(self.catalogue, facts_by_flow(self.flows), self.entries))
 
     @property
@@ -57,9 +57,9 @@ class Survey:
 
 
 def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Survey:
-    """Read everything; ``suites`` and ``manifests`` are the user's own beside the shipped ones.
+    """Read everything; ``suites`` and ``manifests`` are the user's own, added to the shipped ones.
 
-    A vendor profile among the manifests is read with all that it brings.
+    A vendor profile among the manifests is read with all its files.
     """
     catalogue = read_catalogue()
     limitations, profiles = _split(manifests)
@@ -80,7 +80,7 @@ def survey(suites: Sequence[Path] = (), manifests: Sequence[Path] = ()) -> Surve
 
 
 def _split(paths: Sequence[Path]) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
-    """Return limitation manifests and vendor profiles of paths that may be folders of both."""
+    """Split paths, which may be folders of both, into limitation manifests and vendor profiles."""
     manifests: list[Path] = []
     profiles: list[Path] = []
     for path in paths:
@@ -102,7 +102,7 @@ def read_catalogue() -> Catalogue:
 
 
 def facts_by_flow(flows: Sequence[Flow]) -> dict[str, tuple[str, ...]]:
-    """Return the facts that each flow names, by the flow's name."""
+    """Return the facts that each flow exercises, by the flow's name."""
     return {flow.name: flow.facts for flow in flows}
 
 

@@ -2,7 +2,7 @@
 
 ``create_app`` makes an aiohttp application from a ``Store``, the kubelets, a dialer and
 ``ApiSettings``; ``start`` serves it on a socket. Scheduler, node agents, controllers and proxies are
-clients of it over HTTP and no part of it.
+its clients, over HTTP.
 """
 
 from nettests.lab.apiserver.access import Access as Access

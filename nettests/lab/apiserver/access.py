@@ -1,8 +1,8 @@
 """Authentication and authorisation: tokens, impersonation, a user's own rules, and RBAC objects.
 
-The rules that every real cluster has are built in: ``system:masters`` may do all, anyone may read ``/version`` and
-the health paths, anyone authenticated may read discovery and review their own access. The rest comes from a user's
-``rules`` and from Roles and ClusterRoles in the store.
+The rules of every real cluster are built in: ``system:masters`` may do everything, all users may read ``/version`` and
+the health paths, authenticated users may read discovery and review their own access. Other rules are a user's ``rules``
+and the Roles and ClusterRoles in the store.
 """
 
 import dataclasses
@@ -49,7 +49,7 @@ class Access:
         """When issued tokens expire, by the monotonic clock."""
 
     def authenticate(self, headers: Mapping[str, str]) -> User:
-        """Return who the bearer token belongs to, anonymous without one, 401 for an unknown one."""
+        """Return the user of the bearer token, or the anonymous user; raise 401 for an unknown token."""
         scheme, _, token = headers.get("Authorization", "").partition(" ")
         if not scheme:
             return ANONYMOUS
@@ -61,7 +61,7 @@ class Access:
         return user
 
     def impersonate(self, user: User, headers: Mapping[str, str], groups: tuple[str, ...]) -> User:
-        """Return the user that ``Impersonate-User`` names, if ``user`` may act as them."""
+        """Return the user that ``Impersonate-User`` names, if ``user`` may impersonate them."""
         name = headers.get("Impersonate-User")
         if not name:
             return user
@@ -73,7 +73,7 @@ class Access:
         return User(name=name, groups=(*groups, _AUTHENTICATED))
 
     def issue(self, user: User, seconds: float = math.inf) -> str:
-        """Make a new token for ``user`` (``TokenRequest``) that is accepted for so long."""
+        """Issue a token for ``user`` (``TokenRequest``) that is valid for ``seconds``."""
         token = secrets.token_urlsafe(32)
         self._tokens[token] = user
         self._ends[token] = time.monotonic() + seconds
@@ -85,9 +85,9 @@ class Access:
             del self._tokens[token]
 
     def check(self, user: User, request: Request) -> None:
-        """Raise 403 in the API server's words when ``user`` may not do it.
+        """Raise 403 in the API server's words unless the request is allowed.
 
-        A request for one namespace counts as made within it, so that its own Roles can allow it.
+        A request for a Namespace object counts as made in that namespace, so that its Roles can allow it.
         """
         if request.plural == "namespaces" and not request.group and request.name:
             request = dataclasses.replace(request, namespace=request.name)
@@ -95,13 +95,13 @@ class Access:
             raise _forbidden(user, request)
 
     def allows(self, user: User, request: Request) -> bool:
-        """Tell whether ``user`` may do it."""
+        """Whether the request is allowed for ``user``."""
         if _MASTERS in user.groups:
             return True
         return any(_covers(rule, request) for rule in self.rules(user, request.namespace))
 
     def rules(self, user: User, namespace: str) -> Iterator[Rule]:
-        """Yield every rule that counts for ``user`` in ``namespace`` (empty: the cluster scope)."""
+        """Yield every rule that applies to ``user`` in ``namespace`` (empty: cluster scope)."""
         if _MASTERS in user.groups:
             yield Rule(verbs=("*",), groups=("*",), resources=("*",), urls=("*",))
         yield _PUBLIC
@@ -131,7 +131,7 @@ class Access:
 
 
 def _covers(rule: Rule, request: Request) -> bool:
-    """Tell whether one rule allows the request; its namespace was checked before."""
+    """Whether a rule allows the request, whose namespace was checked before."""
     if not _listed(rule.verbs, request.verb):
         return False
     if not request.is_resource:

@@ -1,6 +1,6 @@
 """Subresources that act: binding, eviction, scale, service account tokens; and access reviews.
 
-Reviews (``authorization.k8s.io``) answer: may I, may they, what may I, who am I.
+Access reviews are those of ``authorization.k8s.io``, and SelfSubjectReview.
 """
 
 import copy
@@ -53,7 +53,7 @@ async def bind(call: Call) -> web.Response:
 
 
 async def evict(call: Call) -> web.Response:
-    """POST of an Eviction: delete a pod with its grace period; there are no disruption budgets."""
+    """POST of an Eviction: delete a pod with its grace period; disruption budgets are not supported."""
     document = await _document(call, "Eviction")
     named = document.get("metadata", {}).get("name", call.name)
     if named != call.name:
@@ -134,7 +134,7 @@ async def issue_token(call: Call) -> web.Response:
 
 
 async def review(call: Call) -> web.Response:
-    """POST of any review; the answer is the review with its status."""
+    """POST of a review; the answer is the review with its status."""
     item = body.decode(*await call.body(), call.resource, call.field_validation).item
     spec = item.get("spec") or {}
     match call.resource.kind:

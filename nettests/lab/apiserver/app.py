@@ -1,6 +1,6 @@
 """The API server as an aiohttp application: authentication, authorisation, dispatch.
 
-``create_app`` joins the parts; ``start`` listens on a socket that its caller made. One catch-all route leads through
+``create_app`` joins the parts; ``start`` serves on a socket of its caller. One catch-all route leads through
 authentication, fault hook, authorisation and dispatch, in this order.
 """
 
@@ -74,15 +74,15 @@ _CREATE_TO_CONNECT = 35
 """From 1.35 on, WebSocket upgrades need the verb ``create`` too (KEP-2862's companion change)."""
 _BODY_LIMIT = 3 * 2**20
 _HEAD_LIMIT = 2**20
-"""``http.DefaultMaxHeaderBytes``: a request to a Pod through the proxy may have a long address."""
+"""``http.DefaultMaxHeaderBytes``: a request to a Pod through the proxy may have a long URL."""
 
 
 def create_app(
     *, store: Store, kubelets: KubeletRegistry, dialer: Dialer, settings: ApiSettings
 ) -> web.Application:
-    """Return the application; its background loop starts and stops with it.
+    """Return the application, which runs its background loops while it is served.
 
-    An empty ``store`` is filled with the objects every cluster begins with.
+    An empty ``store`` is filled with the initial objects of a cluster.
     """
     app = web.Application(client_max_size=_BODY_LIMIT)
     objects = Objects(store, settings)
@@ -103,9 +103,9 @@ def create_app(
 async def start(
     app: web.Application, listening: socket.socket, tls: ssl.SSLContext | None
 ) -> web.AppRunner:
-    """Serve ``app`` on a bound socket; ``cleanup()`` of what is returned ends it.
+    """Serve ``app`` on a bound socket until the returned runner's ``cleanup()``.
 
-    Watches and streams end with their client's connection, which aiohttp does only when told to.
+    Handlers of watches and streams are cancelled when their client disconnects, which is not aiohttp's default.
     """
     runner = _Runner(
         app,
@@ -122,13 +122,13 @@ async def start(
 
 
 class _Runner(web.AppRunner):
-    """Ends by dropping its connections: a TLS close would wait for clients that may be stuck."""
+    """Aborts its connections on cleanup: a TLS close would wait for clients that may be stuck."""
 
     async def cleanup(self) -> None:
         for connection in self.server.connections if self.server else ():
             if connection.transport is not None:
-                # Seen with Python 3.11.2: a TLS transport that was closed twice has no protocol left to
-                # abort, and says so by an AttributeError; its connection is ending already.
+                # Python 3.11.2 raises AttributeError for a TLS transport that was closed twice and has
+                # no protocol any more; its connection is ending already.
                 with suppress(AttributeError):
                     connection.transport.abort()
         await super().cleanup()
@@ -155,7 +155,7 @@ async def _serve(http: web.Request) -> web.StreamResponse:
         return responses.plain_failure(error)
     except (ConnectionError, web.HTTPException, asyncio.CancelledError):
         raise
-    except Exception as error:  # noqa: BLE001  what is left is a 500, as Go recovers from panics
+    except Exception as error:  # noqa: BLE001  answered by a 500, as Go recovers from panics
         _LOG.exception("%s %s", http.method, http.path_qs)
         return responses.failure(internal(f"{type(error).__name__}: {error}"))
 

@@ -1,9 +1,9 @@
-"""What runs beside requests: the first objects of a cluster and of namespaces, collection, the usage of quotas.
+"""Background work of the API server: initial objects of clusters and namespaces, garbage collection, usage of quotas.
 
-In a real cluster kube-apiserver makes the system namespaces, the ``kubernetes`` Service and, in releases that have
-them, the ServiceCIDR of the Service networks; controllers give each namespace its ServiceAccount ``default`` and the
-ConfigMap ``kube-root-ca.crt``, empty terminating namespaces, collect the dependents of deleted objects, and write into
-each ResourceQuota what is used. The loops look at the store only when something changed; admission waits for none.
+In a real cluster kube-apiserver creates the system namespaces, the ``kubernetes`` Service and, in releases that have
+it, the ServiceCIDR of the Service networks; controllers give each namespace its ServiceAccount ``default`` and the
+ConfigMap ``kube-root-ca.crt``, empty terminating namespaces, collect the dependents of deleted objects, and update the
+usage in ResourceQuotas. The loops run only when the store changed; admission does not wait for them.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ _NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _API_PORT = 6443
 _LONGEST_WAIT = 3600.0
 _GATHER = 0.05
-"""Seconds in which deletions are gathered: each collection looks at the whole store."""
+"""Seconds in which deletions are gathered, as each collection goes through the whole store."""
 _FOREGROUND = "foregroundDeletion"
 _ORPHAN = "orphan"
 
 
 def prepare(objects: Objects, settings: ApiSettings) -> None:
-    """Create what a new cluster holds; what is there already is left alone."""
+    """Create the initial objects of a cluster that do not exist yet."""
     for name in _NAMESPACES:
         _ensure(objects, resources.NAMESPACES, "", {"metadata": {"name": name}})
     ports = [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": _API_PORT}]
@@ -81,7 +81,7 @@ def _fill_namespaces(objects: Objects, settings: ApiSettings) -> None:
 
 
 async def keep_namespaces(objects: Objects, settings: ApiSettings) -> None:
-    """Give new namespaces their objects, until cancelled."""
+    """Create the ServiceAccount and ConfigMap of new namespaces, until cancelled."""
     with objects.store.subscribe(resources.NAMESPACES.key) as subscription:
         while True:
             _fill_namespaces(objects, settings)
@@ -109,7 +109,7 @@ def _write_status(objects: Objects, record: Record, status: Json) -> None:
 
 
 async def collect_garbage(objects: Objects) -> None:
-    """Collect after deletions, until cancelled."""
+    """Collect garbage after deletions, until cancelled."""
     seen = -1
     with objects.store.subscribe_all() as subscription:
         while True:
@@ -177,7 +177,7 @@ def _finalize(objects: Objects, resource: Resource, owner: Record) -> None:
 
 
 def _without(objects: Objects, resource: Resource, record: Record, field: str, gone: Any) -> Record:
-    """Take entries out of a list of an object's metadata."""
+    """Remove entries from a list in an object's metadata."""
 
     def change(body: Json) -> None:
         meta = body["metadata"]

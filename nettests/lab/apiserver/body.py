@@ -1,8 +1,8 @@
 """Decoding of request bodies: JSON and YAML with Go's errors, protobuf; kind checks, field validation.
 
-``kubectl create``, ``auth`` and ``create token`` use typed clients, which encode in protobuf and take JSON answers: the
-envelope is ``k8s\\0`` and ``runtime.Unknown``, field numbers are those of the published ``generated.proto`` files, types
-of fields come from ``schema``. Go writes unset fields as zero values, so zero values are dropped.
+``kubectl create``, ``auth`` and ``create token`` use typed clients, which encode in protobuf and accept JSON answers: the
+envelope is ``k8s\\0`` and ``runtime.Unknown``, field numbers are those of the published ``generated.proto`` files, field
+types are from ``schema``. Go writes unset fields as zero values, so zero values are dropped.
 
 The result holds known fields only, without ``kind`` and ``apiVersion``; warnings about the rest go into
 ``Warning`` headers as ``fieldValidation`` says. Pure.
@@ -29,14 +29,14 @@ MAGIC = b"k8s\x00"
 
 _NUMBERS: dict[str, str] = read_yaml(__package__, "types.yaml")["numbers"]
 _QUANTITIES = frozenset({"ResourceQuotaSpec.hard"})
-"""Maps of quantities, each a message with its text as field 1; ``schema`` leaves their type open."""
+"""Maps of quantities, each a message whose field 1 is the text; ``schema`` has no type for them."""
 KINDS = frozenset(kind for kind in _NUMBERS if "metadata" in _NUMBERS[kind].split())
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def decode_protobuf(data: bytes) -> Json:
-    """Return the object of a protobuf body; a 415 for kinds that are not decoded here."""
+    """Return the object of a protobuf body; raise 415 for unsupported kinds."""
     try:
         kind, api_version, raw = _envelope(data)
         if kind not in KINDS:
@@ -138,7 +138,7 @@ def _value(value: int | bytes, kind: str) -> Any:
 
 
 def _int_or_string(data: bytes) -> int | str:
-    """``intstr.IntOrString``: 1 is the type (0 a number, 1 a text), 2 the number, 3 the text."""
+    """Decode ``intstr.IntOrString``: field 1 is the type (0 number, 1 text), 2 the number, 3 the text."""
     parts = dict(_fields(data))
     if parts.get(1):
         return _as_bytes(parts.get(3, b"")).decode()
@@ -150,7 +150,7 @@ _JSON = "application/json"
 _YAML = frozenset({"application/yaml", "application/apply-patch+yaml"})
 _SNIPPET = 80
 
-# What Python's decoder says → what Go's says after "invalid character 'x' ".
+# Messages of Python's decoder → Go's text after "invalid character 'x' ".
 _GO_CONTEXT = (
     ("Expecting property name", "looking for beginning of object key string"),
     ("Illegal trailing comma", "looking for beginning of object key string"),
@@ -177,7 +177,7 @@ def media_type(content_type: str) -> str:
 
 
 def go_json_error(text: str, error: json.JSONDecodeError) -> str:
-    """Return what Go's ``encoding/json`` says of the same text."""
+    """Return the error of Go's ``encoding/json`` for the same text."""
     if error.pos >= len(text):
         return "unexpected end of JSON input"
     for begin, context in _GO_CONTEXT:
@@ -216,10 +216,10 @@ def decode(data: bytes, content_type: str, resource: Resource, validation: str) 
 
 
 def check_kind(value: Any, kind: str, api_version: str) -> None:
-    """Raise 400 when a body is not of the kind that its path serves.
+    """Raise 400 if a body's kind is not that of its path.
 
-    A body without ``kind`` or ``apiVersion`` is of the path's own: decoders get that as a default
-    (apimachinery, ``runtime/serializer/json``), and the Python client's models rely on it.
+    ``kind`` and ``apiVersion`` default to the path's (apimachinery, ``runtime/serializer/json``), which the
+    Python client's models rely on.
     """
     if not isinstance(value, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
@@ -239,7 +239,7 @@ def check_kind(value: Any, kind: str, api_version: str) -> None:
 
 
 def prune(value: Json, resource: Resource, validation: str) -> Decoded:
-    """Drop the fields that the kind does not know; an error, warnings or silence as the client wants."""
+    """Drop unknown fields, with an error, warnings or neither as ``fieldValidation`` says."""
     decoder = Decoder(resource.kind)
     item = decoder.decode(value, type_name(resource.kind, resource.group))
     item.pop("kind", None)
@@ -251,7 +251,7 @@ def prune(value: Json, resource: Resource, validation: str) -> Decoded:
 
 
 def strict_error(resource: Resource, complaints: list[str]) -> ApiError:
-    """A body has fields that ``fieldValidation=Strict`` does not take."""
+    """Return the error for a body with fields that ``fieldValidation=Strict`` rejects."""
     return bad_request(
         f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
         f"strict decoding error: {', '.join(complaints)}"

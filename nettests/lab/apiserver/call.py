@@ -1,7 +1,7 @@
-"""One request being served: the arguments of handlers, and the state shared by the whole server.
+"""The argument of request handlers, and the state of the whole server.
 
-``Server`` holds the parts that live as long as the application; ``Call`` is one request with its user, its resource
-and its aiohttp request.
+``Server`` has the parts that live as long as the application; ``Call`` is one request with its user, resource and
+aiohttp request.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ class Server:
     requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """How often each verb, resource and subresource was requested."""
     watches: set[int] = field(default_factory=set)
-    """The watches that are open, each by its identity."""
+    """Open watches, by ``id()``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Call:
 
     @property
     def include_object(self) -> str:
-        """What the rows of a table carry of their objects."""
+        """Which part of its object each row of a table includes."""
         return str(self.http.query.get("includeObject", "Metadata"))
 
     async def body(self) -> tuple[bytes, str]:
@@ -91,18 +91,18 @@ class Call:
         return await self.http.read(), str(self.http.headers.get("Content-Type", ""))
 
     def channel(self, kind: str, node: str = "") -> ChannelRequest:
-        """Describe the connection this request is about to make."""
+        """Describe the connection that this request opens, for faults."""
         return ChannelRequest(
             kind=kind, namespace=self.namespace, name=self.name, node=node, user=self.user.name
         )
 
     async def broken(self, channel: ChannelRequest) -> str | None:
-        """Return why the channel cannot be opened, when a fault says so."""
+        """Return why a fault keeps the channel from being opened, or ``None``."""
         hook = self.server.settings.faults.channel_down
         return None if hook is None else await hook(channel)
 
     def ending(self, channel: ChannelRequest) -> Ending:
-        """Return how an exec ends for its client, which a fault may decide."""
+        """Return how an exec ends for its client, which a fault may change."""
         hook = self.server.settings.faults.exec_ending
         return Ending.TOLD if hook is None else hook(channel)
 
@@ -110,7 +110,7 @@ class Call:
     async def cuttable(
         self, channel: ChannelRequest, cut: Callable[[], None]
     ) -> AsyncIterator[None]:
-        """Keep an open channel where faults can cut it."""
+        """Register an open channel for the time of the block, so that faults can cut it."""
         faults = self.server.settings.faults
         handle = object()
         faults.channels[handle] = (channel, cut)

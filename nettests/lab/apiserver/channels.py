@@ -30,7 +30,7 @@ CLOSE_CHANNEL = 255
 
 
 def require_upgrade(request: web.Request, what: str, *, instead: str) -> None:
-    """Raise 400 unless the request upgrades to WebSocket; the answer to SPDY says what works ``instead``."""
+    """Raise 400 unless the request upgrades to WebSocket; for SPDY the message says what to use ``instead``."""
     upgrade = request.headers.get("Upgrade", "").lower()
     if upgrade.startswith("spdy/"):
         raise bad_request(
@@ -41,13 +41,13 @@ def require_upgrade(request: web.Request, what: str, *, instead: str) -> None:
 
 
 def choose(request: web.Request, served: Sequence[str]) -> str | None:
-    """Return the first offered subprotocol that is served, if any; an empty offer means the oldest one."""
+    """Return the first offered subprotocol that is served, if any; an empty offer means the oldest."""
     offered = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
     return next((name for name in map(str.strip, offered) if name in served), None)
 
 
 async def end_tasks(*tasks: asyncio.Future[Any]) -> None:
-    """Cancel what moves the bytes of a channel, and wait until it has ended."""
+    """Cancel tasks and wait until they have ended."""
     for task in tasks:
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -84,7 +84,7 @@ class Channels:
         return int(self.protocol[1]) if self.protocol.startswith("v") else 1
 
     async def send(self, channel: int, data: bytes) -> None:
-        """Send data on a channel; what the client no longer takes is dropped."""
+        """Send data on a channel; it is dropped if the client has disconnected."""
         if self.socket.closed:
             return
         with suppress(ConnectionError):
@@ -106,7 +106,7 @@ class Channels:
                     yield data[0], data[1:]
 
     async def close(self) -> None:
-        """Close the connection in order."""
+        """Close the connection with the closing handshake."""
         await self.socket.close(code=1000)
 
     def cut(self) -> None:

@@ -45,7 +45,7 @@ async def get(call: Call) -> web.StreamResponse:
 
 
 async def list_objects(call: Call) -> web.Response:
-    """GET of a collection, in pages when ``limit`` says so."""
+    """GET of a collection, in pages if ``limit`` is set."""
     form, records, query = negotiate(call.accept), _selected(call), call.http.query
     metadata: Json = {"resourceVersion": str(call.server.store.version)}
     try:
@@ -110,7 +110,7 @@ def _replace(call: Call, item: Json) -> Record:
 
 
 async def patch_object(call: Call) -> web.Response:
-    """PATCH of an object or of its status; apply creates what is not there."""
+    """PATCH of an object or of its status; apply creates a missing object."""
     data, content_type = await call.body()
     media = body.media_type(content_type)
     if media not in patch.PATCH_TYPES:
@@ -170,7 +170,7 @@ async def delete_collection(call: Call) -> web.Response:
 
 
 async def finalize(call: Call) -> web.Response:
-    """PUT of a namespace's finalizers; the last one gone, a terminating namespace goes."""
+    """PUT of a namespace's finalizers; without any, a terminating namespace is removed."""
     decoded = body.decode(*await call.body(), call.resource, "Ignore")
     finalizers = (decoded.item.get("spec") or {}).get("finalizers") or []
 

@@ -1,9 +1,9 @@
 """Defaults of pods and workloads, and what admission adds to pods, as a real API server fills them in.
 
-``fill_template`` is what every pod spec gets (``SetDefaults_PodSpec`` and the container defaults of
-``k8s.io/kubernetes/pkg/apis/core/v1/defaults.go``); ``fill_pod`` adds what only pods get, ``fill_workload`` what
-workloads and Jobs get, and ``admit`` what the admission plugins ServiceAccount, DefaultTolerationSeconds and Priority
-add. The functions change the object that they are given; what it may not be is said in ``validation``.
+``fill_template`` sets the defaults of every pod spec (``SetDefaults_PodSpec`` and the container defaults of
+``k8s.io/kubernetes/pkg/apis/core/v1/defaults.go``); ``fill_pod`` those of pods only, ``fill_workload`` those of
+workloads and Jobs; ``admit`` does what the admission plugins ServiceAccount, DefaultTolerationSeconds and Priority
+do. The functions change the object that they are given; ``validation`` checks it.
 """
 
 import secrets
@@ -36,12 +36,12 @@ _KINDS = read_yaml(__package__, "kinds.yaml")
 
 
 def random_suffix() -> str:
-    """Return five characters as ``generateName`` appends them."""
+    """Return five random characters, as ``generateName`` appends them."""
     return "".join(secrets.choice(_NAME_CHARACTERS) for _ in range(5))
 
 
 def fill(item: Json, defaults: Json) -> None:
-    """Set what an object, and the objects in it, leave out."""
+    """Set missing fields of an object and of the objects in it."""
     for key, value in defaults.items():
         if isinstance(value, dict):
             fill(item.setdefault(key, {}), value)
@@ -50,7 +50,7 @@ def fill(item: Json, defaults: Json) -> None:
 
 
 def fill_template(spec: Json) -> None:
-    """Set the defaults of a pod spec, also where it is a template."""
+    """Set the defaults of a pod spec, in a pod or a template."""
     fill(spec, _TEMPLATE)
     for _, container in containers(spec):
         _fill_container(container, host_network=bool(spec.get("hostNetwork")))
@@ -85,7 +85,7 @@ def _fill_container(container: Json, *, host_network: bool) -> None:
 
 
 def fill_pod(pod: Json) -> None:
-    """Set the defaults of a pod: those of its spec, link variables, requests, status."""
+    """Set the defaults of a pod: of its spec, service links, requests and status."""
     spec = pod.setdefault("spec", {})
     fill_template(spec)
     spec.setdefault("enableServiceLinks", True)
@@ -111,7 +111,7 @@ def _qos_class(spec: Json) -> str:
 def fill_workload(key: str, item: Json) -> None:
     """Set the defaults of a workload, Job, CronJob or claim, by the key of its kind.
 
-    Where no restart policy is the default one, as in Jobs, the empty one is refused later.
+    Jobs have no default restart policy; validation refuses an empty one later.
     """
     spec = item.setdefault("spec", {})
     batch = key.endswith(".batch")
@@ -129,7 +129,7 @@ def fill_workload(key: str, item: Json) -> None:
 
 
 def _mark_job(job: Json) -> None:
-    """Give a Job the selector and the labels that its strategy makes of its uid and name."""
+    """Give a Job the selector and labels that its strategy generates from its uid and name."""
     metadata, template = job["metadata"], job["spec"]["template"]["metadata"]
     own_labels = {"controller-uid": metadata["uid"], "job-name": metadata.get("name", "")}
     marks = {**own_labels, **{f"{_BATCH}{key}": value for key, value in own_labels.items()}}
@@ -139,7 +139,7 @@ def _mark_job(job: Json) -> None:
 
 
 def admit(pod: Json, account: Json, priority: int, preemption: str) -> None:
-    """Add what admission adds: service account and its token, tolerations, priority."""
+    """Apply admission: service account and its token, tolerations, priority."""
     spec = pod["spec"]
     spec["serviceAccountName"] = spec["serviceAccount"] = account["metadata"]["name"]
     wish = spec.get("automountServiceAccountToken")

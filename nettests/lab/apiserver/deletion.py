@@ -1,8 +1,8 @@
 """Deletion: grace periods of pods, finalizers, preconditions, terminating namespaces.
 
 A pod that runs on a node is marked with ``deletionTimestamp`` and stays until its kubelet deletes it
-with a grace period of zero. An object with finalizers stays until they are gone. ``collector`` empties
-terminating namespaces and removes the dependents of what was deleted.
+with a grace period of zero. An object with finalizers stays until they are removed. ``background`` empties
+terminating namespaces and collects the dependents of deleted objects.
 """
 
 import copy
@@ -26,7 +26,7 @@ _BY_DEFAULT = {"jobs.batch": "Orphan"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOptions:
-    """What a client may request; ``None`` leaves it to the kind."""
+    """Options of a client; ``None`` means the default of the kind."""
 
     grace: int | None = None
     propagation: str | None = None
@@ -36,7 +36,7 @@ class DeleteOptions:
 
 
 def read_options(query: Mapping[str, str], body: Json) -> DeleteOptions:
-    """Read ``DeleteOptions`` from query and body; what the body says counts."""
+    """Read ``DeleteOptions`` from query and body; the body's values take precedence."""
     grace = body.get("gracePeriodSeconds", query.get("gracePeriodSeconds"))
     conditions = body.get("preconditions") or {}
     try:
@@ -59,7 +59,7 @@ def read_options(query: Mapping[str, str], body: Json) -> DeleteOptions:
 def delete(
     objects: Objects, resource: Resource, namespace: str, name: str, options: DeleteOptions
 ) -> tuple[Record, bool]:
-    """Delete or mark an object; returns its state and whether it is gone."""
+    """Delete an object, or mark it for deletion; return its last state, and whether it was removed."""
     record = objects.require(resource, namespace, name)
     _check(resource, record, options)
     body = copy.deepcopy(record.body)
@@ -95,7 +95,7 @@ def _check(resource: Resource, record: Record, options: DeleteOptions) -> None:
             f"the {what} in the precondition ({wanted}) does not match the {what} in record ({stored}). "
             f"The object might have been {guess}"
         )
-        if resource is resources.NAMESPACES:  # their storage compares itself, with other messages
+        if resource is resources.NAMESPACES:  # their storage has its own check, with other messages
             why = (
                 f"Precondition failed: {what} in precondition: {wanted}, "
                 f"{what} in object meta: {stored}"

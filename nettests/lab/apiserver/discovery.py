@@ -1,10 +1,8 @@
-"""Discovery: versions, groups, resources in the plain form, and health paths.
+"""Discovery: versions, groups, resources in the plain form, and health paths. Pure.
 
-The aggregated form (KEP-3352) is not served: clients that request it take the plain one, as of servers before 1.26.
-
-``/openapi/v3`` says only which parameters a PATCH takes, which ``kubectl`` reads before it
-trusts server-side field validation; ``/openapi/v2`` is a document without definitions, so that kubectl
-leaves all validation to the server. Pure.
+The aggregated form (KEP-3352) is not served: clients then use the plain one, as with servers before 1.26.
+``/openapi/v3`` has only the parameters of PATCH, which ``kubectl`` reads before it relies on server-side field
+validation; ``/openapi/v2`` is a document without definitions, so that kubectl leaves all validation to the server.
 """
 
 from collections.abc import Callable, Mapping
@@ -46,7 +44,7 @@ def health(path: str, *, verbose: bool) -> str:
 
 
 def metrics(requests: Mapping[tuple[str, str, str], int]) -> str:
-    """Return ``/metrics``: the one metric kept here, in Prometheus' text format."""
+    """Return ``/metrics``: the only metric kept here, in Prometheus' text format."""
     name = "apiserver_request_total"
     lines = [
         f'{name}{{resource="{resource}",subresource="{subresource}",verb="{verb.upper()}"}} {count}'
@@ -144,7 +142,7 @@ def _patch_path(resource: Resource) -> tuple[str, Json]:
 
 
 def document(path: str, settings: ApiSettings) -> Json | None:
-    """Return what is served at a bare path, if anything is."""
+    """Return the document at a path without a resource, if there is one."""
     minor = settings.version.minor
     groups = dict(resources.groups(minor))
     match path.strip("/").split("/"):

@@ -1,7 +1,7 @@
-"""``pods/exec`` and ``pods/attach`` over WebSocket: the kubelet runs, this side frames.
+"""``pods/exec`` and ``pods/attach`` over WebSocket: the kubelet runs the program, this module frames its streams.
 
 Channels: 0 stdin, 1 stdout, 2 stderr, 3 the final ``Status``, 4 terminal size. After
-``k8s.io/kubelet/pkg/cri/streaming/remotecommand``; attach shows the container's log from now on.
+``k8s.io/kubelet/pkg/cri/streaming/remotecommand``; attach sends new lines of the container's log.
 """
 
 import asyncio
@@ -77,7 +77,7 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
     await asyncio.wait({program, reader}, return_when=asyncio.FIRST_COMPLETED)
     try:
         if not program.done():
-            return  # the client has gone: its program ends with the channel
+            return  # the client has disconnected, and its program ends
         status = program.result()
         ending = call.ending(call.channel("exec", where["node"]))
         if ending is Ending.NEVER:
@@ -93,7 +93,7 @@ async def _run(call: Call, where: Json, channels: Channels) -> None:
 
 
 async def _read(channels: Channels, typed: asyncio.Queue[bytes]) -> None:
-    """Queue what the client types, and an empty text when it closes channel 0 or goes."""
+    """Queue the client's input, and empty data when it closes channel 0 or disconnects."""
     async for channel, data in channels.receive():
         if channel == _STDIN and data:
             typed.put_nowait(data)
@@ -153,7 +153,7 @@ async def _execute(
 
 
 def _not_started(detail: str) -> str:
-    """Return containerd's words for a program that did not start; ``detail`` is what runc or hcsshim says."""
+    """Return containerd's error for a program that did not start; ``detail`` is that of runc or hcsshim."""
     return (
         "error executing command in container: failed to exec in container: "
         f'failed to start exec "{secrets.token_hex(32)}": {detail}'
@@ -161,7 +161,7 @@ def _not_started(detail: str) -> str:
 
 
 def _failed(text: str) -> Json:
-    """Return the status of a command that did not start: the API wraps what the kubelet says."""
+    """Return the status of a command that did not start: the API wraps the kubelet's error."""
     body = internal(f"Internal error occurred: {text}").body()
     return {key: value for key, value in body.items() if key not in {"kind", "apiVersion"}}
 

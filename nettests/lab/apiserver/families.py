@@ -1,7 +1,7 @@
-"""IP families of a Service: missing ones are defaulted, contradictions are refused.
+"""IP families of a Service: missing fields get defaults, contradictions are refused.
 
-After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. Addresses are assigned
-afterwards, by ``services``. ``choose`` changes the ``spec`` it is given.
+After ``initIPFamilyFields`` and ``ValidateServiceClusterIPsRelatedFields`` of kube-apiserver. ``services`` assigns
+addresses afterwards. ``choose`` changes the ``spec`` that it is given.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ def _family_of(address: str) -> str:
 
 
 def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[FieldError]:
-    """Fill in policy and families; ``before`` is the stored Service's spec when it is updated."""
+    """Fill in policy and families; ``before`` is the stored spec on an update. Return what is wrong."""
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
     elif spec.get("clusterIPs") and not spec.get("clusterIP"):
@@ -53,9 +53,7 @@ def choose(spec: Json, before: Json | None, settings: ApiSettings) -> list[Field
         return errors
     if not headless:
         errors += _unconfigured(spec, settings)
-    if (
-        not errors
-    ):  # begin with the default family, and add the missing one to what is not SingleStack
+    if not errors:  # the default family first, and both unless SingleStack
         default, *_ = own_families = list(configured(settings))
         families = list(spec.get("ipFamilies") or (default,))
         if spec["ipFamilyPolicy"] != _SINGLE and len(families) == 1:
@@ -105,7 +103,7 @@ def _mismatched(addresses: Sequence[str], families: Sequence[str]) -> Iterator[F
 
 
 def _released(spec: Json, before: Json) -> Iterator[FieldError]:
-    """Give the second family up when the policy says so; refuse when only the lists became shorter."""
+    """Release the second family if the policy changed to SingleStack; refuse if only the lists got shorter."""
     for field, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
         now, then = spec.get(field) or [], before.get(field) or []
         if spec["ipFamilyPolicy"] == _SINGLE:
@@ -125,7 +123,7 @@ def _contradicting_policy(spec: Json) -> Iterator[FieldError]:
 
 
 def _inferred_families(spec: Json, settings: ApiSettings) -> Iterator[FieldError]:
-    """Add the families of addresses that were chosen without naming one."""
+    """Add the families of the stated addresses if none are stated."""
     families: list[str] = spec.get("ipFamilies") or []
     for index, address in enumerate(spec.get("clusterIPs") or ()):
         if address == NONE or index < len(families):

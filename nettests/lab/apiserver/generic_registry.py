@@ -1,8 +1,7 @@
 """Create, replace and patch objects by the rules of their kind, and write them to the store.
 
 The steps of a real API server's generic registry, in its order: metadata, namespace, defaults,
-admission, validation, allocation, write. ``deletion`` removes objects. HTTP is not known here; what
-comes in was decoded by ``body``.
+admission, validation, allocation, write. ``deletion`` removes objects; ``body`` has decoded the input.
 """
 
 import copy
@@ -33,7 +32,7 @@ _OTHER_NAMESPACE = (
 
 
 def now() -> str:
-    """Return the time as objects carry it, ``2026-11-21T01:22:03Z``."""
+    """Return the current time in the API's format, ``2026-11-21T01:22:03Z``."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -45,7 +44,7 @@ class Objects:
         self._context = Context(store=store, settings=settings)
 
     def require(self, resource: Resource, namespace: str, name: str) -> Record:
-        """Return the stored record; 404 when there is none."""
+        """Return the stored record; raise 404 if there is none."""
         record = self.store.get(resource.key, namespace, name)
         if record is None:
             raise status.not_found(resource, name)
@@ -54,7 +53,7 @@ class Objects:
     def create(
         self, resource: Resource, namespace: str, item: Json, *, dry_run: bool = False
     ) -> Record:
-        """Store a new object made from ``item``, which is taken over."""
+        """Complete ``item`` in place and store it as a new object."""
         self._prepare_metadata(resource, namespace, item)
         name = item["metadata"].get("name", "")
         if resource.namespaced:
@@ -90,7 +89,7 @@ class Objects:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Record:
-        """Replace an object, or its status; the write is dropped when it changes nothing."""
+        """Replace an object, or its status; nothing is written if nothing changes."""
         record = self.require(resource, namespace, name)
         old = record.body
         _check_preconditions(resource, name, old, item)
@@ -113,7 +112,7 @@ class Objects:
     def modify(
         self, resource: Resource, namespace: str, name: str, change: Callable[[Json], None]
     ) -> Record:
-        """Change a copy of an object in place and store it as it is, past kind rules."""
+        """Apply ``change`` to a copy of an object and store it, without the rules of its kind."""
         body = copy.deepcopy(self.require(resource, namespace, name).body)
         change(body)
         return self.store.update(resource.key, body)

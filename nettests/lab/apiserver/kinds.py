@@ -1,8 +1,8 @@
-"""What each kind needs on its way into the store: defaults, allocation, admission, validation.
+"""The rules of each kind before it is stored: defaults, allocation, admission, validation.
 
-One ``Strategy`` per kind that has rules of its own; every other kind is plain storage with checked
-metadata. Rules change the object they are given and return field errors; they may read the store
-(for allocation and references) and never write to it.
+One ``Strategy`` per kind with its own rules; for other kinds only metadata is checked. Rules change the
+object that they are given and return field errors; they may read the store (for allocation and
+references) but never write to it.
 """
 
 import base64
@@ -24,7 +24,7 @@ from nettests.lab.apiserver.status import FieldError, forbidden_value, required
 from nettests.lab.interfaces import Json
 
 Rules = Callable[[Json, Json | None, Context], list[FieldError]]
-"""Takes the new object, the stored one when it is updated, and what else counts."""
+"""Takes the new object, the stored one on an update, and the context."""
 
 
 def _none(_item: Json, _old: Json | None, _context: Context) -> list[FieldError]:
@@ -38,7 +38,7 @@ class Strategy:
     rules: Rules = _none
     generation: bool = False
     status: bool = False
-    """Has a status that only the status subresource writes."""
+    """Whether it has a status that only the status subresource writes."""
     empty_status: Mapping[str, Any] | None = None
 
 

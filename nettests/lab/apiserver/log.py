@@ -1,7 +1,7 @@
-"""``pods/log``: the lines of a container, from its kubelet, whole or followed.
+"""``pods/log``: the log of a container, from its kubelet, at once or followed by polling.
 
 Options and errors follow ``LogLocation`` of the pod registry and the kubelet's
-``validateContainerLogStatus``. Following polls the kubelet.
+``validateContainerLogStatus``.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _PULL_REASONS = frozenset({"ErrImagePull", "ImagePullBackOff"})
 
 
 def container_of(pod: Json, wanted: str) -> str:
-    """Return the container a request means; a 400 when it must be named or does not exist."""
+    """Return the requested or only container; raise 400 if it must be named or does not exist."""
     name, spec = pod["metadata"]["name"], pod["spec"]
     names = [each["name"] for each in spec.get("containers") or ()]
     all_names = [*names, *(each["name"] for each in spec.get("initContainers") or ())]
@@ -45,7 +45,7 @@ def container_of(pod: Json, wanted: str) -> str:
 
 
 def find_kubelet(call: Call, node: str) -> Kubelet:
-    """Return the kubelet of a node; the dial error of an unknown host when it does not run."""
+    """Return the kubelet of a node; raise the dial error of an unknown host if it does not run."""
     try:
         return call.server.kubelets.kubelet(node)
     except KeyError:
@@ -53,7 +53,7 @@ def find_kubelet(call: Call, node: str) -> Kubelet:
 
 
 async def reach(call: Call, kind: str, node: str) -> ChannelRequest:
-    """Return the channel to a pod's node that a request opens; the dial error when a fault says so."""
+    """Return the channel to a pod's node that a request opens; raise the dial error of a fault, if any."""
     if not node:
         raise bad_request(f"pod {call.name} does not have a host assigned")
     channel = call.channel(kind, node)
@@ -169,7 +169,7 @@ async def _follow(
 
 
 def is_running(call: Call, container: str) -> bool:
-    """Tell whether the pod still has that container running or about to run."""
+    """Whether the container is running or about to run in a pod that still exists."""
     record = call.server.store.get(call.resource.key, call.namespace, call.name)
     if record is None:
         return False

@@ -1,4 +1,4 @@
-"""Label and field selectors: parsing, with the API server's own complaints, and matching.
+"""Label and field selectors: parsing, with the API server's own errors, and matching.
 
 Grammar and messages follow ``k8s.io/apimachinery/pkg/labels`` and ``…/pkg/fields``. Pure.
 """
@@ -29,7 +29,7 @@ class Requirement:
     values: frozenset[str] = frozenset()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether labels satisfy the clause."""
+        """Whether labels satisfy the clause."""
         value = labels.get(self.key)
         match self.operator:
             case "exists":
@@ -112,12 +112,12 @@ def _bad(detail: str) -> ApiError:
 
 
 def parse_labels(text: str) -> tuple[Requirement, ...]:
-    """Parse ``labelSelector``; a 400 in the API server's words when it is malformed."""
+    """Parse ``labelSelector``; raise 400 in the API server's words if it is malformed."""
     return tuple(_Parser(text).requirements())
 
 
 def matches_labels(requirements: tuple[Requirement, ...], item: Json) -> bool:
-    """Tell whether an object's labels satisfy every clause."""
+    """Whether an object's labels satisfy every clause."""
     labels = item["metadata"].get("labels") or {}
     return all(requirement.matches(labels) for requirement in requirements)
 
@@ -141,7 +141,7 @@ def _value_at(item: Json, path: str) -> str:
 
 
 def parse_fields(text: str, key: str) -> Predicate | None:
-    """Parse ``fieldSelector`` for the collection ``key``; ``None`` when it selects everything."""
+    """Parse ``fieldSelector`` for the collection ``key``; ``None`` if it selects everything."""
     clauses = _clauses(text, key)
     if not clauses:
         return None
@@ -151,7 +151,7 @@ def parse_fields(text: str, key: str) -> Predicate | None:
 
 
 def stated_field(text: str, key: str, paths: Collection[str]) -> tuple[str, str] | None:
-    """Return the first of ``paths`` at which ``fieldSelector`` wants one value, and that value."""
+    """Return the first of ``paths`` for which ``fieldSelector`` requires a value, and the value."""
     clauses = _clauses(text, key)
     return next(((name, to) for name, to, no in clauses if not no and name in paths), None)
 

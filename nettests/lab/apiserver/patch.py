@@ -1,10 +1,10 @@
-"""PATCH bodies: JSON patch, merge patch, strategic merge patch, and apply as far as it is kept. Pure.
+"""PATCH bodies: JSON patch, merge patch, strategic merge patch, and a simple apply. Pure.
 
 A strategic patch merges lists of objects by a key instead of replacing them. Which lists, and by which key, are the
 ``patchMergeKey`` annotations of the Kubernetes API types; the directives ``$patch``, ``$deleteFromPrimitiveList``,
 ``$setElementOrder`` and ``$retainKeys`` are those of the "Strategic Merge Patch" document of sig-api-machinery.
-Apply (``application/apply-patch+yaml``) merges as a strategic patch does; who owns which field is not
-tracked, so that it never removes a field and never conflicts.
+Apply (``application/apply-patch+yaml``) merges like a strategic patch; field ownership is not tracked,
+so that it never removes a field and never conflicts.
 """
 
 import copy
@@ -27,7 +27,7 @@ PATCH_TYPES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH})
 
 _MERGED_BY = read_yaml(__package__, "types.yaml")["merged_by"]
 MERGE_KEYS = {place: key for key, places in _MERGED_BY.items() for place in places.split()}
-"""The key of each list that is merged, by ``type.field``."""
+"""The merge key of each merged list, by ``type.field``."""
 _PRIMITIVE_MERGES = frozenset({"ObjectMeta.finalizers", "NodeSpec.podCIDRs"})
 _DIRECTIVE = "$patch"
 _ORDER = "$setElementOrder/"
@@ -36,12 +36,12 @@ _RETAIN = "$retainKeys"
 
 
 def unsupported_patch() -> ApiError:
-    """The content type is none of the patch types."""
+    """Return the error for a content type that is no patch type."""
     return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def apply_patch(resource: Resource, original: Json, patch: Any, content_type: str) -> Json:
-    """Return ``original`` patched; a 400 or 422 when the patch does not fit."""
+    """Return ``original`` patched; raise 400 or 422 if the patch does not apply."""
     if content_type == JSON_PATCH:
         return _json_patch(original, patch)
     if not isinstance(patch, dict):

@@ -1,10 +1,10 @@
-"""What happens to a pod on its way into the store: gated fields, defaults, admission plugins, validation.
+"""Admission of a pod before it is stored: gated fields, defaults, admission plugins, validation.
 
-Fields that this version of the API server does not know, or has switched off, are dropped after
-``dropDisabledFields`` of ``k8s.io/kubernetes/pkg/api/pod`` and the defaults in ``pkg/features/kube_features.go``:
-``fields.json`` is that of the newest version, and what a release lacks, or has behind a gate that is off by default,
-is not stored and so not validated either. The plugin RuntimeClass follows ``plugin/pkg/admission/runtimeclass`` of
-Kubernetes 1.36. The functions change the pod that they are given; they may read the store and never write to it.
+Fields that a release lacks, or has behind a gate that is off by default, are dropped before validation, as by
+``dropDisabledFields`` of ``k8s.io/kubernetes/pkg/api/pod`` with the defaults in ``pkg/features/kube_features.go``;
+``fields.json`` has the fields of the newest version. The plugin RuntimeClass follows
+``plugin/pkg/admission/runtimeclass`` of Kubernetes 1.36. The functions change the pod that they are given; they may
+read the store but never write to it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,9 +21,9 @@ from nettests.lab.interfaces import Json
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 _SINCE = 23
-"""On by default from Kubernetes 1.23 on."""
+"""PodSecurity is on by default from Kubernetes 1.23 on."""
 _WINDOWS_EXEMPT = 25
-"""From here on fields that Windows does not have are not demanded of its pods."""
+"""From this minor version on, Windows pods need no fields that only Linux has."""
 _HOST = ("hostNetwork", "hostPID", "hostIPC")
 _DEFAULT_CAPABILITIES = frozenset(read_yaml(__package__, "types.yaml")["capabilities"].split())
 _PROFILES = ("RuntimeDefault", "Localhost")
@@ -32,9 +32,9 @@ _PROFILES = ("RuntimeDefault", "Localhost")
 def pod_security_refusal(
     pod: Json, labels: Mapping[str, str], minor: int, *, windows_exempt: bool = True
 ) -> str:
-    """Return why the namespace with these labels refuses the pod, or nothing.
+    """Return why PodSecurity of a namespace with these labels refuses the pod, or ``""``.
 
-    ``windows_exempt`` says that pods for Windows need no fields of Linux, from the version on that knows it.
+    ``windows_exempt``: from ``_WINDOWS_EXEMPT`` on, Windows pods need no fields that only Linux has.
     """
     level = labels.get(ENFORCE, "privileged")
     if minor < _SINCE or level not in {"baseline", "restricted"}:
@@ -85,7 +85,7 @@ def _host_ports(spec: Json) -> Iterator[str]:
 
 
 def _including(spec: Json, allowed: frozenset[str]) -> str:
-    """Return which containers add capabilities beyond the allowed, and which capabilities, or nothing."""
+    """Return which containers add capabilities that are not allowed, with these, or ``""``."""
     added = {name for _, each in containers(spec) for name in _listed(each, "add")} - allowed
     names = _named(spec, lambda container: bool(_listed(container, "add") - allowed))
     capabilities = _quoted(sorted(added))
@@ -94,7 +94,7 @@ def _including(spec: Json, allowed: frozenset[str]) -> str:
 
 
 def _escalation(spec: Json) -> Iterator[str]:
-    """Yield what lets a container of Linux gain privileges."""
+    """Yield the settings that let a Linux container gain privileges."""
     field = "allowPrivilegeEscalation"
     if names := _named(spec, lambda each: _context(each).get(field) is not False):
         yield f"{field} != false ({names} must set securityContext.{field}=false)"
@@ -121,7 +121,7 @@ def _non_root(spec: Json) -> Iterator[str]:
 
 
 def _setters(spec: Json, stated: Callable[[Json], bool | None], *, value: bool) -> str:
-    """Return who of the pod and its containers states a value: ``pod and container "c"``."""
+    """Return which of the pod and its containers state a value: ``pod and container "c"``."""
     names = _named(spec, lambda container: stated(container) is value)
     return " and ".join(filter(None, ("pod" if stated(spec) is value else "", names)))
 
@@ -140,7 +140,7 @@ def _listed(container: Json, field: str) -> set[str]:
 
 
 def _named(spec: Json, bad: Callable[[Json], bool]) -> str:
-    """Return the containers of which something is true: ``containers "a", "b"``, or nothing."""
+    """Return the matching containers as ``containers "a", "b"``, or ``""``."""
     names = [str(container["name"]) for _, container in containers(spec) if bad(container)]
     noun = "container" if len(names) == 1 else "containers"
     return f"{noun} {_quoted(names)}" if names else ""
@@ -156,7 +156,7 @@ _SYSTEM_PRIORITIES = {"system-node-critical": 2000001000, "system-cluster-critic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What rules may look at besides the object."""
+    """What rules may use besides the object."""
 
     store: Store
     settings: ApiSettings
@@ -168,7 +168,7 @@ class Context:
 
 
 def drop_gated(spec: Json, minor: int) -> None:
-    """Remove from a pod's spec what Kubernetes 1.``minor`` does not take with default gates."""
+    """Remove the fields of a pod's spec that Kubernetes 1.``minor`` does not accept with default gates."""
     containers = ((each, _GATED["container"]) for _, each in windows.containers(spec))
     for holder, fields in ((spec, _GATED["pod"]), *containers):
         for since, path in fields:
@@ -181,12 +181,12 @@ def drop_gated(spec: Json, minor: int) -> None:
 
 
 def admit_new(pod: Json, context: Context) -> list[FieldError]:
-    """Complete a new pod; return what is wrong with it, or raise 403 if a plugin or a webhook refuses it."""
+    """Complete a new pod; return its field errors, or raise 403 if a plugin or webhook refuses it."""
     drop_gated(pod.setdefault("spec", {}), context.settings.version.minor)
     defaults.fill_pod(pod)
     _admit(pod, context)
     faults, meta = context.settings.faults, pod["metadata"]
-    if faults.mutating is not None:  # what a webhook changed is given defaults again
+    if faults.mutating is not None:  # defaults are set again after a webhook
         pod["spec"] = faults.mutating(pod)["spec"]
         defaults.fill_pod(pod)
     ranges = [record.body for record in context.store.records("limitranges", meta["namespace"])]
@@ -215,7 +215,7 @@ def _refuse_if(pod: Json, why: str) -> None:
 
 
 def _in_force(error: FieldError, settings: ApiSettings) -> bool:
-    """Whether the rule that ``error`` comes from is in force: those about Windows can be switched off."""
+    """Whether the rule behind ``error`` is in force: rules about Windows can be switched off."""
     if windows.is_about_host_process(error):
         return settings.host_process_rules
     if not windows.is_about_windows(error):
@@ -248,7 +248,7 @@ def _admit(pod: Json, context: Context) -> None:
 
 
 def runtime_class_refusal(pod: Json, runtime_class: Json | None) -> str:
-    """Merge what the class says into the Pod that names it; return why the Pod is refused, or nothing."""
+    """Merge a RuntimeClass into the Pod that names it; return why the Pod is refused, or ``""``."""
     spec = pod["spec"]
     if runtime_class is None:
         return f'pod rejected: RuntimeClass "{spec["runtimeClassName"]}" not found'

@@ -1,7 +1,7 @@
 """Validation of pods and pod templates, and of what an update may change.
 
 After ``ValidatePodSpec`` and ``ValidatePodUpdate`` of ``k8s.io/kubernetes/pkg/apis/core/validation``:
-the rules that clients of a test cluster run into, in their order and words. Pure.
+the rules that clients of a test cluster are likely to break, in the same order and words. Pure.
 """
 
 import copy
@@ -42,7 +42,7 @@ _UPDATE_DETAIL = (
 
 
 def pod_spec(spec: Json, path: str = "spec", *, allow_privileged: bool = True) -> list[FieldError]:
-    """Return what is wrong with a pod spec (with defaults set); ``path`` is where it stands."""
+    """Return what is wrong with a pod spec (with defaults set); ``path`` is its field path."""
     errors = [
         *_volumes(spec),
         *_containers(spec, allow_privileged=allow_privileged),
@@ -56,14 +56,14 @@ def pod_spec(spec: Json, path: str = "spec", *, allow_privileged: bool = True) -
 
 
 def pod_create(spec: Json) -> list[FieldError]:
-    """Return what a new pod may not hold, although a running one may."""
+    """Return the fields that a new pod may not have, although a running pod may."""
     if not spec.get("ephemeralContainers"):
         return []
     return [forbidden_value("spec.ephemeralContainers", "cannot be set on create")]
 
 
 def _name(field: str, name: str, seen: set[str]) -> Iterator[FieldError]:
-    """Check a name that is a label and unique in its list; ``seen`` has the earlier ones."""
+    """Check that a name is a valid label and unique; ``seen`` has the earlier names of its list."""
     if not name:
         yield required(f"{field}.name")
     elif complaint := dns_label(name):
@@ -171,7 +171,7 @@ def _tolerations(spec: Json) -> Iterator[FieldError]:
 
 
 def pod_update(old: Json, new: Json) -> list[FieldError]:
-    """Return what an update changes and may not."""
+    """Return the forbidden changes of an update."""
     before, after = old["spec"], copy.deepcopy(new["spec"])
     now_tolerated = [_without_seconds(item) for item in after.get("tolerations") or ()]
     if any(_without_seconds(item) not in now_tolerated for item in before.get("tolerations") or ()):

@@ -1,6 +1,6 @@
 """``pods/portforward`` over WebSocket channels, as the Python client uses it; ``kubectl port-forward`` needs SPDY.
 
-Each port has two channels: ``2·n`` carries the data of the n-th port, ``2·n+1`` its errors; each begins with the port
+Each port has two channels: ``2·n`` for the data of the n-th port, ``2·n+1`` for its errors; each begins with the port
 in two bytes, least significant first.
 """
 
@@ -56,7 +56,7 @@ def _ports(call: Call) -> list[int]:
 
 
 def _forward_error(call: Call, port: int, error: Exception) -> str:
-    """Return what a kubelet says when it cannot reach a port in a pod; the words are containerd's."""
+    """Return the kubelet's error for a port of a pod that it cannot reach, in containerd's words."""
     record = call.server.store.get(call.resource.key, call.namespace, call.name)
     uid = record.body["metadata"]["uid"].replace("-", "") if record else ""
     sandbox = (uid * 2)[:64]
@@ -72,7 +72,7 @@ def _forward_error(call: Call, port: int, error: Exception) -> str:
 
 
 async def _write(stream: Duplex, incoming: asyncio.Queue[bytes]) -> None:
-    """Pass on what the client sends."""
+    """Forward the client's data."""
     with suppress(ConnectionError):
         while True:
             stream.writer.write(await incoming.get())
@@ -90,7 +90,7 @@ class _Session:
         self._incoming: list[asyncio.Queue[bytes]] = [asyncio.Queue() for _ in ports]
 
     async def run(self) -> None:
-        """Announce the ports and copy until every flow has ended or the client goes."""
+        """Announce the ports and copy until every flow has ended or the client disconnects."""
         for index, port in enumerate(self._ports):
             for number in (2 * index, 2 * index + 1):
                 await self._channels.send(number, port.to_bytes(2, "little"))

@@ -1,10 +1,10 @@
 """Pod, Service and node proxy: one real connection from the control plane's node per request, by h11.
 
-Names are ``[scheme:]name[:port]``. Headers are rewritten as the API server's ``UpgradeAwareHandler``
-does: credentials are dropped, ``X-Forwarded-…`` added, redirects to the backend's own paths brought
-under the proxy's path. Links inside HTML are left alone and upgrades (WebSocket) are refused. The request's body is
-sent whole; the answer's is passed on as it comes, and nothing is kept alive. Errors are in the words of Go's ``net``
-package, as clients of a real API server read them.
+Names are ``[scheme:]name[:port]``. Headers are rewritten as by the API server's ``UpgradeAwareHandler``:
+credentials are dropped, ``X-Forwarded-…`` added, redirects to the backend's own paths rewritten to the proxy's path.
+Links inside HTML are left alone and upgrades (WebSocket) are refused. The request's body is sent whole, the answer's
+is streamed, and connections are not kept alive. Errors have the texts of Go's ``net`` package, as from a real API
+server.
 """
 
 import asyncio
@@ -39,18 +39,18 @@ _TEXTS = {
 
 
 def go_text(error: OSError) -> str:
-    """Return what Go says of a failed connect or read."""
+    """Return Go's text for a failed connect or read."""
     number = errno.ETIMEDOUT if isinstance(error, TimeoutError) else error.errno
     return _TEXTS.get(number or 0, str(error.strerror or error).lower())
 
 
 class _BrokenError(Exception):
-    """The other side did not answer with HTTP; the text is Go's."""
+    """The backend did not answer with HTTP; the text is Go's."""
 
 
 @dataclass(slots=True)
 class _Answer:
-    """The head of an answer, and its body as it comes."""
+    """The head of an answer, and its body as a stream."""
 
     code: int
     reason: str
@@ -59,7 +59,7 @@ class _Answer:
     stream: Duplex
 
     async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body; ``_BrokenError`` when it breaks off."""
+        """Yield the body; raise ``_BrokenError`` if the connection breaks."""
         while True:
             event = await _next(self.connection, self.stream)
             if isinstance(event, h11.Data):
@@ -153,7 +153,7 @@ def _split_name(text: str, resource: Resource) -> tuple[str, str, str]:
 
 
 async def proxy(call: Call) -> web.StreamResponse:
-    """Any method on ``…/proxy`` and below."""
+    """Serve any method on ``…/proxy`` and below."""
     if call.http.headers.get("Upgrade"):
         raise bad_request("this API server does not proxy upgraded connections")
     if not call.request.rest:
@@ -274,7 +274,7 @@ async def _dial(call: Call, target: _Target) -> Duplex:
 
 
 async def _start_tls(stream: Duplex) -> None:
-    """Backends' certificates are not verified, as the API server does not for pods and Services."""
+    """Start TLS without verification, as the API server does to pods and Services."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -327,7 +327,7 @@ async def _pass_on(call: Call, answer: _Answer) -> web.StreamResponse:
         response.enable_chunked_encoding()
     response.headers.setdefault("Content-Type", "application/octet-stream")
     await response.prepare(call.http)
-    # the head is out: a body that breaks off can only break off here too
+    # the head is sent already: if the body breaks off, so must the answer
     with suppress(_BrokenError):
         async for chunk in answer.body():
             await response.write(chunk)

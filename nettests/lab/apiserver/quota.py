@@ -1,9 +1,9 @@
-"""Amounts of resources, and what namespaces make of them: ResourceQuota and LimitRange.
+"""Resource quantities, ResourceQuota and LimitRange.
 
-Amounts are spelled as ``k8s.io/apimachinery/pkg/api/resource`` spells them, for the units that pods and quotas use.
-ResourceQuota follows the quota evaluators and the admission plugin of kube-apiserver, in its words, for counts of
-objects, Services and the cpu and memory of pods; scoped quotas are left alone. LimitRange follows the LimitRanger
-plugin for the types Container and Pod. Reads the store, writes nothing: ``background`` keeps the status of quotas.
+Quantities are formatted as by ``k8s.io/apimachinery/pkg/api/resource``, for the units that pods and quotas use.
+ResourceQuota follows the quota evaluators and the admission plugin of kube-apiserver, with their messages, for counts
+of objects, Services and the cpu and memory of pods; scoped quotas are ignored. LimitRange follows the LimitRanger
+plugin for the types Container and Pod. Only reads the store: ``background`` writes the status of quotas.
 """
 
 import re
@@ -31,13 +31,13 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def _read(text: object) -> Fraction:
-    """Return an amount; text that is none counts as 0, because values are stored unchecked."""
+    """Parse a quantity; invalid text counts as 0, because values are stored unchecked."""
     match = _QUANTITY.fullmatch(str(text))
     return Fraction(match[1]) * _UNITS[match[2]] if match else Fraction(0)
 
 
 def spelled(amount: Fraction, resource: str) -> str:
-    """Return an amount of a resource as quotas show it: memory in binary units, the rest in thousandths."""
+    """Return a quantity as quotas show it: memory in binary units, others in thousandths."""
     if amount.denominator != 1:
         return f"{int(amount * 1000)}m"
     whole = int(amount)
@@ -59,7 +59,7 @@ def _charge(resource: Resource, item: Json) -> dict[str, Fraction]:
         costs["services.loadbalancers"] = Fraction(kind == "LoadBalancer")
     if resource.key == resources.PODS.key and item.get("status", {}).get("phase") not in _ENDED:
         spec, costs["pods"] = item["spec"], Fraction(1)
-        # init containers run one by one, so that the greatest of them counts
+        # init containers run one after the other, so the largest counts
         for name in _COMPUTE:
             initial = [_amount(each, name) for each in spec.get("initContainers") or ()]
             together = sum((_amount(each, name) for each in spec["containers"]), Fraction(0))
@@ -108,7 +108,7 @@ def _refusal(quota: Json, resource: Resource, item: Json, store: Store) -> str:
 
 
 def _unstated(spec: Json, concerned: Iterable[str]) -> list[str]:
-    """Return which containers leave open what a quota limits: ``requests.cpu for: a,b``."""
+    """Return the containers without a value that a quota requires: ``requests.cpu for: a,b``."""
     unstated = []
     for key in sorted(concerned):
         name = _ALIASES.get(key, key)
@@ -130,7 +130,7 @@ def _hard(quota: Json) -> dict[str, Fraction]:
 
 
 def used_of(quota: Json, store: Store) -> dict[str, Fraction]:
-    """Return what the objects of a quota's namespace cost, for each name that it limits."""
+    """Return the usage of a quota's namespace, for each resource that it limits."""
     used = dict.fromkeys(_hard(quota), Fraction(0))
     namespace = quota["metadata"]["namespace"]
     for key in list(store.keys()):
@@ -143,7 +143,7 @@ def used_of(quota: Json, store: Store) -> dict[str, Fraction]:
 
 
 def fill_limits(pod: Json, ranges: Iterable[Json]) -> None:
-    """Give every container the default limits and requests of the namespace where it states none."""
+    """Set the namespace's default limits and requests where containers have none."""
     for limit in _limits(ranges, "Container"):
         default = limit.get("default") or {}
         requests = {**default, **(limit.get("defaultRequest") or {})}
@@ -155,7 +155,7 @@ def fill_limits(pod: Json, ranges: Iterable[Json]) -> None:
 
 
 def limits_refusal(pod: Json, ranges: Iterable[Json]) -> str:
-    """Return why the limits of a namespace do not allow the pod, or nothing."""
+    """Return why a namespace's LimitRanges refuse the pod, or ``""``."""
     ranges, spec = list(ranges), pod["spec"]
     violations: list[str] = []
     for limit in _limits(ranges, "Container"):
@@ -183,7 +183,7 @@ def _compared(limit: Json, kind: str, stated: Json) -> Iterator[str]:
 
 
 def _sums(containers: Iterable[Json]) -> Json:
-    """Add up what containers state; what one of them leaves open counts as nothing."""
+    """Return the sums over containers; missing values count as 0."""
     totals: Json = {"requests": {}, "limits": {}}
     for container in containers:
         for kind, sums in totals.items():

@@ -1,6 +1,6 @@
 """A request's verb, resource, namespace and name, read from method, path and query: Kubernetes' ``RequestInfo``.
 
-Authorisation, faults and handlers decide on this value; no HTTP library is involved.
+Authorisation, faults and handlers use it. Pure.
 """
 
 from collections.abc import Mapping
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 _VERBS = {"POST": "create", "PUT": "update", "HEAD": "get"}
-"""Of methods whose verb is another word."""
+"""Verbs of methods; others are the method's name, or depend on the path."""
 _TRUE = frozenset({"1", "true", "True", "TRUE", "t", "T", ""})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request. ``is_resource`` is false for ``/version`` and other bare paths.
+    """One request. ``is_resource`` is false for ``/version`` and other paths without a resource.
 
-    ``rest`` is what follows the subresource: the path behind ``…/proxy``, with its slash, as sent.
+    ``rest`` is the path after the subresource ``proxy``, with its slash, as sent.
     """
 
     method: str
@@ -39,12 +39,12 @@ class Request:
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:
-    """Tell whether a boolean parameter is set; one without a value counts as true, as in Go."""
+    """Whether a boolean parameter is set; without a value it is true, as in Go."""
     return name in query and query[name] in _TRUE
 
 
 def read(method: str, raw_path: str, query: Mapping[str, str], user: str = "") -> Request:
-    """Split a path as it came over the wire (still percent-encoded) into its parts."""
+    """Parse a request; ``raw_path`` is still percent-encoded."""
     parts = raw_path.strip("/").split("/")
     verb = _VERBS.get(method, method.lower())
     if parts[0] == "api" and len(parts) > 2:

@@ -1,6 +1,6 @@
 """The kinds this API serves: group, version, plural, kind, scope, verbs, subresources.
 
-One table (``kinds.yaml``), read by discovery, routing, storage and tables. A kind that a second group serves too
+Discovery, routing, storage and tables use the one table ``kinds.yaml``. A kind that a second group serves too
 (``events.k8s.io``) shares the storage of the first through ``storage``.
 """
 
@@ -15,7 +15,7 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """One served resource; ``storage`` names the collection its objects are kept in."""
+    """One served resource; ``storage`` names the collection of its objects."""
 
     group: str = ""
     version: str = "v1"
@@ -31,7 +31,7 @@ class Resource:
     returns_deleted: bool = False
     """DELETE answers with the object instead of a ``Status``."""
     since: int = 0
-    """The release, 1.x, that is the first to serve it in this version."""
+    """The first minor release that serves it in this version."""
 
     @property
     def key(self) -> str:
@@ -40,7 +40,7 @@ class Resource:
 
     @property
     def qualified(self) -> str:
-        """``plural.group``, as messages name the resource."""
+        """``plural.group``, as in messages."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
@@ -55,7 +55,7 @@ class Resource:
 
 
 def _listed(group: str, row: Json) -> Resource:
-    """Return a row of ``kinds.yaml``: several words are one text, and the plural is the kind with an ``s``."""
+    """Return the resource of a row of ``kinds.yaml``; lists are one text, the plural defaults to kind and ``s``."""
     words = {key: tuple(value.split()) for key, value in row.items() if key in _WORDS}
     return Resource(**{"group": group, "plural": f"{row['kind'].lower()}s", **row, **words})
 
@@ -78,7 +78,7 @@ def find(group: str, version: str, plural: str, minor: int) -> Resource | None:
 
 
 def of_key(key: str) -> Resource:
-    """Return the resource whose objects the collection ``key`` holds."""
+    """Return the resource of the collection ``key``."""
     return _STORED[key]
 
 

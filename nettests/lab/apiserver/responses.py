@@ -15,7 +15,7 @@ _GO_PHRASES = {413: "Request Entity Too Large", 418: "I'm a teapot", 422: "Unpro
 
 
 def phrase(code: int) -> str | None:
-    """Return Go's reason phrase where Python has another one, or none."""
+    """Return Go's reason phrase if Python has another or none, else ``None``."""
     return _GO_PHRASES.get(code)
 
 
@@ -30,7 +30,7 @@ def warning_headers(warnings: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def json_text(text: str, *, code: int = 200, warnings: Sequence[str] = ()) -> web.Response:
-    """Return a JSON answer whose text is ready; it ends with a newline, as Go's encoder ends it."""
+    """Return a JSON answer of encoded text, with a final newline as from Go's encoder."""
     response = web.Response(
         status=code,
         reason=phrase(code),
@@ -63,5 +63,5 @@ def failure(error: ApiError) -> web.Response:
 
 
 def plain_failure(error: PlainError) -> web.Response:
-    """Return the plain text of an error below the API."""
+    """Return the plain-text answer of an error below the API."""
     return plain(error.text, code=error.code)

@@ -1,8 +1,8 @@
-"""The fields each kind knows, and the decoding of bodies against them.
+"""The fields of each kind, and the decoding of bodies against them.
 
-``fields.json`` lists the types of the Kubernetes API (field name → type) as the official Python client's
-models, which are made from the published OpenAPI document, have them. Decoding drops unknown fields as a
-real API server does, and reports them for ``fieldValidation``. Values are checked by ``validation``.
+``fields.json`` has the types of the Kubernetes API (field name → type), taken from the official Python
+client's models, which are generated from the published OpenAPI document. Decoding drops unknown fields as a
+real API server does, and reports them for ``fieldValidation``. ``validation`` checks values.
 """
 
 import json
@@ -21,7 +21,7 @@ _NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimesta
 _CUSTOM = {
     "IPPool": {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta", "spec": "any"}
 }
-"""Kinds that a network plugin's CustomResourceDefinitions bring; what they hold is stored as it came."""
+"""Kinds of a network plugin's CustomResourceDefinitions, whose ``spec`` is stored unchecked."""
 
 
 @cache
@@ -33,20 +33,20 @@ def types() -> dict[str, dict[str, str]]:
 
 
 def type_name(kind: str, group: str = "") -> str:
-    """Return the type that holds a kind's fields; two groups have an ``Event``."""
+    """Return the name of a kind's type; two groups have an ``Event``."""
     qualified = f"{group}/{kind}"
     return qualified if qualified in types() else kind
 
 
 class Decoder:
-    """Decodes one body; ``unknown`` collects the paths of fields that no type knows."""
+    """Decodes one body; ``unknown`` collects the paths of unknown fields."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self.unknown: list[str] = []
 
     def decode(self, value: Json, type_name: str) -> Json:
-        """Return the body with known fields only; a 400 when a value has the wrong JSON type."""
+        """Return the body with known fields only; raise 400 if a value has the wrong JSON type."""
         decoded: Json = self._object(value, type_name, "")
         return decoded
 

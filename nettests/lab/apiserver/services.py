@@ -1,8 +1,8 @@
 """Services: defaults, ClusterIP and NodePort allocation, validation.
 
-After the Service registry of kube-apiserver; IP families are ``families``. Addresses and ports are taken at
-random from what the stored Services leave free, above the part of each range that is kept for static
-choice (KEP-3070, KEP-3668). ``complete`` changes the object it is given.
+After the Service registry of kube-apiserver; ``families`` handles IP families. Addresses and ports are
+chosen at random from those that are free, above the part of each range that is reserved for static
+assignment (KEP-3070, KEP-3668). ``complete`` changes the object that it is given.
 """
 
 import random
@@ -24,7 +24,7 @@ from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
 from nettests.lab.interfaces import Json
 
 _Ports = set[tuple[str, int]]
-"""Ports of nodes by their protocol."""
+"""Node ports, each with its protocol."""
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXPOSED = ("LoadBalancer", "NodePort")
@@ -59,9 +59,9 @@ def fill(service: Json) -> None:
 def complete(
     service: Json, others: Sequence[Json], settings: ApiSettings, before: Json | None = None
 ) -> list[FieldError]:
-    """Allocate what is not chosen and check what is; ``others`` are the other stored Services.
+    """Allocate addresses and ports that are not stated, and check others; return what is wrong.
 
-    ``before`` is the Service as it is stored, when it is updated.
+    ``others`` are the other stored Services; ``before`` is the stored Service on an update.
     """
     spec = service["spec"]
     if spec["type"] == "ExternalName":
@@ -85,12 +85,12 @@ def complete(
 
 
 def _has_health_check(spec: Json) -> bool:
-    """Whether balancers query the Service's nodes for local backends."""
+    """Whether the Service has a health check port, by which load balancers find local backends."""
     return spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
 def _port_complaint(number: int, protocol: str, taken: _Ports, ports: range) -> str:
-    """Return why a port that was chosen cannot be had, or nothing."""
+    """Return why a stated port cannot be allocated, or ``""``."""
     if number not in ports:
         valid = f"The range of valid ports is {ports.start}-{ports.stop - 1}"
         return f"provided port is not in the valid range. {valid}"
@@ -109,7 +109,7 @@ def _health_check_port(spec: Json, others: Sequence[Json], ports: range) -> list
 def _cluster_ips(
     spec: Json, others: Sequence[Json], settings: ApiSettings, before: Json
 ) -> list[FieldError]:
-    """Give the Service an address of each of its families, as far as it has none."""
+    """Give the Service an address of each of its families if it has none."""
     chosen: list[str] = list(spec.get("clusterIPs") or ())
     if families.NONE not in chosen:
         used = {
@@ -190,7 +190,7 @@ def _free_port(used: _Ports, protocol: str, ports: range) -> int:
 
 
 def validate(service: Json) -> list[FieldError]:
-    """Return what is wrong with a Service that has its defaults."""
+    """Return what is wrong with a Service (with defaults set)."""
     spec = service["spec"]
     errors = list(_ports(spec))
     if spec["type"] not in _TYPES:
@@ -218,7 +218,7 @@ def _complains(read: Callable[[str], object], text: str) -> bool:
 
 
 def _outer(spec: Json) -> Iterator[FieldError]:
-    """Check what leads in from outside: externalIPs, source ranges, the health check port."""
+    """Check the fields for external access: externalIPs, source ranges, the health check port."""
     for index, text in enumerate(spec.get("externalIPs") or ()):
         if _complains(ip_address, text):
             detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -278,7 +278,7 @@ def _policies(spec: Json) -> Iterator[FieldError]:
 
 
 def keep(old: Json, new: Json) -> list[FieldError]:
-    """Carry over what an update leaves out; a changed ClusterIP is refused."""
+    """Copy fields that an update omits from the stored Service; refuse a changed ClusterIP."""
     before, after = old["spec"], new["spec"]
     if "ExternalName" in {before["type"], after["type"]}:
         return []

@@ -1,6 +1,6 @@
-"""What an API server is started with: version, address ranges, users, and the hooks that inject faults.
+"""Settings of an API server: version, address ranges, users, and the hooks that inject faults.
 
-Pure values, except ``Faults``, which the supervisor changes while the server runs.
+Immutable values, except ``Faults``, which the supervisor changes while the server runs.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,9 +18,9 @@ _SERVICE_CIDR = IPv4Network("10.96.0.0/16")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a user may do, as a ``PolicyRule`` says it, within ``namespaces`` (``None``: everywhere).
+    """A ``PolicyRule``, within ``namespaces`` (``None``: everywhere).
 
-    ``*`` in verbs, groups or resources stands for all; a subresource is ``pods/exec``.
+    ``*`` in verbs, groups or resources means all; a subresource is ``pods/exec``.
     """
 
     verbs: tuple[str, ...]
@@ -33,7 +33,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """Who sends requests. ``rules`` add to what RBAC objects in the store grant."""
+    """A user; ``rules`` grant more than the RBAC objects in the store."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """What ``/version`` says; ``git`` is the whole version with its ``v``."""
+    """The version in ``/version``; ``git`` is the whole version with its ``v``."""
 
     git: str = "v1.36.2"
     commit: str = "98b35193b2ac7a23a673325f5e9b830ecd5ba406"
@@ -67,7 +67,7 @@ class ChannelRequest:
     """A connection that the API is about to make to a node, a pod or an endpoint for a client.
 
     ``kind`` is ``exec``, ``attach``, ``portforward``, ``log``, ``pod-proxy``, ``service-proxy`` or
-    ``node-proxy``; ``node`` is empty where the API does not know it.
+    ``node-proxy``; ``node`` is empty if the API does not know it.
     """
 
     kind: str
@@ -78,14 +78,14 @@ class ChannelRequest:
 
 
 BeforeRequest = Callable[[Request], Awaitable[None]]
-"""Awaited when the user is known and before all else; it may sleep, or raise ``ApiError``."""
+"""Awaited after authentication and before all else; it may sleep, or raise ``ApiError``."""
 
 ChannelDown = Callable[[ChannelRequest], Awaitable[str | None]]
-"""Awaited before a channel is opened: text of the dial error that shall break it, or ``None``."""
+"""Awaited before a channel is opened; returns the dial error that prevents it, or ``None``."""
 
 
 class Ending(StrEnum):
-    """How an exec ends for its client when the program has ended."""
+    """How an exec ends for its client after the program has ended."""
 
     TOLD = "with its exit code"
     UNTOLD = "without one"
@@ -97,24 +97,24 @@ ExecEnding = Callable[[ChannelRequest], Ending]
 
 @dataclass(slots=True)
 class Faults:
-    """What breaks the server on purpose; hooks are ``None`` when nothing is wrong."""
+    """Faults of the server; hooks are ``None`` without a fault."""
 
     before_request: BeforeRequest | None = None
     channel_down: ChannelDown | None = None
     exec_ending: ExecEnding | None = None
     attach_mute: Callable[[ChannelRequest], bool] | None = None
-    """Whether clients that attach to a container get no output."""
+    """Says whether a client that attaches to a container gets no output."""
     allow_privileged: bool = True
-    """What ``--allow-privileged`` is: without it no privileged and no HostProcess container is valid."""
+    """``--allow-privileged``: without it privileged and HostProcess containers are invalid."""
     mutating: Mutating | None = None
     """A webhook that changes new Pods."""
     validating: Validating | None = None
     """A webhook that refuses new Pods."""
     channels: dict[object, tuple[ChannelRequest, Callable[[], None]]] = field(default_factory=dict)
-    """Channels that are open, and what cuts each."""
+    """Open channels, each with the function that cuts it."""
 
     def cut(self, which: Callable[[ChannelRequest], bool]) -> int:
-        """Break the open channels that ``which`` picks, as a lost kubelet would; returns how many."""
+        """Cut the open channels that ``which`` selects, as if their kubelet were lost; return how many."""
         chosen = [cut for channel, cut in self.channels.values() if which(channel)]
         for cut in chosen:
             cut()
@@ -123,37 +123,37 @@ class Faults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
-    """Everything a server must be told; ``faults`` is the one part that may change later."""
+    """All settings of a server; only ``faults`` may change later."""
 
     tokens: Mapping[str, User]
     version: Version = field(default_factory=Version)
     service_cidr: Network = _SERVICE_CIDR
     second_service_cidr: Network | None = None
-    """Of the other family; ``None`` in a cluster of one."""
+    """The Service network of the other family; ``None`` in a single-stack cluster."""
     node_ports: range = range(30000, 32768)
     server_address: str = "127.0.0.1:6443"
     ca_certificate: str = ""
-    """PEM, published in every namespace as ConfigMap ``kube-root-ca.crt``."""
+    """In PEM; published in every namespace as ConfigMap ``kube-root-ca.crt``."""
     bookmark_seconds: float = 2.0
     """Seconds without an event after which a watch gets a bookmark."""
     windows_pod_rules: bool = True
-    """Fields of pods are refused where ``os.name`` rules them out."""
+    """Whether fields of pods that ``os.name`` rules out are refused."""
     windows_container_rules: bool = True
-    """Fields of containers are refused where ``os.name`` rules them out."""
+    """Whether fields of containers that ``os.name`` rules out are refused."""
     host_process_rules: bool = True
-    """HostProcess containers do not stand beside others, and need the network of the host."""
+    """Whether HostProcess containers must not be mixed with others, and need the host's network."""
     windows_pod_security: bool = True
-    """The restricted level does not demand of pods for Windows what Windows does not have."""
+    """Whether the restricted level exempts Windows pods from fields that only Linux has."""
     runtime_classes: bool = True
-    """Pods get the scheduling of the RuntimeClass that they name."""
+    """Whether Pods get the scheduling of the RuntimeClass that they name."""
     faults: Faults = field(default_factory=Faults)
 
 
 def administrator(name: str = "kubernetes-admin") -> User:
-    """Return a user to whom everything is allowed."""
+    """Return a user who may do everything."""
     return User(name=name, groups=("system:masters", "system:authenticated"))
 
 
 def component(name: str) -> User:
-    """Return the user of one of the lab's own components, to which everything is allowed too."""
+    """Return the user of a component of the lab, which may do everything."""
     return administrator(f"system:{name}")

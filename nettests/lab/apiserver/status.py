@@ -1,7 +1,7 @@
 """``Status`` objects: every error of the API, worded as a real kube-apiserver words it.
 
 Handlers raise ``ApiError``; the application turns it into the response. ``FieldError`` is one cause of
-a 422 (``k8s.io/apimachinery/pkg/util/validation/field``). Nothing here knows of HTTP libraries.
+a 422 (``k8s.io/apimachinery/pkg/util/validation/field``). Pure.
 """
 
 import json
@@ -13,7 +13,7 @@ from nettests.lab.interfaces import Json
 
 
 class ApiError(Exception):
-    """An answer of the API that is a failure: HTTP code, reason, message, details."""
+    """A failure of the API: HTTP code, reason, message, details."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ApiError(Exception):
 
 
 class PlainError(Exception):
-    """An answer that is plain text, as kubelet and the HTTP layer below the API give it."""
+    """A plain-text failure, as from the kubelet or the HTTP layer below the API."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -67,13 +67,13 @@ def _quoted(value: object) -> str:
 
 
 def required(field: str, detail: str = "") -> FieldError:
-    """A value that must be there is not."""
+    """A required value is missing."""
     text = f"Required value: {detail}" if detail else "Required value"
     return FieldError(reason="FieldValueRequired", field=field, text=text)
 
 
 def invalid_value(field: str, value: object, detail: str) -> FieldError:
-    """A value is malformed; strings are quoted as Go's ``%q`` does, objects as JSON."""
+    """A value is invalid; strings are quoted as by Go's ``%q``, objects are JSON."""
     text = f"Invalid value: {_quoted(value)}: {detail}"
     return FieldError(reason="FieldValueInvalid", field=field, text=text)
 
@@ -84,43 +84,43 @@ def forbidden_value(field: str, detail: str) -> FieldError:
 
 
 def not_supported(field: str, value: object, supported: Sequence[str]) -> FieldError:
-    """A value is none of an enumeration."""
+    """A value is not in the enumeration of supported values."""
     names = ", ".join(_quoted(name) for name in sorted(supported))
     text = f"Unsupported value: {_quoted(value)}: supported values: {names}"
     return FieldError(reason="FieldValueNotSupported", field=field, text=text)
 
 
 def duplicate(field: str, value: object) -> FieldError:
-    """A value that must be unique in its list is not."""
+    """A value is not unique in its list."""
     text = f"Duplicate value: {_quoted(value)}"
     return FieldError(reason="FieldValueDuplicate", field=field, text=text)
 
 
 def missing_reference(field: str, value: object) -> FieldError:
-    """A name refers to nothing in the same object."""
+    """A name refers to something that is missing in the same object."""
     return FieldError(reason="FieldValueNotFound", field=field, text=f"Not found: {_quoted(value)}")
 
 
 def details(resource: Resource, name: str, kind: str = "") -> Json:
-    """Return what an object is, as errors about it say; ``kind`` is the plural unless stated."""
+    """Return the ``details`` of an error about an object; ``kind`` is the plural unless stated."""
     group = {"group": resource.group} if resource.group else {}
     return {**({"name": name} if name else {}), **group, "kind": kind or resource.plural}
 
 
 def not_found(resource: Resource, name: str) -> ApiError:
-    """No object of that name."""
+    """There is no object of that name."""
     message = f'{resource.qualified} "{name}" not found'
     return ApiError(404, "NotFound", message, details(resource, name))
 
 
 def already_exists(resource: Resource, name: str) -> ApiError:
-    """An object of that name is there already."""
+    """An object of that name exists already."""
     message = f'{resource.qualified} "{name}" already exists'
     return ApiError(409, "AlreadyExists", message, details(resource, name))
 
 
 def conflict(resource: Resource, name: str, why: str) -> ApiError:
-    """The write was based on something that is no longer so."""
+    """The write conflicts with the current state of the object."""
     message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
     return ApiError(409, "Conflict", message, details(resource, name))
 
@@ -132,7 +132,7 @@ def stale(resource: Resource, name: str) -> ApiError:
 
 
 def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Json] = ()) -> ApiError:
-    """Authorisation or admission says no."""
+    """Authorisation or admission refused the request."""
     subject = f'{resource.qualified} "{name}"' if name else resource.qualified
     message = f"{subject} is forbidden: {why}"
     about = details(resource, name) | ({"causes": list(causes)} if causes else {})
@@ -140,7 +140,7 @@ def forbidden(resource: Resource, name: str, why: str, causes: Sequence[Json] = 
 
 
 def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """Validation failed; each error is one cause, and repeated ones are told once."""
+    """Validation failed; each error is one cause, without repetitions."""
     unique = list(dict.fromkeys(errors))
     texts = [f"{error.field}: {error.text}" for error in unique]
     joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
@@ -152,7 +152,7 @@ def invalid(resource: Resource, name: str, errors: Sequence[FieldError]) -> ApiE
 
 
 def bad_request(message: str) -> ApiError:
-    """The request itself makes no sense."""
+    """The request is malformed."""
     return ApiError(400, "BadRequest", message)
 
 
@@ -169,19 +169,19 @@ def internal(message: str) -> ApiError:
 
 
 def expired(requested: int, oldest: int) -> ApiError:
-    """A watch was told to resume from before what the history holds."""
+    """A watch requested a version that is no longer in the history."""
     return ApiError(410, "Expired", f"too old resource version: {requested} ({oldest})")
 
 
 def method_not_supported(resource: Resource) -> ApiError:
-    """The resource does not know this verb."""
+    """The resource does not support this verb."""
     message = "the server does not allow this method on the requested resource"
     about = details(resource, "") if resource.group else {}
     return ApiError(405, "MethodNotAllowed", message, about)
 
 
 def unsupported_media() -> ApiError:
-    """A body's content type is none that can be decoded."""
+    """A body's content type is not supported."""
     return ApiError(
         415,
         "UnsupportedMediaType",
@@ -191,11 +191,11 @@ def unsupported_media() -> ApiError:
 
 
 def unauthorized() -> ApiError:
-    """Credentials were given and are not known."""
+    """The credentials are unknown."""
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
 def success(about: Json | None = None) -> Json:
-    """Return the ``Status`` of a request that has no object to show."""
+    """Return the ``Status`` of a successful request without an object."""
     body: Json = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return body if about is None else {**body, "details": about}

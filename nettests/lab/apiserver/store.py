@@ -1,9 +1,9 @@
 """The objects of the cluster, in memory: versions, conflicts, and a history that watches resume from.
 
-One counter gives every write its ``resourceVersion``, as etcd's revision does. Objects are kept without
-``kind`` and ``apiVersion`` and are never changed after they were stored: a caller that wants to change
-one copies it. Nothing here knows defaults, validation or deletion rules; all calls are synchronous, so
-that between two awaits of the server nothing moves.
+One counter gives every write its ``resourceVersion``, like etcd's revision. Objects are kept without
+``kind`` and ``apiVersion`` and must not be changed once stored: callers change a copy. Defaults,
+validation and deletion rules are applied elsewhere. All calls are synchronous, so that nothing changes
+between two awaits of the server.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from nettests.lab.interfaces import Json
 Name = tuple[str, str]
 """``(namespace, name)``; cluster-scoped objects have an empty namespace."""
 Pinned = tuple[str, str]
-"""A path in :data:`PINNED` and the only value of interest there."""
+"""A path in :data:`PINNED`, and the value there that a watch is interested in."""
 
 PINNED = ("spec.nodeName", "metadata.name")
 """Fields by which watches are grouped: kubelets watch the Pods of their node and their own Node."""
@@ -36,7 +36,7 @@ class MissingError(Exception):
 
 
 class HistoryGoneError(Exception):
-    """The history no longer holds what happened after the version requested."""
+    """The history no longer has all changes after the requested version."""
 
     def __init__(self, oldest: int) -> None:
         super().__init__(f"the history begins at {oldest}")
@@ -44,7 +44,7 @@ class HistoryGoneError(Exception):
 
 
 class Record:
-    """One version of one object, with its JSON text made once, when first requested."""
+    """One version of one object; its JSON text is encoded once, when first needed."""
 
     def __init__(self, body: Json, version: int) -> None:
         self.body = body
@@ -64,7 +64,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One write: what it was, and the record after (before, for ``DELETED``) and before it."""
+    """One write, with the record after it (for ``DELETED`` the last state) and before it."""
 
     version: int
     type: Literal["ADDED", "MODIFIED", "DELETED"]
@@ -82,7 +82,7 @@ class _Collection:
     records: dict[Name, Record] = field(default_factory=dict)
     history: list[Change] = field(default_factory=list)
     watchers: "Watchers" = field(default_factory=dict)
-    """Subscriptions to objects that have, or had, one value at a path; those to all under ``None``."""
+    """Subscriptions by the value at a path that they are interested in; ``None`` for all objects."""
     oldest: int = 0
 
 
@@ -108,7 +108,7 @@ class Store:
         return [records[name] for name in names]
 
     def keys(self) -> Iterator[str]:
-        """Yield the keys of the collections that hold anything."""
+        """Yield the keys of the collections that are not empty."""
         yield from [key for key, held in self._collections.items() if held.records]
 
     def create(self, key: str, body: Json) -> Record:
@@ -128,7 +128,7 @@ class Store:
         return self._write(collection, "MODIFIED", body, previous)
 
     def delete(self, key: str, namespace: str, name: str) -> Record:
-        """Remove an object and return its last state under the version of the removal."""
+        """Remove an object; return its last state with the version of the removal."""
         collection = self._of(key)
         previous = collection.records.get((namespace, name))
         if previous is None:
@@ -142,9 +142,9 @@ class Store:
     ) -> "Subscription":
         """Return a subscription that is woken by later writes to the collection.
 
-        With ``selects`` only by those that it is true of, before or after. With ``pinned`` it is looked at only for
-        objects with that value at that path: of the hundreds of kubelets that watch the Pods of their node, one is
-        woken by a Pod, and the others cost nothing.
+        With ``selects``, only by writes of records that it selects, before or after the write. With ``pinned``, only
+        writes of objects with that value at that path are checked: of hundreds of kubelets that watch the Pods of
+        their node, one is woken by a Pod, and the others cost nothing.
         """
         return Subscription(self._of(key).watchers, selects, pinned)
 
@@ -153,7 +153,7 @@ class Store:
         return Subscription(self._watchers)
 
     def changes(self, key: str, since: int) -> list[Change]:
-        """Return what happened after version ``since``; ``HistoryGoneError`` when trimmed."""
+        """Return the changes after version ``since``; ``HistoryGoneError`` if they were trimmed."""
         collection = self._of(key)
         if since < collection.oldest:
             raise HistoryGoneError(collection.oldest)
@@ -213,7 +213,7 @@ class Subscription:
         self._selects = selects
         self._event = asyncio.Event()
         self.first = 0
-        """Version of the first write since the last waiting: of those before, none was of interest."""
+        """Version of the first selected write since the last ``wait``; earlier ones were not selected."""
 
     def __enter__(self) -> "Subscription":
         self._watchers.setdefault(self._pinned, set()).add(self)
@@ -226,7 +226,7 @@ class Subscription:
             del self._watchers[self._pinned]
 
     def tell(self, change: Change) -> None:
-        """Wake the waiting task, if the change is of interest."""
+        """Wake the waiting task if the change is selected."""
         if self._event.is_set():
             return
         selects = self._selects
@@ -237,16 +237,16 @@ class Subscription:
 
     @property
     def company(self) -> int:
-        """How many are woken by the same writes, this one included; some of them may select less."""
+        """How many subscriptions have the same ``pinned``, this one included."""
         return len(self._watchers[self._pinned])
 
     @property
     def pending(self) -> bool:
-        """Whether there was a write since the last waiting."""
+        """Whether there was a selected write since the last ``wait``."""
         return self._event.is_set()
 
     async def wait(self, seconds: float) -> bool:
-        """Return at the next write, or after ``seconds``; tells whether there was one."""
+        """Wait for a selected write for at most ``seconds``; return whether there was one."""
         try:
             async with asyncio.timeout(seconds):
                 await self._event.wait()

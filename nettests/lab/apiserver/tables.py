@@ -1,7 +1,7 @@
-"""Tables for ``kubectl get``: which columns each kind has, and their cells in its words.
+"""Tables for ``kubectl get``: the columns of each kind, and their cells. Pure, except for the current time.
 
-``kinds.yaml`` lists them, after the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``. Kinds without columns of their
-own show name and age. Pure, but for the ages, which need the time.
+``kinds.yaml`` lists the columns, after the ``print…`` functions of ``k8s.io/kubernetes/pkg/printers/internalversion``;
+kinds without columns show name and age.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ _NUMBERS = frozenset({"Desired", "Current", "Available", "Up-to-date"})
 
 
 def duration(seconds: float) -> str:
-    """Return a time span as ``duration.HumanDuration`` does: ``5s``, ``2m10s``, ``3h``, ``4d``."""
+    """Format a duration like ``duration.HumanDuration``: ``5s``, ``2m10s``, ``3h``, ``4d``."""
     whole = int(seconds)
     minutes, hours, days = whole // 60, whole // 3600, whole // 86400
     if whole < 0:
@@ -49,7 +49,7 @@ def duration(seconds: float) -> str:
 
 
 def since(text: str | None, now: datetime) -> str:
-    """Return how long ago a time of the API was."""
+    """Return the time since an API timestamp."""
     if not text:
         return _UNKNOWN
     moment = datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(UTC)
@@ -77,7 +77,7 @@ _statuses = at("status.containerStatuses", ())
 
 
 def pod_status(pod: Json) -> str:
-    """Return what the STATUS column says of a pod."""
+    """Return the text of the STATUS column for a pod."""
     status = pod.get("status") or {}
     reason = status.get("reason") or status.get("phase") or ""
     for condition in status.get("conditions") or ():
@@ -155,7 +155,7 @@ def _age(item: Json) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column; a wide one is shown by ``-o wide`` alone."""
+    """One column; wide ones are shown only with ``-o wide``."""
 
     title: str
     cell: Cell
@@ -185,7 +185,7 @@ _CELLS: Mapping[str, Cell] = {
 
 
 def _cell(stated: Any) -> Cell:
-    """Return the cell that ``kinds.yaml`` states: by its name, a path with what is shown without a value, or a rule."""
+    """Return the cell that ``kinds.yaml`` states: by its name, by a path and a default, or by a rule."""
     match stated:
         case str():
             return _CELLS.get(stated) or at(stated)
@@ -198,7 +198,7 @@ def _cell(stated: Any) -> Cell:
 
 @cache
 def _columns(key: str) -> list[_Column]:
-    """Return a kind's columns: name and age where nothing else is stated."""
+    """Return a kind's columns; the default is name and age."""
     tables = read_yaml(__package__, "kinds.yaml")["columns"]
     return [
         _Column(title.removeprefix("wide "), _cell(cell), wide=title.startswith("wide "))
@@ -209,7 +209,7 @@ def _columns(key: str) -> list[_Column]:
 def table(
     key: str, bodies: Sequence[Json], metadata: Json, shown: Callable[[Json], Json] | None
 ) -> Json:
-    """Return a ``meta.k8s.io/v1`` Table of a collection; ``shown`` is what a row carries of its object."""
+    """Return a ``meta.k8s.io/v1`` Table of a collection; ``shown`` selects the part of its object in a row."""
     columns = _columns(key)
     rows: list[Json] = []
     for body in bodies:

@@ -1,8 +1,8 @@
 """Faults between the lab's API server and its users: throttling, resets, expired tokens, in a given share.
 
-They act on requests as they come in, before or behind the server itself, and on users only: the lab's own
-components come without TLS and go on working. Each fault draws random numbers from its own seed: over many
-requests it keeps its share; which request is hit depends on their order.
+They act on incoming requests, before or after the server handles them, and only on users: the lab's own
+components connect without TLS and keep working. Each fault draws random numbers from its own seed: over
+many requests it keeps its share; which request is hit depends on their order.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler, Middleware
 from nettests.lab.apiserver import Access, failure, unauthorized
 
 Trouble = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
-"""Serves a request in its own way, by calling the handler or instead of it."""
+"""Serves a request, by calling the handler or instead of it."""
 
 from_user: ContextVar[bool] = ContextVar("from_user", default=False)
 """Whether a user sent the request, for the hooks inside the server."""
@@ -33,7 +33,7 @@ class Troubles:
         self._troubles: dict[object, Trouble] = {}
 
     def add(self, trouble: Trouble) -> Callable[[], None]:
-        """Put a fault in force; what is returned ends it."""
+        """Start a fault; return the function that ends it."""
         key = object()
         self._troubles[key] = trouble
 
@@ -43,7 +43,7 @@ class Troubles:
         return end
 
     def middleware(self) -> Middleware:
-        """Return what serves every request of the application."""
+        """Return the middleware that applies the faults to every request."""
 
         @web.middleware
         async def serve(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -66,7 +66,7 @@ def _around(trouble: Trouble, handler: Handler) -> Handler:
 
 
 def throttling(rate: float, seed: int) -> Trouble:
-    """Answer a share of requests as priority and fairness does: 429, plain text, Retry-After."""
+    """Answer a share of requests like API priority and fairness: 429, plain text, Retry-After."""
     dice = random.Random(seed)  # noqa: S311  # a share, not a secret
 
     async def trouble(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -84,8 +84,8 @@ def throttling(rate: float, seed: int) -> Trouble:
 def resets(rate: float, seed: int) -> Trouble:
     """Reset the connection of a share of requests: before they are served, or when the answer is ready.
 
-    A stream (watch, exec, port-forward) is reset a moment after it began. A request whose answer is lost
-    has been carried out: that is what a client's repeat has to live with.
+    A stream (watch, exec, port-forward) is reset a moment after it began. In the second case the request
+    has taken effect, which a client's retry has to cope with.
     """
     dice = random.Random(seed)  # noqa: S311  # as above
 
@@ -112,7 +112,7 @@ def resets(rate: float, seed: int) -> Trouble:
 def expired_tokens(rate: float, seed: int, access: Access) -> Trouble:
     """Expire the tokens of a share of requests.
 
-    An issued token stays expired; a token of a kubeconfig is refused for this request only.
+    An issued token stays expired; a kubeconfig's token is refused for this request only.
     """
     dice = random.Random(seed)  # noqa: S311  # as above
 

@@ -1,4 +1,4 @@
-"""Validation of names, labels and metadata, and of the plainer kinds.
+"""Validation of names, labels and metadata, and of the simpler kinds.
 
 Messages follow ``k8s.io/apimachinery/pkg/util/validation`` and ``…/pkg/api/validation``. Pods and
 Services have modules of their own. Pure.
@@ -19,7 +19,7 @@ from nettests.lab.apiserver.status import (
 from nettests.lab.interfaces import Json
 
 NameCheck = Callable[[str], str | None]
-"""Says what is wrong with a name, if anything is."""
+"""Returns what is wrong with a name, or ``None``."""
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
@@ -29,7 +29,7 @@ _ALPHANUMERIC = "consist of alphanumeric characters, '-', '_' or '.'"
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What a name has to match, how long it may be, and how the API server puts it."""
+    """The pattern and greatest length of a name, and the API server's message."""
 
     pattern: str
     subject: str
@@ -103,7 +103,7 @@ _NAME_CHECKS: Mapping[str, NameCheck] = {
 
 
 def qualified_name(name: str) -> str | None:
-    """Say what is wrong with a label key or resource name, if anything is."""
+    """Return what is wrong with a label key or resource name, or ``None``."""
     prefix, slash, last = name.rpartition("/")
     if slash and (complaint := dns_subdomain(prefix)):
         return f"prefix part {complaint}"
@@ -138,7 +138,7 @@ def metadata(resource: Resource, item: Json) -> list[FieldError]:
 
 
 def immutable_metadata(old: Json, new: Json) -> list[FieldError]:
-    """Return the changes of metadata that an update may not make."""
+    """Return the forbidden changes of metadata in an update."""
     return [
         invalid_value(f"metadata.{name}", new["metadata"].get(name), "field is immutable")
         for name in ("name", "namespace", "uid")
@@ -157,7 +157,7 @@ def data_keys(item: Json) -> list[FieldError]:
 
 
 def immutable_data(old: Json, new: Json) -> list[FieldError]:
-    """Return the changes that an immutable ConfigMap or Secret does not take."""
+    """Return the forbidden changes of an immutable ConfigMap or Secret."""
     return [
         forbidden_value(name, "field is immutable when `immutable` is set")
         for name in ("data", "binaryData", "immutable")
@@ -182,7 +182,7 @@ def workload(item: Json, old: Json | None) -> list[FieldError]:
 
 
 def job(item: Json, old: Json | None) -> list[FieldError]:
-    """Return what is wrong with a Job, whose template never changes."""
+    """Return what is wrong with a Job; its template is immutable."""
     template = item["spec"]["template"]
     if errors := workload(item, old):
         return errors

@@ -1,8 +1,8 @@
 """How stored objects are shown: kind and version added, lists, ``events.k8s.io`` events, tables, bare metadata.
 
 Objects are kept once, in the version of their storage; the other version of an Event is a view of it.
-Reads ``Accept`` as ``k8s.io/apiserver/pkg/endpoints/handlers/negotiation`` does, first match wins, for
-JSON only: a client that takes nothing but protobuf gets 406. Pure.
+``Accept`` is read like in ``k8s.io/apiserver/pkg/endpoints/handlers/negotiation``, the first match wins, but
+only JSON is served: a client that accepts only protobuf gets 406. Pure.
 """
 
 import json
@@ -27,7 +27,7 @@ _EVENT_FIELDS = {
 }
 _STORED_FIELDS = {new: old for old, new in _EVENT_FIELDS.items()}
 
-# What Go writes of an empty object besides metadata: bookmarks are such objects.
+# Fields besides metadata that Go writes of an empty object, as in bookmarks.
 _EMPTY: dict[str, Json] = {
     "pods": {"spec": {"containers": None}, "status": {}},
     "services": {"spec": {}, "status": {"loadBalancer": {}}},
@@ -52,7 +52,7 @@ _ANY = frozenset({"*/*", "application/*", "application/json", ""})
 
 
 def negotiate(accept: str) -> Form:
-    """Return the form that an ``Accept`` header requests; 406 when none can be given."""
+    """Return the form that an ``Accept`` header requests; raise 406 if none can be served."""
     for offer in accept.split(","):
         media, *parameters = (part.strip() for part in offer.split(";"))
         values = dict(part.partition("=")[::2] for part in parameters)
@@ -76,7 +76,7 @@ def _differs(resource: Resource) -> bool:
 
 
 def to_stored(resource: Resource, item: Json) -> Json:
-    """Return a decoded body as its storage has it."""
+    """Return a decoded body in the version of its storage."""
     if not _differs(resource):
         return item
     return {_STORED_FIELDS.get(name, name): value for name, value in item.items()}

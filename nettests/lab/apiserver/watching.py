@@ -1,8 +1,8 @@
 """Watches over chunked HTTP: initial events, resume, selectors, bookmarks, expiry.
 
-After ``k8s.io/apiserver/pkg/storage/cacher``: an object that starts or stops to match a selector is
-ADDED or DELETED for that watch. A watch reads the store's history from where it stands whenever the
-store wakes it, so that any number of watches cost nothing while nothing changes.
+After ``k8s.io/apiserver/pkg/storage/cacher``: an object that starts or stops matching a selector is
+ADDED or DELETED for that watch. A watch reads the store's history from its last version whenever the
+store wakes it, so that watches cost nothing while nothing changes.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ Send = Callable[[list[str]], Awaitable[None]]
 _LEAST_SECONDS = 1800
 _GATHER_A_WATCH = 0.00025
 _GATHER_FROM = 40
-"""Seconds in which writes are gathered for each watch, where a collection has so many: hundreds of nodes get
-changes of Services every tenth of a second, together."""
+"""If a collection has this many watches, writes are gathered for ``_GATHER_A_WATCH`` seconds for each: with hundreds
+of nodes, changes of Services are sent together every tenth of a second."""
 _BOOKMARKS_A_SECOND = 50.0
-"""Most bookmarks in a second: hundreds of nodes have thousands of watches, and most of them see no events.
+"""Upper limit of bookmarks: hundreds of nodes have thousands of watches, most of them without events.
 kube-apiserver sends each watch about one a minute."""
 
 
@@ -61,7 +61,7 @@ def selection(call: Call) -> Selects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Watch:
-    """What one watch wants."""
+    """The parameters of one watch."""
 
     call: Call
     form: Form
@@ -98,7 +98,7 @@ def _read(call: Call) -> _Watch:
 
 
 async def watch(call: Call) -> web.StreamResponse:
-    """Serve a watch until its time is up or the client goes."""
+    """Serve a watch until it times out or the client disconnects."""
     wanted = _read(call)
     if call.http.headers.get("Upgrade", "").lower() == "websocket":
         return not_accepted()
@@ -146,12 +146,12 @@ async def _follow(wanted: _Watch, send: Send) -> None:
             every = len(server.watches) / _BOOKMARKS_A_SECOND
             woken = await subscription.wait(max(server.settings.bookmark_seconds, every))
             if woken:
-                # Earlier writes are not for this watch, and the history may have dropped them.
+                # Earlier writes are not selected, and may have been trimmed from the history.
                 cursor = max(cursor, subscription.first - 1)
                 if subscription.company >= _GATHER_FROM:
                     await asyncio.sleep(subscription.company * _GATHER_A_WATCH)
             elif not subscription.pending:
-                # nothing of this watch happened up to here: it may resume from here
+                # no selected write up to this version: the watch may resume from it
                 cursor = max(cursor, store.version)
                 if wanted.bookmarks:
                     await send([_bookmark(wanted, cursor, initial_end=False)])

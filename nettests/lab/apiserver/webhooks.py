@@ -1,8 +1,7 @@
-"""Admission webhooks: their effect on new Pods, without the webhook itself.
+"""Admission webhooks: only their effect on new Pods is emulated, not the server that the API server would call.
 
-A real webhook is a server of its own that the API server calls; here only its answer is emulated. Pods are matched
-and changed by plain JSON: a merge patch, and a part of a Pod in which ``null`` matches an unset field. Pure but for
-the Pod that is changed.
+Pods are matched by a part of a Pod, in which ``null`` matches an unset field, and changed by a merge patch. Pure,
+except that the Pod is changed in place.
 """
 
 from collections.abc import Callable
@@ -12,10 +11,10 @@ from nettests.lab.apiserver.patch import merged
 from nettests.lab.interfaces import Json
 
 Mutating = Callable[[Json], Json]
-"""Takes a new Pod and returns it as the webhook wants it."""
+"""Takes a new Pod and returns it as the webhook changes it."""
 
 Validating = Callable[[Json], str]
-"""Takes a new Pod and returns why the webhook refuses it, or nothing."""
+"""Takes a new Pod and returns why the webhook refuses it, or ``""``."""
 
 NAME = "pods.policy.example.com"
 
@@ -41,7 +40,7 @@ def validating(match: Json) -> Validating:
 
 
 def matches(item: Any, part: Any) -> bool:
-    """Whether ``item`` has everything in ``part``; lists and plain values have to be equal."""
+    """Whether ``item`` has all fields of ``part``; lists and scalars have to be equal."""
     if not isinstance(part, dict):
         return bool(item == part)
     fields = item if isinstance(item, dict) else {}

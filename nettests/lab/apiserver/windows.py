@@ -1,8 +1,8 @@
 """Admission of Windows pods: what ``os.name`` forbids, and the rules of HostProcess containers.
 
 After ``validateWindows``, ``validateLinux`` and ``validateWindowsHostProcessPod`` of
-``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; works on pods with defaults set,
-from which ``pod_admission`` took what this version of the API does not know.
+``k8s.io/kubernetes/pkg/apis/core/validation``, in their order. Pure; for pods with defaults set, from
+which ``pod_admission`` removed fields that this version of the API does not know.
 """
 
 from collections.abc import Iterator
@@ -26,18 +26,18 @@ def containers(spec: Json) -> Iterator[tuple[str, Json]]:
 
 
 def is_about_windows(error: FieldError) -> bool:
-    """Tell whether ``os.name: windows`` is why a field is refused."""
+    """Whether a field is refused because of ``os.name: windows``."""
     return error.text.endswith(_FORBIDDEN)
 
 
 def is_about_host_process(error: FieldError) -> bool:
-    """Tell whether a rule of HostProcess Pods is broken; that a cluster allows none at all is no such rule."""
+    """Whether an error is about the rules of HostProcess Pods, other than ``BY_POLICY``."""
     about = "hostProcess" in f"{error.field} {error.text}"
     return about and not error.text.endswith((_FORBIDDEN, BY_POLICY))
 
 
 def validate_os(spec: Json) -> list[FieldError]:
-    """Return what is wrong with ``spec.os`` and with the fields that its name rules out."""
+    """Return what is wrong with ``spec.os``, and the fields that its name rules out."""
     if (named := spec.get("os")) is None:
         return []
     match named.get("name", ""):
@@ -74,7 +74,7 @@ def _linux(spec: Json) -> list[FieldError]:
 
 
 def host_process(holder: Json) -> bool | None:
-    """Return what a pod's spec or a container states of HostProcess; ``None`` if nothing."""
+    """Return ``hostProcess`` of a pod's spec or a container; ``None`` if unset."""
     options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
     value: bool | None = options.get("hostProcess")
     return value

@@ -1,7 +1,7 @@
 """How the lab's components use its API: requests and watches, caches of objects, events.
 
-What ``client-go`` is to Kubernetes' components. ``rest`` makes requests, ``informer`` keeps caches on it, and
-``events`` tells what happened to objects.
+The lab's counterpart of ``client-go``. ``rest`` makes requests, ``informer`` keeps caches, and ``events`` writes
+Events.
 """
 
 from nettests.lab.client.rest import MERGE, STRATEGIC, ApiError, Client, Json, Retry

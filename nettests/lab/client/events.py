@@ -1,8 +1,8 @@
-"""Events as components write them: what happened to which object, counted when it repeats.
+"""Write the Events of components; repeated ones are counted.
 
 Two shapes exist, as recorded from Kubernetes 1.36: the kubelet's (``count``, ``firstTimestamp``) and the
-scheduler's (``eventTime``, ``action``). Events are written in the background by ``Recorder.run``, in order;
-a failure to write one never disturbs its component.
+scheduler's (``eventTime``, ``action``). ``Recorder.run`` writes events in the background, in order; failures to
+write one do not affect the component.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _MAX_WAITING = 10_000
 
 
 def timestamp(moment: datetime | None = None) -> str:
-    """Return an API time, of now by default: ``2026-11-21T01:22:03Z``."""
+    """Return an API timestamp, of now by default: ``2026-11-21T01:22:03Z``."""
     return (moment or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -49,7 +49,7 @@ class Recorder:
     def kubelet(
         self, about: Json, kind: str, reason: str, message: str, container: str = ""
     ) -> None:
-        """Record in the kubelet's manner; the same event again raises its ``count``."""
+        """Record an event in the kubelet's format; a repeated event increments its ``count``."""
         now = timestamp()
         key = (about["metadata"].get("uid", ""), kind, reason, message, container)
         previous = self._written.get(key)
@@ -76,7 +76,7 @@ class Recorder:
         self._put(event)
 
     def scheduler(self, about: Json, kind: str, reason: str, message: str, action: str) -> None:
-        """Record in the scheduler's manner (``events.k8s.io`` fields)."""
+        """Record an event in the scheduler's format (``events.k8s.io`` fields)."""
         self._put(
             {
                 **self._frame(about, kind, reason, message),

@@ -1,9 +1,9 @@
 """A cache of one kind of object, kept current by list and watch.
 
-Handlers are told of every change by the key of the object and its old and new value; they must not
-block. A lost watch is resumed from the last ``resourceVersion``; when that is gone, the list is read
-again and the differences are told. ``WorkQueue`` turns changes into keys to look at, each once;
-``work_beside`` and ``work_after_changes`` are the loops of controllers.
+Handlers are called for every change with the key of the object and its old and new value; they must not
+block. A lost watch is resumed from the last ``resourceVersion``; if that has expired, the list is read
+again and handlers get the differences. ``WorkQueue`` queues keys to reconcile, each once; ``work_beside``
+and ``work_after_changes`` are the loops of controllers.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from nettests.lab.client.rest import ApiError, Client, Json, Retry
 _LOG = logging.getLogger(__name__)
 
 Handler = Callable[[str, Json | None, Json | None], None]
-"""Called with key, old object (``None`` when added), new object (``None`` when deleted)."""
+"""Called with key, old object (``None`` if added), new object (``None`` if deleted)."""
 
 
 def key_of(item: Json) -> str:
@@ -50,7 +50,7 @@ class Informer:
         self._version = ""
 
     def subscribe(self, handler: Handler) -> None:
-        """Tell ``handler`` of every later change."""
+        """Call ``handler`` for every later change."""
         self._handlers.append(handler)
 
     def in_namespace(self, namespace: str) -> Iterator[Json]:
@@ -59,7 +59,7 @@ class Informer:
         return (item for key, item in self.objects.items() if key.startswith(prefix))
 
     async def run(self) -> None:
-        """Follow the API until cancelled; errors are logged and retried with growing delays."""
+        """List and watch until cancelled; errors are logged and retried with growing delays."""
         retry = Retry()
         while True:
             try:
@@ -105,7 +105,7 @@ class Informer:
 
 
 class WorkQueue:
-    """Keys to look at, each kept once however often it is added, in order of arrival."""
+    """A queue of keys without duplicates."""
 
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}
@@ -127,7 +127,7 @@ class WorkQueue:
 
 
 async def work_beside(informers: Sequence[Informer], work: Callable[[], Awaitable[None]]) -> None:
-    """Run informers until cancelled, and ``work`` as soon as all of them have their first list."""
+    """Run informers until cancelled, and ``work`` once all of them have their first list."""
     async with asyncio.TaskGroup() as group:
         for informer in informers:
             group.create_task(informer.run())
@@ -139,9 +139,9 @@ async def work_beside(informers: Sequence[Informer], work: Callable[[], Awaitabl
 async def work_after_changes(
     informers: Sequence[Informer], gather: float, work: Callable[[], Awaitable[None]]
 ) -> None:
-    """Run informers until cancelled; ``work`` after the first lists, and after each later change.
+    """Run informers until cancelled; call ``work`` after the first lists, and after later changes.
 
-    Changes that come within ``gather`` seconds are worked on together.
+    Changes within ``gather`` seconds are handled by one call.
     """
     changed = asyncio.Event()
     changed.set()

@@ -1,8 +1,7 @@
 """The components' client of the Kubernetes API: requests and resumed watches over HTTP.
 
-Scheduler, node agents, controllers, service proxies and the DNS feeder use this and nothing else, so
-that the API server behind it can be replaced. ``informer`` builds caches on it. It knows no kinds:
-callers give paths.
+Scheduler, node agents, controllers, service proxies and the DNS feeder use only this, so that the API
+server behind it can be replaced. ``informer`` builds caches on it. Callers pass paths, not kinds.
 """
 
 import asyncio
@@ -85,7 +84,7 @@ class Client:
         return await self._send("DELETE", path, body=body)
 
     async def remove(self, path: str) -> None:
-        """DELETE an object, which may have gone already."""
+        """DELETE an object; no error if it does not exist."""
         try:
             await self.delete(path)
         except ApiError as error:
@@ -95,8 +94,8 @@ class Client:
     async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
         """Yield watch events from ``resource_version`` on until the server ends the watch.
 
-        An ``ERROR`` event (410 Gone) is raised as ``ApiError``: list again. Events are not to be changed in
-        place: whoever else watches has the same ones.
+        An ``ERROR`` event (410 Gone) is raised as ``ApiError``; the caller has to list again. Events must not
+        be changed in place, because watches share them.
         """
         parameters = {
             "watch": "1",
@@ -141,9 +140,9 @@ class Client:
 
 @lru_cache(maxsize=_EVENTS_KEPT)
 def _read_event(line: bytes) -> Json:
-    """Parse the line of a watch event, once for all clients that get the same line.
+    """Parse the line of a watch event, cached for clients that get the same line.
 
-    On hundreds of nodes each kubelet and each service proxy gets the same Services.
+    With hundreds of nodes every kubelet and service proxy gets the same Services.
     """
     event: Json = json.loads(line)
     return event
@@ -165,7 +164,7 @@ def _from_status(code: int, status: Json) -> ApiError:
 
 
 class Retry:
-    """Waits a little longer each time, up to five seconds; ``reset`` after a success."""
+    """Waits longer each time, up to five seconds; call ``reset`` after a success."""
 
     def __init__(self) -> None:
         self._delay = _FIRST_RETRY

@@ -1,6 +1,6 @@
-"""Keeps the cluster's DNS server current with Services, EndpointSlices and namespaces of the API.
+"""Updates the cluster's DNS server from Services, EndpointSlices and namespaces of the API.
 
-This is what the container of the CoreDNS pod runs beside the server itself.
+The container of the CoreDNS pod runs it beside the server.
 """
 
 from nettests.lab.client import Client
@@ -10,7 +10,7 @@ from nettests.lab.dns.zone import view_from_objects
 
 
 class DnsFeeder:
-    """Gives ``server`` a new view after each change; ``fed`` says that it has had the first."""
+    """Gives ``server`` a new view after changes; ``fed`` is set after the first."""
 
     def __init__(self, client: Client, server: ClusterDns, domain: str, *, gather: float) -> None:
         self._server = server

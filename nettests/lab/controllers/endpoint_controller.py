@@ -1,7 +1,7 @@
-"""The loop that keeps Endpoints and EndpointSlices in step with Services and pods.
+"""The loop that keeps Endpoints and EndpointSlices consistent with Services and pods.
 
-``endpoints`` computes them; this writes what differs. Services without a selector are left alone:
-somebody else (the bootstrap, a user) writes their endpoints.
+``endpoints`` computes them; this module writes differences. Services without a selector are left alone:
+their endpoints are written by others (the bootstrap, a user).
 """
 
 import asyncio
@@ -54,9 +54,9 @@ class EndpointController:
                 self._queue.add(f"{namespace}/{service['metadata']['name']}")
 
     def _slice_changed(self, _key: str, old: Json | None, new: Json | None) -> None:
-        """Look at the Service of a slice that is gone.
+        """Queue the Service of a deleted slice.
 
-        Slices of a Service that was deleted go a little later: one that was recreated before had only those.
+        Slices of a deleted Service are collected later: a recreated Service may have had only those.
         """
         metadata = old["metadata"] if old is not None and new is None else {}
         service = (metadata.get("labels") or {}).get(SERVICE_LABEL)
@@ -77,7 +77,7 @@ class EndpointController:
         service = self._services.objects.get(key)
         if (
             service is None
-        ):  # Endpoints share their Service's name and go with it; slices go by owner
+        ):  # Endpoints are deleted here, by their Service's name; slices are collected by owner
             self._written.pop(key, None)
             namespace, _, name = key.partition("/")
             await self._client.remove(f"/api/v1/namespaces/{namespace}/endpoints/{name}")
@@ -103,7 +103,7 @@ class EndpointController:
         existing = self._existing_slice(key, wanted["addressType"])
         if existing is None:
             created = await self._client.create(path, wanted)
-            # The next change may come before the watch event: remember the name now.
+            # Remember the name now, as the next change may come before the watch event.
             self._slices.objects.setdefault(f"{namespace}/{created['metadata']['name']}", created)
             return
         body = {field: wanted[field] for field in ("endpoints", "ports")}

@@ -33,14 +33,14 @@ class _Endpoint:
 
 
 def selects_pod(service: Json, pod: Json) -> bool:
-    """Say whether the Service's selector (it must have one) matches the pod."""
+    """Whether the Service's selector (it must have one) matches the pod."""
     selector = service["spec"].get("selector") or {}
     labels = pod["metadata"].get("labels") or {}
     return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
 def families(service: Json) -> list[str]:
-    """Return the IP families of a Service, the first being that of ``clusterIP``."""
+    """Return the IP families of a Service, that of ``clusterIP`` first."""
     return list(service["spec"].get("ipFamilies") or ("IPv4",))
 
 
@@ -81,7 +81,7 @@ def slice_of(service: Json, pods: Iterable[Json], family: str = "IPv4") -> Json:
 
 
 def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
-    """Return the Service's Endpoints object, of its first family; no ``subsets`` without any."""
+    """Return the Service's Endpoints object, of its first family; without endpoints it has no ``subsets``."""
     metadata = service["metadata"]
     endpoints = _endpoints(service, pods, families(service)[0])
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
@@ -111,7 +111,7 @@ def endpoints_of(service: Json, pods: Iterable[Json]) -> Json:
 
 
 def _trigger(service: Json, endpoints: Iterable[_Endpoint]) -> dict[str, str]:
-    """Return when the endpoints last changed: the Service's creation, or a pod's readiness."""
+    """Return the annotation of the last change: the Service's creation, or a change of a pod's readiness."""
     moments = [service["metadata"].get("creationTimestamp", "")]
     for endpoint in endpoints:
         moments.extend(
@@ -123,9 +123,9 @@ def _trigger(service: Json, endpoints: Iterable[_Endpoint]) -> dict[str, str]:
 
 
 def _endpoints(service: Json, pods: Iterable[Json], family: str) -> list[_Endpoint]:
-    """Return the endpoints by address, so that the same pods give the same object.
+    """Return the endpoints sorted by address, so that the same pods give the same object.
 
-    A pod without an address of the family is no endpoint.
+    Pods without an address of the family are left out.
     """
     publish = bool(service["spec"].get("publishNotReadyAddresses"))
     endpoints = []
@@ -189,10 +189,10 @@ def _target(pod: Json) -> Json:
 
 
 def _ports(service: Json, pods: Sequence[Json], *, unnamed: bool) -> list[Json]:
-    """Return target ports; a slice names every port, Endpoints only those that have a name.
+    """Return target ports; slices have a name for every port, Endpoints only for named ones.
 
-    A named target port is looked up in the first pod: one slice for all pods is enough as long as
-    they agree, which the pods of one workload do.
+    A named target port is looked up in the first pod; the pods of one workload agree about it, so
+    that one slice suffices.
     """
     result = []
     for port in service["spec"].get("ports") or ():

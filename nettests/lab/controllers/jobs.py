@@ -1,9 +1,8 @@
-"""What Jobs and CronJobs want: a Pod that ends, again after a failure up to a limit; a Job at moments of a schedule. Pure.
+"""Reconciliation of Jobs and CronJobs. Pure.
 
-Beside ``workloads``, whose Pods never end. As far as a Job that runs once needs it: one Pod at a time, no parallelism,
-indexes, deadlines, policies or back-off between Pods. As far as a schedule of minutes and hours needs it: five fields of
-``*``, ``*/n``, numbers, ranges and lists, in UTC; the last moment that has passed counts, and those missed before it do
-not. ``concurrencyPolicy`` Forbid is heeded, and no more Jobs that ended are kept than the history limits say.
+Jobs run one Pod at a time, again after a failure up to a limit; parallelism, indexes, deadlines, policies and back-off
+between Pods are not supported. Schedules have five fields of ``*``, ``*/n``, numbers, ranges and lists, in UTC; of missed
+times only the last one is made up for. ``concurrencyPolicy`` Forbid and the history limits are supported.
 """
 
 import copy
@@ -24,9 +23,9 @@ INSTANTIATE = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
 
 def reconcile_job(job: Json, pods: Iterable[Json], now: str, *, counted: bool = True) -> Changes:
-    """Return the Pod to make, if any, and the status: how many are active and have ended, and whether all is over.
+    """Return the Pod to create, if any, and the status: counts of Pods, and whether the Job has finished.
 
-    Where Pods that ended are not ``counted`` a Job is never over.
+    If finished Pods are not ``counted``, a Job never finishes.
     """
     owned_pods = owned_by(job, pods)
     phases = [(pod.get("status") or {}).get("phase", "Pending") for pod in owned_pods]
@@ -60,7 +59,7 @@ def reconcile_job(job: Json, pods: Iterable[Json], now: str, *, counted: bool = 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """The Job to make, if any, those to remove, the CronJob's new status, and the seconds until it is looked at again."""
+    """The Job to create, if any, those to delete, the CronJob's new status, and the seconds until the next check."""
 
     create: Json | None
     delete: tuple[Json, ...]
@@ -71,7 +70,7 @@ class Due:
 
 
 def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
-    """Return what has to be done at ``now``."""
+    """Return what has to be done for a CronJob at ``now``."""
     owned_jobs = owned_by(item, jobs)
     spec, status = item["spec"], item.get("status") or {}
     since = datetime.fromisoformat(
@@ -102,7 +101,7 @@ def reconcile_cron_job(item: Json, jobs: Iterable[Json], now: datetime) -> Due:
 
 
 def _last(schedule: str, since: datetime, now: datetime) -> datetime | None:
-    """Return the last moment of a schedule after ``since`` and not after ``now``, of the last day."""
+    """Return the last time of a schedule after ``since`` and up to ``now``, within the last day."""
     moment = now.replace(second=0, microsecond=0)
     while moment > max(since, now - _DAY):
         if _matches(schedule, moment):
@@ -153,7 +152,7 @@ def _job(item: Json, moment: datetime) -> Json:
 
 
 def _surplus(jobs: Sequence[Json], spec: Json) -> Iterable[Json]:
-    """Yield Jobs that ended beyond what is to be kept of them, the oldest ones."""
+    """Yield the oldest finished Jobs beyond the history limits."""
     for kind, limit in (
         ("Complete", spec.get("successfulJobsHistoryLimit", 3)),
         ("Failed", spec.get("failedJobsHistoryLimit", 1)),

@@ -1,9 +1,9 @@
-"""The load balancer of the lab's cloud: gives Services addresses and has them delivered to nodes.
+"""The load balancer of the lab's cloud: assigns addresses to Services and routes them to nodes.
 
-A client of the API like the others. Each Service of type LoadBalancer gets the next free address of the
-lab's range; what goes there is delivered to one node, as by a balancer that announces its addresses on
-the nodes' network: a node with a ready backend where there is one, otherwise any node, unless the
-traffic policy is Local. What the node does with it is its service proxy's affair.
+Each Service of type LoadBalancer gets the first free address of the lab's range; its packets are routed to
+one node, as by a load balancer that announces addresses on the nodes' network: to a node with a ready
+backend if there is one, otherwise to any node, unless the traffic policy is Local. The node's service proxy
+handles them.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ Announce = Callable[[Mapping[Address, Address]], Awaitable[None]]
 
 
 class LoadBalancerController:
-    """Assigns addresses and announces them; ``announce`` gets all of them each time."""
+    """Assigns addresses and announces them; ``announce`` always gets all of them."""
 
     def __init__(self, client: Client, profile: Profile, announce: Announce) -> None:
         self._client = client
@@ -98,7 +98,7 @@ class LoadBalancerController:
 
 
 def _balanced(service: Json) -> bool:
-    """Whether the Service is for this balancer: it has IPv4 only, and a class names another one."""
+    """Whether the Service is for this load balancer: it has no class, and IPv4, the only family here."""
     spec = service["spec"]
     ours = spec.get("type") == "LoadBalancer" and not spec.get("loadBalancerClass")
     return ours and "IPv4" in (spec.get("ipFamilies") or ("IPv4",))

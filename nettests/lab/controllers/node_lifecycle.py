@@ -1,8 +1,8 @@
-"""What the node controller does when a kubelet stops reporting, and when it reports again.
+"""The node controller's actions when a kubelet stops reporting, and when it reports again.
 
 After ``monitorNodeHealth`` and ``MarkPodsNotReady`` of ``k8s.io/kubernetes/pkg/controller/nodelifecycle``:
-conditions become ``Unknown``, the node is tainted as unreachable, its Pods are no longer Ready, so that Services
-leave them out. Pods are not evicted. It is called by the fault that silences a kubelet, after the grace period.
+conditions become ``Unknown``, the node is tainted as unreachable, and its Pods are no longer Ready, so that Services
+leave them out. Pods are not evicted. The fault that silences a kubelet calls it after the grace period.
 """
 
 from nettests.lab.client import Client, Json
@@ -14,7 +14,7 @@ _NODES = "/api/v1/nodes"
 
 
 async def mark_lost(client: Client, name: str) -> None:
-    """Mark a node whose kubelet is silent, and its Pods."""
+    """Mark a node whose kubelet does not report as unreachable, and its Pods as not Ready."""
     now = timestamp()
     node = await client.get(f"{_NODES}/{name}")
     conditions = [_unknown(condition, now) for condition in node["status"]["conditions"]]
@@ -33,7 +33,7 @@ async def mark_lost(client: Client, name: str) -> None:
 
 
 async def mark_found(client: Client, name: str) -> None:
-    """Take the taints of a node whose kubelet reports again; its status is the kubelet's own to write."""
+    """Remove the taints of a node whose kubelet reports again; the kubelet itself writes the status."""
     node = await client.get(f"{_NODES}/{name}")
     await client.patch(f"{_NODES}/{name}", {"spec": {"taints": _others(node) or None}})
 

@@ -20,7 +20,7 @@ Enforce = Callable[[str, Allowed], Awaitable[None]]
 
 
 class PolicyAgent:
-    """Watches policies and pods, and enforces what changed on each of ``nodes``."""
+    """Watches policies and pods, and enforces changes on each of ``nodes``."""
 
     def __init__(self, client: Client, nodes: Iterable[str], enforce: Enforce) -> None:
         self._nodes = tuple(nodes)

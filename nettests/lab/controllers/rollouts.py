@@ -1,10 +1,10 @@
-"""How a Deployment moves from the ReplicaSet of one template to the next, and what statuses say of refused Pods. Pure.
+"""Rollouts of Deployments from one ReplicaSet to the next, and statuses after refused Pods. Pure.
 
-As the Deployment controller for ``RollingUpdate``: the new set grows as far as ``maxSurge`` allows, old ones shrink as far
-as ``maxUnavailable`` allows, Pods that are not Ready first (``pkg/controller/deployment/rolling.go``). No pauses, deadlines,
-revisions or roll-backs, and an empty set stays. As in ``pkg/controller/replicaset`` and ``pkg/controller/deployment``, a
-ReplicaSet and its Deployment have the condition ``ReplicaFailure`` with the first refusal of the API server for as long as
-Pods are refused. ``workloads`` has the sets' Pods.
+Like the Deployment controller with ``RollingUpdate``: the new set grows as far as ``maxSurge`` allows, old ones shrink as far
+as ``maxUnavailable`` allows, Pods that are not Ready first (``pkg/controller/deployment/rolling.go``). There are no pauses,
+deadlines, revisions or rollbacks, and empty sets stay. As in ``pkg/controller/replicaset`` and ``pkg/controller/deployment``,
+a ReplicaSet and its Deployment have the condition ``ReplicaFailure`` with the first refusal of the API server while Pods are
+refused. ``workloads`` handles the sets' Pods.
 """
 
 import copy
@@ -17,11 +17,11 @@ from nettests.lab.controllers.workloads import owner_of, template_hash
 _HASH_LABEL = "pod-template-hash"
 _FAILURE = "ReplicaFailure"
 REFUSED = "FailedCreate"
-"""Reason of the condition, and of the event that each refusal is."""
+"""The reason of the condition, and of the event for each refusal."""
 
 
 def replica_set_of(deployment: Json) -> Json:
-    """Return the ReplicaSet of the Deployment's present template."""
+    """Return the ReplicaSet of the Deployment's current template."""
     metadata, spec = deployment["metadata"], deployment["spec"]
     template = copy.deepcopy(spec["template"])
     digest = template_hash(template)
@@ -47,7 +47,7 @@ def replica_set_of(deployment: Json) -> Json:
 
 
 def deployment_status(deployment: Json, replica_sets: Sequence[Json]) -> Json:
-    """Return the Deployment's status from those of its ReplicaSets."""
+    """Return the Deployment's status, computed from those of its ReplicaSets."""
     current = replica_set_of(deployment)["metadata"]["name"]
     current_sets = [item for item in replica_sets if item["metadata"]["name"] == current]
     ready = _sum(replica_sets, "readyReplicas")
@@ -76,9 +76,9 @@ def _sum(items: Iterable[Json], field: str) -> int:
 def scales(
     deployment: Json, current: str, sets: Sequence[Json], *, rolling: bool = True
 ) -> dict[str, int]:
-    """Return how many replicas each set gets, by name; ``current`` is that of the present template.
+    """Return the replicas of each set by name; ``current`` is the set of the current template.
 
-    Where it is not ``rolling``, as for ``Recreate`` here, the new set has all of them at once and the old ones none.
+    If not ``rolling``, as for ``Recreate`` here, the new set gets all of them at once and the old ones none.
     """
     wanted = int(deployment["spec"].get("replicas", 1))
     old = [item for item in sets if item["metadata"]["name"] != current]
@@ -107,7 +107,7 @@ def scales(
 
 
 def _limits(deployment: Json, wanted: int) -> tuple[int, int]:
-    """Return ``maxSurge``, rounded up, and ``maxUnavailable``, rounded down; not both are none."""
+    """Return ``maxSurge``, rounded up, and ``maxUnavailable``, rounded down; at least one is positive."""
     stated = (deployment["spec"].get("strategy") or {}).get("rollingUpdate") or {}
     surge = math.ceil(_number(stated.get("maxSurge", "25%"), wanted))
     unavailable = math.floor(_number(stated.get("maxUnavailable", "25%"), wanted))
@@ -122,7 +122,7 @@ def _number(stated: int | str, wanted: int) -> float:
 def replica_set_with_refusals(
     replica_set: Json, status: Json, *, lacking: int, why: str, now: str
 ) -> Json:
-    """Return the status with what was refused: ``lacking`` Pods are not made, ``why`` is empty where none was refused."""
+    """Return the status with ``lacking`` Pods that were not created; ``why`` is the refusal, or empty."""
     old = _failure(replica_set)
     if not why and old is None:
         return status
@@ -137,7 +137,7 @@ def replica_set_with_refusals(
 
 
 def deployment_with_refusals(status: Json, current: str, replica_sets: Sequence[Json]) -> Json:
-    """Return the status with the failure of a ReplicaSet: of the present template's first, by its name ``current``."""
+    """Return the status with the failure of a ReplicaSet, preferably of ``current``, the set of the current template."""
     sets = sorted(replica_sets, key=lambda item: bool(item["metadata"]["name"] != current))
     failure = next((condition for condition in map(_failure, sets) if condition is not None), None)
     if failure is None:
@@ -147,7 +147,7 @@ def deployment_with_refusals(status: Json, current: str, replica_sets: Sequence[
 
 
 def daemon_set_with_refusals(status: Json, *, lacking: int) -> Json:
-    """Return the status without the nodes whose Pods were refused; it has no condition of them."""
+    """Return the status without the nodes whose Pods were refused; DaemonSets have no condition for that."""
     return {**status, "currentNumberScheduled": status["currentNumberScheduled"] - lacking}
 
 

@@ -1,7 +1,7 @@
-"""The scheduler's loop: bind pods that have no node, say why others stay pending.
+"""The scheduler's loop: bind pods that have no node, and report why others stay pending.
 
-A pod is looked at when it appears, and every pending one again when nodes, or pods that hold a place,
-change. ``scheduling`` decides.
+A pod is scheduled when it appears; pending pods are retried when nodes or placed pods change.
+``scheduling`` decides.
 """
 
 import asyncio

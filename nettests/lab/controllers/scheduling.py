@@ -1,10 +1,9 @@
-"""Decide which node a pod goes to, and what the scheduler says when none fits.
+"""Choose a node for a pod, or return the scheduler's message if none fits. Pure.
 
-Pure: pods and nodes in, a node name or the scheduler's own message out. Filters run in
-kube-scheduler's order (unschedulable, taints, affinity and selector, host ports, huge pages, required
-anti-affinity of the pod), and a node is counted under the first that refuses it. Nodes that fit are scored by
-the number of pods they hold. Other resources, topology spread, other inter-pod affinity and volumes are not considered. ``spec.os.name`` is not either: the
-scheduler does not use it (KEP-2802).
+Filters run in kube-scheduler's order (unschedulable, taints, affinity and selector, host ports, huge pages,
+required anti-affinity of the pod), and a node is counted under the first that refuses it. Nodes that fit are
+scored by their number of pods. Other resources, topology spread, other inter-pod affinity and volumes are
+ignored, and so is ``spec.os.name``, which the scheduler does not use (KEP-2802).
 """
 
 from collections import Counter
@@ -24,7 +23,7 @@ _CORDONED = "node(s) were unschedulable"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """The node chosen, or why none was."""
+    """The chosen node, or why there is none."""
 
     node: str | None
     message: str = ""
@@ -35,7 +34,7 @@ def place(
 ) -> Placement:
     """Choose a node for ``pod``; ``pods`` are those already placed, ``minor`` is Kubernetes 1.x.
 
-    Anti-affinity counts only with ``apart``.
+    Anti-affinity is considered only with ``apart``.
     """
     ended = {"Succeeded", "Failed"}
     placed = [
@@ -60,7 +59,7 @@ def place(
 
 
 def _message(total: int, refused: Mapping[str, int], minor: int) -> str:
-    """Return FitError's text; from 1.34 on it also speaks of claims (dynamic resources)."""
+    """Return FitError's text; from 1.34 on it also mentions claims (dynamic resources)."""
     if not total:
         return "no nodes available to schedule pods"
     reasons = ", ".join(sorted(f"{count} {reason}" for reason, count in refused.items()))
@@ -89,9 +88,9 @@ def _refusal(pod: Json, node: Json, placed: Sequence[Json]) -> str | None:
 
 
 def selects(pod: Json, node: Json) -> bool:
-    """Say whether the pod's nodeSelector and required node affinity match the node.
+    """Whether the pod's nodeSelector and required node affinity match the node.
 
-    The kubelet looks at the same in pods bound to it by ``nodeName``.
+    The kubelet checks the same for pods bound to it by ``nodeName``.
     """
     labels = node["metadata"].get("labels", {})
     selector = pod["spec"].get("nodeSelector") or {}
@@ -129,7 +128,7 @@ def _tolerates(pod: Json, taint: Json) -> bool:
 
 
 def tolerates(toleration: Json, taint: Json) -> bool:
-    """Say whether one toleration covers one taint (``v1.Toleration.ToleratesTaint``)."""
+    """Whether a toleration tolerates a taint (``v1.Toleration.ToleratesTaint``)."""
     if toleration.get("effect") and toleration["effect"] != taint["effect"]:
         return False
     if toleration.get("key") and toleration["key"] != taint["key"]:
@@ -155,7 +154,7 @@ def _host_ports(pod: Json) -> set[tuple[str, int]]:
 
 
 def _lacking_pages(pod: Json, node: Json) -> str:
-    """Return a kind of huge pages that the pod requests and the node has none of, or nothing."""
+    """Return a kind of huge pages that the pod requests and the node lacks, or ``""``."""
     offered = node.get("status", {}).get("allocatable") or {}
     for container in pod["spec"]["containers"]:
         requested = (container.get("resources") or {}).get("requests") or {}

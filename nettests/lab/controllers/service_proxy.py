@@ -1,10 +1,9 @@
 """The service proxy of one node: Services and their endpoints in, the node's rules out.
 
-Endpoints come from EndpointSlices, or from objects of kind Endpoints where ``by_slices`` is off: those
-hold only what the endpoint controller found. This is what the container of a kube-proxy pod runs.
-Changes that come together are programmed together. Every proxy watches the API itself and has its own table; the same
-versions of a Service and its slices give the same ports on each node, so the proxies of one process share the ports as
-long as one of them uses them. What the rules look like is the data plane's business.
+Endpoints come from EndpointSlices, or without ``by_slices`` from Endpoints, which lack endpoints that only slices list.
+The container of a kube-proxy pod runs this. Changes within a short time are programmed together. Every proxy watches
+the API itself and has its own table; the same versions of a Service and its slices give the same ports on each node, so
+proxies share the ports as long as one of them uses them. The data plane renders the rules.
 """
 
 import asyncio
@@ -28,13 +27,13 @@ from nettests.lab.topology import Profile, ServicePort, ServiceTable
 
 _GATHER_A_NODE = 0.005
 _GATHER_AT_MOST = 1.0
-"""Seconds in which changes are gathered: 20 ms with four nodes, and with 200 what kube-proxy's minSyncPeriod is.
+"""Seconds in which changes are gathered: 20 ms with four nodes, and kube-proxy's minSyncPeriod with 200.
 
-All proxies of a lab share one process, and each looks at its whole table after each change.
+All proxies of a lab share one process, and each goes through its whole table after a change.
 """
 _TURN_SECONDS = 0.5
 _AT_ONCE = 3
-"""Nodes that are programmed at once: one on the worker thread, and two that are ready to follow."""
+"""Nodes that are programmed at once: one on the worker thread, and two ready to follow."""
 
 Versions = tuple[tuple[str, str], ...]
 """Uid and version of the objects that ports were computed from."""
@@ -42,13 +41,13 @@ Versions = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Ports:
-    """The ports of one Service, each with its place in a table."""
+    """The ports of one Service, each with its sort key in a table."""
 
     placed: tuple[tuple[tuple[str, int], ServicePort], ...]
 
 
 class SharedPorts:
-    """The ports of Services for all service proxies of one lab, and the turns in which nodes are programmed."""
+    """The ports of Services for all service proxies of one lab, and the limit of concurrent programming."""
 
     def __init__(self, profile: Profile) -> None:
         self.turns = asyncio.Semaphore(_AT_ONCE)
@@ -57,7 +56,7 @@ class SharedPorts:
         self._cached: WeakValueDictionary[Versions, Ports] = WeakValueDictionary()
 
     def __len__(self) -> int:
-        """Return how many computed entries proxies use."""
+        """Return the number of Services whose ports are in use."""
         return len(self._cached)
 
     def of(self, service: Json, listed: Sequence[Json]) -> Ports:
@@ -79,7 +78,7 @@ class NodeTable:
         self._shared = shared
         self._services = services
         self._listed: dict[str, dict[str, Json]] = {}
-        """The EndpointSlices or Endpoints of each Service, by their own keys."""
+        """The EndpointSlices or Endpoints of each Service, by key."""
         self._ports: dict[str, Ports] = {}
         self._changed: set[str] = set()
         self._table: ServiceTable = ()
@@ -132,14 +131,14 @@ def _version(item: Json) -> tuple[str, str]:
 
 
 def seconds_gathered(nodes: int) -> float:
-    """Return for how long the proxies of a cluster gather changes."""
+    """Return for how many seconds the proxies of a cluster gather changes."""
     return min(_GATHER_A_NODE * nodes, _GATHER_AT_MOST)
 
 
 class ServiceProxy:
-    """Keeps the Service rules of ``network`` current; ``programmed`` follows each new table.
+    """Keeps the Service rules of ``network`` current; ``programmed`` is called after each new table.
 
-    ``synced`` says that there was a first one; ``shared`` is what it has in common with the proxies of other nodes.
+    ``synced`` is set after the first one; the proxies of all nodes use ``shared``.
     """
 
     def __init__(
@@ -164,7 +163,7 @@ class ServiceProxy:
         self.synced = False
 
     async def run(self) -> None:
-        """Program the node until cancelled; rules stay when the proxy goes, as kube-proxy's do."""
+        """Program the node until cancelled; the rules remain afterwards, as with kube-proxy."""
         informers = (self._services, self._endpoints)
         await work_after_changes(informers, self._gather, self._program)
 
@@ -176,7 +175,7 @@ class ServiceProxy:
                 if table == self._programmed:
                     return
                 work = asyncio.create_task(self._network.program_services(table))
-                # A node whose rules are slow holds up no other.
+                # A node with slow rules must not hold up others.
                 await asyncio.wait({work}, timeout=_TURN_SECONDS)
             await work
         finally:

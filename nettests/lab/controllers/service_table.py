@@ -1,8 +1,8 @@
 """The table of Service ports that a node programs, from Services and EndpointSlices. Pure.
 
-What kube-proxy makes of the same objects (of Endpoints too, where it reads those): headless and ExternalName Services have no rules, nor have
-those that another proxy serves. Endpoints are listed with their conditions, of which each system's proxy
-makes its own, and an endpoint that is a node's own address is marked, because source rewriting depends on it.
+As in kube-proxy (which may read Endpoints instead), headless and ExternalName Services have no rules, nor have Services
+of another proxy. Endpoints are listed with their conditions, which the proxy of each system interprets, and an endpoint
+with a node's own address is marked, because source rewriting depends on it.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _TOPOLOGY_AWARE = (
     "service.kubernetes.io/topology-mode",
     "service.kubernetes.io/topology-aware-hints",
 )
-"""From 1.27 on, and before; both are known to later versions."""
+"""The annotations from 1.27 on, and before; later versions read both."""
 
 
 def service_table(
@@ -46,17 +46,17 @@ def service_table(
 
 
 def node_addresses(profile: Profile) -> frozenset[str]:
-    """Return the addresses by which an endpoint is known for a node's own."""
+    """Return the nodes' own addresses, as texts."""
     return frozenset(address for node in profile.nodes for address in node.addresses)
 
 
 def place_of(port: ServicePort) -> tuple[str, int]:
-    """Return what tables are sorted by."""
+    """Return the sort key of a port in a table."""
     return port.key, port.cluster_ip.version
 
 
 def owner_of(item: Json) -> str | None:
-    """Return ``namespace/name`` of the Service that a slice is of; ``None`` if kube-proxy leaves it alone."""
+    """Return ``namespace/name`` of a slice's Service; ``None`` if kube-proxy ignores the slice."""
     name = (item["metadata"].get("labels") or {}).get(SERVICE_LABEL)
     if name is None or item.get("addressType") not in _VERSIONS:
         return None
@@ -66,7 +66,7 @@ def owner_of(item: Json) -> str | None:
 def service_ports(
     service: Json, slices: Iterable[Json], nodes: Collection[str]
 ) -> Iterator[ServicePort]:
-    """Yield the ports of one Service, in each of its families; ``slices`` are its own, ``nodes`` their addresses."""
+    """Yield the ports of one Service in each family; ``slices`` are the Service's, ``nodes`` the nodes' addresses."""
     if _OTHER_PROXY in (service["metadata"].get("labels") or {}):
         return
     service_slices = list(slices)
@@ -78,7 +78,7 @@ def service_ports(
 
 
 def as_slices(endpoints: Json) -> Iterator[Json]:
-    """Yield an Endpoints object in the words of slices: one for each subset, without what terminates."""
+    """Yield an Endpoints object as slices: one for each subset, without terminating endpoints."""
     metadata = endpoints["metadata"]
     owner = {"namespace": metadata["namespace"], "labels": {SERVICE_LABEL: metadata["name"]}}
     for subset in endpoints.get("subsets") or ():
@@ -104,7 +104,7 @@ def as_slices(endpoints: Json) -> Iterator[Json]:
 
 
 def _cluster_ips(spec: Json) -> list[Address]:
-    """Return the Service's addresses, of one family or both; none if kube-proxy leaves it alone."""
+    """Return the Service's ClusterIPs; none if kube-proxy ignores the Service."""
     if spec.get("type") == "ExternalName":
         return []
     single = [spec["clusterIP"]] if spec.get("clusterIP") else []
@@ -145,7 +145,6 @@ def _ports(
 
 
 def _addresses(texts: Iterable[str] | None, version: int) -> tuple[Address, ...]:
-    """Return the addresses of one family; each family's rules know only their own."""
     addresses = map(ip_address, texts or ())
     return tuple(address for address in addresses if address.version == version)
 
@@ -160,13 +159,13 @@ def _annotations(service: Json) -> Mapping[str, str]:
 
 
 def _aware(service: Json) -> bool:
-    """Whether the Service requests hints: kube-proxy looks for the annotation before it looks at them."""
+    """Whether the Service has an annotation for hints, without which kube-proxy ignores them."""
     annotations = _annotations(service)
     return any(annotations.get(name) in {"Auto", "auto"} for name in _TOPOLOGY_AWARE)
 
 
 def _ingress(service: Json) -> list[str]:
-    """Return the addresses that nodes' proxies serve: not names, and not those of a proxying balancer."""
+    """Return the ingress addresses that nodes serve: no host names, and none with ``ipMode: Proxy``."""
     ingress = ((service.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
     return [entry["ip"] for entry in ingress if entry.get("ip") and entry.get("ipMode") != "Proxy"]
 
@@ -177,7 +176,7 @@ def _target(port: Json) -> int | None:
 
 
 def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tuple[Backend, ...]:
-    """Return every address and port once; of duplicates, the one that is not terminating."""
+    """Return every address and port once; of duplicates the one that is not terminating."""
     backends: dict[tuple[str, int], Backend] = {}
     for item in slices:
         number = _port_number(item, port)
@@ -194,7 +193,7 @@ def _endpoints(port: Json, slices: Sequence[Json], nodes: Collection[str]) -> tu
 def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str]) -> Backend:
     conditions = endpoint.get("conditions") or {}
     hints = (endpoint.get("hints") or {}).get("forZones") or ()
-    # A missing condition means unknown: the API says to take the endpoint as ready and not terminating.
+    # A missing condition is unknown, which the API defines as ready and not terminating.
     return Backend(
         address=address,
         port=port,
@@ -209,7 +208,7 @@ def _endpoint(endpoint: Json, address: Address, port: int, nodes: Collection[str
 
 
 def _by_text(backend: Backend) -> str:
-    """kube-proxy sorts endpoints as texts (``pkg/proxy/endpointslicecache.go``)."""
+    """Return the sort key: kube-proxy sorts endpoints as texts (``pkg/proxy/endpointslicecache.go``)."""
     host = f"[{backend.address}]" if backend.address.version == 6 else str(backend.address)
     return f"{host}:{backend.port}"
 
@@ -218,7 +217,7 @@ def _port_number(item: Json, port: Json) -> int | None:
     for slice_port in item.get("ports") or ():
         same = (slice_port.get("name") or "") == port.get("name", "")
         if same and slice_port.get("protocol", "TCP") == port.get("protocol", "TCP"):
-            # without a number kube-proxy has nowhere to send
+            # kube-proxy ignores ports without a number
             number: int | None = slice_port.get("port")
             return number
     return None

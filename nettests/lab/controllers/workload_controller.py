@@ -1,6 +1,6 @@
-"""The loop that makes pods of Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs and CronJobs and reports their status.
+"""The loop that creates pods of Deployments, ReplicaSets, DaemonSets, StatefulSets, Jobs and CronJobs and reports their status.
 
-``workloads``, ``rollouts`` and ``jobs`` decide; this follows the API and writes. Keys are
+``workloads``, ``rollouts`` and ``jobs`` decide; this module follows the API and writes. Keys are
 ``kind namespace/name``.
 """
 
@@ -37,10 +37,10 @@ _LOG = logging.getLogger(__name__)
 _APPS = "/apis/apps/v1"
 _RETRY = 0.2
 _LONGEST = 5.0
-"""Seconds after which what was refused is tried again; Kubernetes' controllers wait for up to a quarter of an hour."""
+"""The longest wait in seconds after a refusal; Kubernetes' controllers wait for up to 15 minutes."""
 _GATHER = 0.05
-"""Seconds in which changes of a DaemonSet's Pods are gathered: it looks at all nodes and Pods each time, and its
-Pods of hundreds of nodes change at once."""
+"""Seconds in which changes of a DaemonSet's Pods are gathered: reconciling goes through all nodes and Pods, and with
+hundreds of nodes many Pods change at once."""
 _KINDS = {
     "Deployment": "deployments",
     "ReplicaSet": "replicasets",
@@ -50,19 +50,19 @@ _KINDS = {
     "CronJob": "cronjobs",
 }
 _GROUPS = {"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1"}
-"""Of kinds that are not in ``_APPS``."""
+"""API paths of kinds that are not in ``_APPS``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
-    """What of the controllers is switched: ``stopped`` are kinds whose controller does nothing, while they are in it."""
+    """Switches of the controllers; ``stopped`` has the kinds whose controllers do nothing at the moment."""
 
     identity: bool = True
-    """StatefulSets' Pods have host names."""
+    """Whether StatefulSets' Pods have host names."""
     rolling: bool = True
-    """Deployments replace their Pods one after the other."""
+    """Whether Deployments replace their Pods one after the other."""
     counted: bool = True
-    """Jobs count Pods that have ended."""
+    """Whether Jobs count finished Pods."""
     stopped: set[str] = field(default_factory=set)
 
 
@@ -85,7 +85,7 @@ class WorkloadController:
         self._queue = WorkQueue()
         self._gathering: set[str] = set()
         self._refusals: dict[str, int] = {}
-        """How often in a row something of an entry was refused."""
+        """Consecutive refusals, by entry."""
 
     async def run(self) -> None:
         """Follow the API until cancelled."""
@@ -126,7 +126,7 @@ class WorkloadController:
                 self._gather(f"daemonsets {key}")
 
     def _gather(self, entry: str) -> None:
-        """Look at a DaemonSet a moment later, once for all that changes until then."""
+        """Queue a DaemonSet after a moment, once for all changes until then."""
         if entry not in self._gathering:
             self._gathering.add(entry)
             asyncio.get_running_loop().call_later(_GATHER, self._gathered, entry)
@@ -148,7 +148,7 @@ class WorkloadController:
                 )
 
     def _pause(self, entry: str, error: Exception) -> float:
-        """Return when to try again; what is refused again and again is tried less and less often, as each is an event."""
+        """Return the wait before a retry, which grows with each refusal, as every refusal writes an event."""
         if not _refused(error):
             return _RETRY
         tries = self._refusals[entry] = self._refusals.get(entry, 0) + 1
@@ -233,14 +233,14 @@ class WorkloadController:
         for number, pod in enumerate(changes.create):
             try:
                 created = await self._client.create(path, pod)
-            except ApiError as error:  # no others are tried: they would be refused as well
+            except ApiError as error:  # others would be refused as well
                 if not _refused(error):
                     raise
                 self._tell_refusal(kind, item, pod, error)
                 lacking = len(changes.create) - number
                 await self._report_refusal(kind, item, status, lacking, error.message)
                 raise
-            # The watch tells a moment later; counting it now keeps it from being made twice.
+            # Add it to the cache before the watch event, so that it is not created twice.
             self._pods.objects.setdefault(key_of(created), created)
         for pod in changes.delete:
             await self._client.delete(f"{path}/{pod['metadata']['name']}")
@@ -249,7 +249,7 @@ class WorkloadController:
         await self._report(kind, item, status)
 
     def _tell_refusal(self, kind: str, item: Json, pod: Json, error: ApiError) -> None:
-        """Record the event of a Pod that was refused, in its controller's words."""
+        """Record the event of a refused Pod, in the controller's words."""
         name = next(owner_kind for owner_kind, plural in _KINDS.items() if plural == kind)
         about = {
             "apiVersion": _GROUPS.get(kind, _APPS).removeprefix("/apis/"),
@@ -265,7 +265,7 @@ class WorkloadController:
     async def _report_refusal(
         self, kind: str, item: Json, status: Json, lacking: int, why: str
     ) -> None:
-        """Report the status of a ReplicaSet or a DaemonSet without the Pods that were not made; others wait with theirs."""
+        """Report the status of a ReplicaSet or DaemonSet after refused Pods; other kinds report nothing then."""
         if kind == "replicasets":
             reported = replica_set_with_refusals(
                 item, status, lacking=lacking, why=why, now=timestamp()
@@ -284,6 +284,6 @@ class WorkloadController:
 
 
 def _refused(error: Exception) -> bool:
-    """Whether the API server did not take something, and would not take it a moment later either."""
+    """Whether the API server refused an object, so that an immediate retry would fail too."""
     status = error.status if isinstance(error, ApiError) else 0
     return 400 <= status < 500 and status not in {409, 429}

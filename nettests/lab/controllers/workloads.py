@@ -1,10 +1,10 @@
-"""What ReplicaSets, DaemonSets and StatefulSets want: pods to make and to remove, status. Pure.
+"""Reconciliation of ReplicaSets, DaemonSets and StatefulSets: pods to create and to delete, status. Pure.
 
-As far as system pods and probes need them: a DaemonSet has one pod on every node that its template's selector and
-tolerations admit, pinned by node affinity as its controller pins them. Pods of an older template are replaced one
-after the other, each once the others are Ready (``maxUnavailable: 1``, the default). A StatefulSet's Pods keep their
-names, one after the other: ordinals from 0 on, ``OrderedReady``, no volumes and no rolling update; a Pod that went is
-recreated under its name when the old one is gone. Deployments are in ``rollouts``.
+Only what system pods and probes need: a DaemonSet has one pod on every node that its template's selector and
+tolerations admit, pinned by node affinity. Pods of an older template are replaced one after the other, each once the
+others are Ready (``maxUnavailable: 1``, the default). A StatefulSet's Pods have ordinals from 0 on and are created one
+after the other (``OrderedReady``), without volumes and rolling updates; a deleted Pod is recreated under its name.
+Deployments are in ``rollouts``.
 """
 
 import copy
@@ -30,7 +30,7 @@ _DAEMON_TOLERATIONS: tuple[Json, ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What a reconciliation does: objects to create, pods to delete, the owner's new status."""
+    """The result of a reconciliation: objects to create, pods to delete, the owner's new status."""
 
     create: tuple[Json, ...] = ()
     delete: tuple[Json, ...] = ()
@@ -51,13 +51,13 @@ def owned_by(owner: Json, items: Iterable[Json]) -> list[Json]:
 
 
 def template_hash(template: Json) -> str:
-    """Return a short name of a pod template's content."""
+    """Return a short hash of a pod template."""
     text = json.dumps(template, sort_keys=True).encode()
     return hashlib.sha256(text).hexdigest()[:10]
 
 
 def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
-    """Return what brings the number of pods to the wanted one."""
+    """Return the changes that bring a ReplicaSet to its number of pods."""
     active_pods = [pod for pod in owned_by(replica_set, pods) if _counts(pod)]
     wanted = int(replica_set["spec"].get("replicas", 1))
     missing = max(wanted - len(active_pods), 0)
@@ -79,13 +79,13 @@ def reconcile_replica_set(replica_set: Json, pods: Iterable[Json]) -> Changes:
 
 
 def _keeping_order(pod: Json) -> tuple[bool, int]:
-    """Return the order in which a controller keeps pods: readiness, then what users say (``PodDeletionCost``)."""
+    """Return the sort key for keeping pods: readiness, then the user's ``PodDeletionCost``."""
     annotations = pod["metadata"].get("annotations") or {}
     return is_ready(pod), int(annotations.get("controller.kubernetes.io/pod-deletion-cost", 0))
 
 
 def reconcile_daemon_set(daemon: Json, nodes: Iterable[Json], pods: Iterable[Json]) -> Changes:
-    """Return what brings one pod to every node that admits the template, and none elsewhere."""
+    """Return the changes that bring one pod to every node that admits the template, and none elsewhere."""
     template = _with_tolerations(daemon["spec"]["template"])
     wanted = {n["metadata"]["name"] for n in nodes if _admits(n, template)}
     every = owned_by(daemon, pods)
@@ -127,13 +127,13 @@ def _revision(pod: Json) -> str:
 
 
 def _replaced(old: Sequence[Json], *, lacking: int) -> list[Json]:
-    """Return which old Pods are deleted now: those that are not Ready, otherwise one, if all are Ready."""
+    """Return the old Pods to delete now: those that are not Ready, otherwise one, if all others are Ready."""
     idle = [pod for pod in old if not is_ready(pod)]
     return idle or ([] if lacking else list(old[:1]))
 
 
 def pod_of(owner: Json, kind: str, prefix: str) -> Json:
-    """Return a pod of the owner's template, which the API names."""
+    """Return a pod of the owner's template with a generated name."""
     template = copy.deepcopy(owner["spec"]["template"])
     metadata = template.get("metadata") or {}
     return {
@@ -150,7 +150,7 @@ def pod_of(owner: Json, kind: str, prefix: str) -> Json:
 
 
 def owner_of(owner: Json, kind: str) -> Json:
-    """Return the reference by which an object belongs to the one that controls it."""
+    """Return the owner reference of a controller."""
     metadata = owner["metadata"]
     return {
         "apiVersion": "batch/v1" if kind in {"Job", "CronJob"} else "apps/v1",
@@ -163,7 +163,7 @@ def owner_of(owner: Json, kind: str) -> Json:
 
 
 def reconcile_stateful_set(item: Json, pods: Iterable[Json], *, identity: bool = True) -> Changes:
-    """Return the next Pod to make or to remove; ``identity`` gives Pods host names and a subdomain."""
+    """Return the next Pod to create or delete; ``identity`` gives Pods host names and a subdomain."""
     owned_pods = {pod["metadata"]["name"]: pod for pod in owned_by(item, pods)}
     wanted = [f"{item['metadata']['name']}-{n}" for n in range(int(item["spec"]["replicas"]))]
     waiting = next((name for name in wanted if not is_ready(owned_pods.get(name) or {})), None)

@@ -1,5 +1,5 @@
-"""Name resolution in the lab: the cluster's DNS server, the outside resolver, and the clients' manners.
+"""Name resolution in the lab: the cluster's DNS server, the outside resolver, and the clients.
 
-``view`` and ``zone`` decide answers and are pure; ``server`` and ``exchange`` are the only modules here
-that use sockets, always those of a namespace. Nothing here reads the API.
+``zone`` decides answers and is pure; ``server`` and ``exchange`` are the only modules here that use
+sockets, always those of a namespace. Nothing here reads the API.
 """

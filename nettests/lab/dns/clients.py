@@ -1,9 +1,9 @@
 """Name resolution by clients: Go's own resolver and glibc on Linux, the DNS client on Windows (``getaddrinfo``, ``Resolve-DnsName``).
 
 On Linux: hosts file, search list, ``ndots``; ``nslookup`` walks the list itself. Timing follows Go's defaults
-(``net/dnsconfig_unix.go``): five seconds a question, two attempts, A and AAAA side by side. On Windows a name that contains
+(``net/dnsconfig_unix.go``): five seconds per query, two attempts, A and AAAA in parallel. On Windows a name that contains
 a dot is fully qualified and never gets a suffix (Kubernetes documentation, "DNS for Services and Pods"); a silent server is
-queried again at 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
+queried again after 1, 2, 4 and 8 seconds and given up after ten (Microsoft, "DNS client resolution timeouts").
 """
 
 import asyncio
@@ -48,7 +48,7 @@ def linux_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 
 
 async def resolve_on_linux(machine: Machine, name: str) -> Resolved:
-    """Return the addresses of ``name``, IPv4 before IPv6; ``ResolutionError`` when it has none."""
+    """Return the addresses of ``name``, IPv4 before IPv6; ``ResolutionError`` if it has none."""
     config = machine.resolver
     resolved = from_literal(name) or from_hosts(config, name)
     if resolved:
@@ -75,7 +75,7 @@ async def resolve_on_linux(machine: Machine, name: str) -> Resolved:
 def _remember(
     both: Sequence[Resolved | BaseException], last: ResolutionError | None, *, is_original: bool
 ) -> ResolutionError | None:
-    """Keep the error to report: the first one, replaced by later ones except the bare name's own."""
+    """Return the error to report: the last one, except that the bare name's replaces no other."""
     for result in both:
         if isinstance(result, ResolutionError):
             if last is None or not is_original:
@@ -108,13 +108,13 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
 
 
 WAITS = (1.0, 1.0, 2.0, 4.0, 2.0)
-"""Seconds waited for each of the five questions to a server that stays silent."""
+"""Seconds to wait after each of the five queries to a silent server."""
 
 _LOOPBACK = Resolved(canonical="localhost", addresses=("127.0.0.1",))
 
 
 def windows_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
-    """Yield the absolute names that ``name`` may stand for, in the order in which they are queried."""
+    """Yield the absolute names tried for ``name``, in order."""
     if "." in name:
         yield name if name.endswith(".") else f"{name}."
         if name.endswith(".") or not config.dotted_suffixes:
@@ -126,7 +126,7 @@ def windows_candidates(config: ResolverConfig, name: str) -> Iterator[str]:
 
 
 async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
-    """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` when it has none."""
+    """Return the addresses of ``name``, IPv4 first; ``ResolutionError`` if it has none."""
     resolved = from_literal(name) or from_hosts(machine.resolver, name)
     if resolved:
         return resolved
@@ -142,7 +142,7 @@ async def resolve_on_windows(machine: Machine, name: str) -> Resolved:
             ) from error
         ipv4 = exchange.addresses(answer)
         ipv6 = None
-        if any(":" in address for address in machine.addresses):  # silence is no answer
+        if any(":" in address for address in machine.addresses):  # no answer is an error
             with contextlib.suppress(ResolutionError):
                 newer = await query(machine, candidate, "AAAA")
                 ipv6 = exchange.addresses(newer, "AAAA")

@@ -1,8 +1,8 @@
-"""One DNS question to one server, and what its answer means: addresses, or a failure that says which kind.
+"""One DNS query to one server, and the meaning of its answer: addresses, or a kind of failure.
 
-The lowest step of every resolver manner (``clients``) and of the ``nslookup`` programs: UDP first, TCP when the answer was truncated
-or it is told to. It neither retries nor walks a search list. Each question leaves from a fresh source port. ``NO_SUCH_HOST`` (the
-server said NXDOMAIN) and ``TIMED_OUT`` (no server answered) are never merged: programs and their readers tell them apart.
+The lowest layer of every resolver (``clients``) and of the ``nslookup`` programs: UDP first, TCP if the answer was truncated or on
+request. It neither retries nor walks a search list. Each query uses a new source port. ``NO_SUCH_HOST`` (the server answered NXDOMAIN)
+and ``TIMED_OUT`` (no server answered) are kept apart, as programs report them differently.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _UDP_SIZE = 4096
 
 
 class Silence(StrEnum):
-    """Why no usable answer came from a server."""
+    """Why a server gave no usable answer."""
 
     TIMED_OUT = "timed out"
     REFUSED = "refused"
@@ -43,7 +43,7 @@ class Endpoints:
 
 
 class NoAnswerError(Exception):
-    """The server did not answer; ``idle_connection`` says how, ``error`` holds the kernel's own error."""
+    """The server did not answer; ``silence`` says how, ``error`` is the kernel's error if any."""
 
     def __init__(self, silence: Silence, ends: Endpoints, error: OSError | None = None) -> None:
         super().__init__(f"{ends.server}: {silence}")
@@ -60,9 +60,9 @@ async def query_servers(
     limit: float,
     over_tcp: bool = False,
 ) -> dns.message.Message:
-    """Return the server's answer to ``query`` within ``limit`` seconds; ``NoAnswerError`` otherwise.
+    """Return the server's answer within ``limit`` seconds, or raise ``NoAnswerError``.
 
-    ``over_tcp`` queries by TCP at once.
+    With ``over_tcp`` use TCP at once.
     """
     ends = Endpoints(local="", server=f"{server}:{PORT}")
     sock = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -128,14 +128,14 @@ class Failure(StrEnum):
     NO_DATA = "no data"
     TIMED_OUT = "timed out"
     NO_SERVER = "no server"
-    """The server's port refused, or its address could not be reached."""
+    """The server's port refused, or its address is unreachable."""
     SERVER_FAILURE = "server failure"
     """The server answered SERVFAIL or REFUSED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """The addresses of a name, in the order the server gave them; ``canonical`` is the final name."""
+    """The addresses of a name, in the server's order; ``canonical`` is the final name."""
 
     canonical: str
     addresses: tuple[str, ...]
@@ -143,7 +143,7 @@ class Resolved:
 
 
 class ResolutionError(Exception):
-    """The name did not resolve; ``server`` is ``address:port`` of the last server queried, or empty."""
+    """The name did not resolve; ``server`` is ``address:port`` of the last queried server, or empty."""
 
     def __init__(
         self, failure: Failure, name: str, *, server: str = "", cause: NoAnswerError | None = None
@@ -156,7 +156,7 @@ class ResolutionError(Exception):
 
 
 def from_literal(name: str) -> Resolved | None:
-    """Return the address itself when ``name`` is an IPv4 or IPv6 literal."""
+    """Return the address if ``name`` is an IPv4 or IPv6 literal."""
     try:
         address = ipaddress.ip_address(name)
     except ValueError:
@@ -165,7 +165,7 @@ def from_literal(name: str) -> Resolved | None:
 
 
 def from_hosts(config: ResolverConfig, name: str) -> Resolved | None:
-    """Return what the hosts file says of ``name``, compared without case; IPv4 first."""
+    """Return the addresses of ``name`` in the hosts file, compared without case; IPv4 first."""
     wanted = name.rstrip(".").lower()
     addresses = [each for each, names in config.hosts if wanted in map(str.lower, names)]
     in_order = tuple(sorted(addresses, key=lambda text: ":" in text))
@@ -178,7 +178,7 @@ def question(name: str, kind: str = "A") -> dns.message.Message:
 
 
 def addresses(answer: dns.message.Message, kind: str = "A") -> Resolved | None:
-    """Return the addresses in ``answer``, following its CNAMEs; ``None`` when it holds none."""
+    """Return the addresses in ``answer``, following its CNAMEs; ``None`` if there are none."""
     wanted = dns.rdatatype.from_text(kind)
     for rrset in answer.answer:
         if rrset.rdtype == wanted:
@@ -201,7 +201,7 @@ def aliases(answer: dns.message.Message) -> list[tuple[str, str]]:
 
 
 def failure(answer: dns.message.Message) -> Failure:
-    """Return what an answer without addresses means, by its response code."""
+    """Return the kind of failure of an answer without addresses, by its response code."""
     code = answer.rcode()
     if code == dns.rcode.NXDOMAIN:
         return Failure.NO_SUCH_HOST

@@ -1,8 +1,8 @@
-"""DNS servers of the lab: the cluster's (CoreDNS in its place) and the outside resolver it forwards to; and faults of the former.
+"""DNS servers of the lab: the cluster's (in place of CoreDNS), the outside resolver that it forwards to, and faults of the former.
 
-Both listen on UDP and TCP 53 of an address in a namespace; ``zone`` decides what the cluster's says. The supervisor builds a
-``DnsView`` from the API's objects and calls ``ClusterDns.update``. One ``DnsTroubles`` is shared by the cluster's servers, which send
-their answers through it; packets that are lost on their way to a server are the network's business.
+Both listen on UDP and TCP 53 of an address in a namespace; ``zone`` decides the answers of the cluster's DNS. ``DnsFeeder`` builds a
+``DnsView`` from the API's objects and calls ``ClusterDns.update``. The cluster's servers share one ``DnsTroubles``, which may change
+their answers; lost packets are faults of the network.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ from nettests.lab.dns.zone import DnsView
 from nettests.lab.interfaces import Namespace
 
 Trouble = Callable[[IPv4Address, dns.message.Message], Awaitable[dns.message.Message]]
-"""Given a server's address and its answer, returns the one that is sent."""
+"""Takes a server's address and its answer; returns the answer to send."""
 
 _TTL = 30
 _LONGER_THAN_CLIENTS = 60.0
 
 
 class DnsTroubles:
-    """The faults in force at the cluster's DNS servers. ``frozen``: they ignore updates from the API."""
+    """The faults in force at the cluster's DNS servers. With ``frozen`` they ignore updates from the API."""
 
     def __init__(self) -> None:
         self._troubles: dict[object, Trouble] = {}
         self.frozen = False
 
     def add(self, trouble: Trouble) -> Callable[[], object]:
-        """Put a fault in force; what is returned ends it."""
+        """Start a fault; return the function that ends it."""
         key = object()
         self._troubles[key] = trouble
         return partial(self._troubles.pop, key, None)
@@ -50,7 +50,7 @@ class DnsTroubles:
     async def pass_through(
         self, server: IPv4Address, answer: dns.message.Message
     ) -> dns.message.Message:
-        """Return the answer to send for a server's own."""
+        """Return the answer to send instead of a server's own."""
         for trouble in tuple(self._troubles.values()):
             answer = await trouble(server, answer)
         return answer
@@ -67,7 +67,7 @@ def late(seconds: float) -> Trouble:
 
 
 def ignoring(kind: str) -> Trouble:
-    """Leave queries for records of a kind without an answer, as long as any client waits."""
+    """Hold back answers for records of a kind, longer than any client waits."""
 
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         if answer.question and answer.question[0].rdtype == dns.rdatatype.from_text(kind):
@@ -78,7 +78,7 @@ def ignoring(kind: str) -> Trouble:
 
 
 def truncating() -> Trouble:
-    """Send no more than that an answer is too long (TC): clients have to query again over TCP."""
+    """Truncate answers (TC), so that clients have to query again over TCP."""
 
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         cut = dns.message.make_response(_question(answer), recursion_available=True)
@@ -89,7 +89,7 @@ def truncating() -> Trouble:
 
 
 def denying(server: IPv4Address) -> Trouble:
-    """Let one server deny every name, as one that sees no Services does."""
+    """Let one server answer NXDOMAIN for every name, like one that sees no Services."""
 
     async def trouble(queried: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         if queried != server:
@@ -102,7 +102,7 @@ def denying(server: IPv4Address) -> Trouble:
 
 
 def wildcard(address: IPv4Address) -> Trouble:
-    """Answer for names that do not exist, as a wildcard record does."""
+    """Answer with an address for names that do not exist, like a wildcard record."""
 
     async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
         if answer.rcode() != dns.rcode.NXDOMAIN or not answer.question:
@@ -117,7 +117,7 @@ def wildcard(address: IPv4Address) -> Trouble:
 
 
 def _question(answer: dns.message.Message) -> dns.message.Message:
-    """Return the query that an answer belongs to, as far as an answer to it needs it."""
+    """Return the query of an answer, with the parts needed to answer it."""
     query = dns.message.Message(id=answer.id)
     query.flags = answer.flags & ~dns.flags.QR
     query.question = answer.question
@@ -125,7 +125,7 @@ def _question(answer: dns.message.Message) -> dns.message.Message:
 
 
 Forward = Callable[[dns.message.Message], Awaitable[dns.message.Message]]
-"""Query another server; ``NoAnswerError`` when it stays silent."""
+"""Queries another server; ``NoAnswerError`` if that does not answer."""
 
 _PLAIN_UDP_SIZE = 512
 _BACKLOG = 64
@@ -205,7 +205,7 @@ class DnsServer(ABC):
                     writer.write(struct.pack("!H", len(wire)) + wire)
                     await writer.drain()
         except (TimeoutError, EOFError, OSError):
-            pass  # the client went away; a DNS server has nobody to tell
+            pass  # the client has disconnected
         finally:
             writer.close()
 
@@ -240,13 +240,13 @@ class ClusterDns(DnsServer):
         self._latest = view
 
     async def respond(self, query: dns.message.Message) -> dns.message.Message:
-        """Answer as the records say, unless a fault of the lab says otherwise."""
+        """Answer from the records, as changed by faults of the lab."""
         if not self._troubles.frozen:
             self._view = self._latest
         return await self._troubles.pass_through(self._address, await self._answer(query))
 
     async def _answer(self, query: dns.message.Message) -> dns.message.Message:
-        """Answer from the zone; follow an ExternalName to the outside; forward the rest."""
+        """Answer from the zone; resolve the target of an ExternalName; forward other names."""
         view = self._view
         response = zone.answer(view, query)
         if response is None:
@@ -256,7 +256,7 @@ class ClusterDns(DnsServer):
         if target and kind in (dns.rdatatype.A, dns.rdatatype.AAAA):
             behind = await self._forward(question(target, dns.rdatatype.to_text(kind)))
             response.answer += behind.answer
-        response.answer = [  # in another order each time, as the default Corefile's ``loadbalance`` has it
+        response.answer = [  # in a different order each time, like the default Corefile's ``loadbalance``
             dns.rrset.from_rdata_list(rrset.name, rrset.ttl, random.sample(list(rrset), len(rrset)))
             for rrset in response.answer
         ]
@@ -287,7 +287,7 @@ class OutsideResolver(DnsServer):
 
 
 def forward_to(namespace: Namespace, server: IPv4Address) -> Forward:
-    """Return a ``Forward`` that queries ``server`` from ``namespace``, over the lab's own network."""
+    """Return a ``Forward`` that queries ``server`` from ``namespace``, over the lab's network."""
 
     async def forward(query: dns.message.Message) -> dns.message.Message:
         return await query_servers(namespace, str(server), query, limit=_FORWARD_SECONDS)
@@ -304,7 +304,7 @@ def _parse(data: bytes) -> dns.message.Message | None:
 
 
 def _to_wire(response: dns.message.Message, limit: int) -> bytes:
-    """Encode for UDP; what does not fit is cut to the question with the TC flag."""
+    """Encode for UDP; a response above the limit is cut to the question with the TC flag."""
     try:
         return response.to_wire(max_size=limit)
     except dns.exception.TooBig:

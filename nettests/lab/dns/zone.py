@@ -1,9 +1,9 @@
-"""What the cluster's DNS knows and answers: a value computed from Services and EndpointSlices, and nothing else. Pure.
+"""The records and answers of the cluster's DNS, computed from Services and EndpointSlices alone. Pure.
 
 Follows "Kubernetes DNS-Based Service Discovery" (specification 1.1.0) as CoreDNS's ``kubernetes`` plugin serves it, with the
 default Corefile of kubeadm: ``kubernetes cluster.local in-addr.arpa ip6.arpa { pods insecure; fallthrough in-addr.arpa ip6.arpa;
-ttl 30 }``. Objects in as the API returns them, ``DnsView`` out, from which queries are answered, or are "not ours". Names are
-absolute, lower case, with the final dot. Known differences are in ``programs/LIMITS.txt``.
+ttl 30 }``. A ``DnsView`` is built from objects as the API returns them; queries are answered from it, or forwarded. Names are
+absolute, lower case, with the final dot. ``programs/LIMITS.txt`` lists known differences.
 """
 
 from collections import defaultdict
@@ -28,12 +28,12 @@ Object = Mapping[str, Any]
 """A Kubernetes object as JSON."""
 
 _FAMILIES = frozenset({"IPv4", "IPv6"})
-"""Types of EndpointSlice whose addresses are addresses."""
+"""Address types of EndpointSlices that are not host names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceTarget:
-    """One SRV answer; priority is 0 and the weight is shared out by ``zone``."""
+    """One SRV record; priority is 0, and ``zone`` divides the weight."""
 
     port: int
     target: str
@@ -41,7 +41,7 @@ class ServiceTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DnsView:
-    """All records of the cluster zone. ``namespaces`` is ``None`` when any namespace is taken to exist."""
+    """All records of the cluster zone; with ``namespaces`` ``None`` every namespace is taken to exist."""
 
     domain: str
     addresses: Mapping[str, tuple[Address, ...]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class DnsView:
 
 
 class _Records:
-    """Records while they are gathered: values in their order, each once."""
+    """Collects records: values in order, each once."""
 
     def __init__(self) -> None:
         self.addresses: defaultdict[str, dict[Address, None]] = defaultdict(dict)
@@ -66,10 +66,10 @@ class _Records:
         self.aliases: dict[str, str] = {}
 
     def add(self, name: str, address: Address, base: str, ports: Iterable[Object]) -> None:
-        """Add a name with an address, and the SRV names of the Service ``base`` that lead to it."""
+        """Add an address record, and the SRV records of the Service ``base`` that refer to it."""
         self.addresses[name][address] = self.pointers[address][name] = None
         for port in ports:
-            if port.get("name"):  # SRV names exist for named ports only
+            if port.get("name"):  # only named ports have SRV records
                 service = f"_{port['name']}._{port.get('protocol', 'TCP')}.{base}".lower()
                 self.services[service][ServiceTarget(port=port["port"], target=name)] = None
 
@@ -80,7 +80,7 @@ def view_from_objects(
     domain: str,
     namespaces: Iterable[str] | None = None,
 ) -> DnsView:
-    """Return the view of these objects; ``namespaces`` bounds pod records when it is given."""
+    """Return the view of these objects; pod records exist only in ``namespaces`` if these are given."""
     slices: dict[tuple[str, str], list[Object]] = {}
     for piece in endpoint_slices:
         owner = piece["metadata"].get("labels", {}).get("kubernetes.io/service-name", "")
@@ -127,11 +127,11 @@ _NEGATIVE_TTL = 5
 _DNS_VERSION = '"1.1.0"'
 _REVERSE = (dns.reversename.ipv4_reverse_domain, dns.reversename.ipv6_reverse_domain)
 _VERSIONS = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}
-"""Types of address records, and the family that each holds."""
+"""Types of address records, with their IP versions."""
 
 
 def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | None:
-    """Return the response to ``query``, or ``None`` when the name is not the cluster's to answer."""
+    """Return the response to ``query``, or ``None`` for a name outside of the cluster's zones."""
     if not query.question:
         refusal = dns.message.make_response(query)
         refusal.set_rcode(dns.rcode.FORMERR)
@@ -155,7 +155,7 @@ def answer(view: DnsView, query: dns.message.Message) -> dns.message.Message | N
 
 
 def alias_target(view: DnsView, response: dns.message.Message) -> str | None:
-    """Return the outside name an answer's CNAME leads to, for which the server queries further."""
+    """Return the external target of an answer's CNAME, if any, which the server has to resolve."""
     for rrset in response.answer:
         if rrset.rdtype == dns.rdatatype.CNAME:
             target = str(rrset[0].target.to_text())
@@ -169,7 +169,7 @@ Record = tuple[str, str, str]
 
 def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Record]:
     if name in view.aliases and kind in (*_VERSIONS, dns.rdatatype.CNAME):
-        target = view.aliases[name]  # with the addresses behind it, when it stays in the cluster
+        target = view.aliases[name]  # with its addresses, if it is in the cluster
         behind = _address_records(view, target, kind) if kind in _VERSIONS else []
         return [(name, "CNAME", target), *behind]
     if kind in _VERSIONS:
@@ -179,7 +179,7 @@ def _records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) -> list[Re
         weight = max(1, 100 // len(targets)) if targets else 0
         return [(name, "SRV", f"0 {weight} {each.port} {each.target}") for each in targets]
     apex = view.zone
-    data = {  # of the zone itself, and the specification's version
+    data = {  # records of the zone itself, and of the specification's version
         (apex, dns.rdatatype.SOA): _soa_data(view),
         (apex, dns.rdatatype.NS): f"ns.dns.{apex}",
         (f"dns-version.{apex}", dns.rdatatype.TXT): _DNS_VERSION,
@@ -197,7 +197,7 @@ def _address_records(view: DnsView, name: str, kind: dns.rdatatype.RdataType) ->
 
 
 def _pod_address(view: DnsView, name: str) -> Address | None:
-    """Read a pod name; with ``pods insecure`` any address in any existing namespace is answered."""
+    """Return the address in a pod's name; ``pods insecure`` answers any address in an existing namespace."""
     # Samples: 10-244-1-2.demo.pod.cluster.local. and fd00-10-244-1--2.demo.pod.cluster.local.
     suffix = f".pod.{view.zone}"
     if not name.endswith(suffix):
@@ -214,7 +214,7 @@ def _pod_address(view: DnsView, name: str) -> Address | None:
 
 
 def _exists(view: DnsView, name: str) -> bool:
-    """Tell NODATA from NXDOMAIN: names with records, and the empty names above them."""
+    """Whether a name exists (NODATA, not NXDOMAIN): it has records, or is above a name that has."""
     if name in (view.zone, f"svc.{view.zone}", f"pod.{view.zone}", f"dns-version.{view.zone}"):
         return True
     for owners in (view.addresses, view.aliases, view.services):
@@ -231,7 +231,7 @@ def _exists(view: DnsView, name: str) -> bool:
 def _answer_pointer(
     view: DnsView, query: dns.message.Message, name: dns.name.Name
 ) -> dns.message.Message | None:
-    """Answer a PTR question for a Service or endpoint; any other falls through to the outside."""
+    """Answer a PTR query for a Service or endpoint; others are forwarded."""
     try:
         address = ip_address(dns.reversename.to_address(name))
     except (dns.exception.DNSException, ValueError):

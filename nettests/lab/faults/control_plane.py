@@ -1,4 +1,4 @@
-"""Faults of the API server, of what goes through it to nodes, of admission, of objects, and of controllers."""
+"""Faults of the API server, of its connections to nodes, of admission, of objects, and of controllers."""
 
 import asyncio
 import json
@@ -26,16 +26,16 @@ from nettests.lab.faults.targets import (
 )
 
 GRACE_SECONDS = 40.0
-"""How long a kubelet may be silent: ``--node-monitor-grace-period`` (50 s from 1.32 on)."""
+"""``--node-monitor-grace-period``, after which a silent kubelet's node is NotReady (50 s from 1.32 on)."""
 _OF_KUBELETS = frozenset({"exec", "attach", "portforward", "log", "node-proxy"})
-"""What the API requires of a kubelet; it proxies to Pods and Services past the kubelet."""
+"""Channels through the kubelet; the API server's proxy to Pods and Services bypasses it."""
 _CHANNELS = frozenset({"exec", "attach", "portforward", "pod-proxy", "service-proxy"})
-"""What goes through a node to a container; logs stay readable, as they do when a runtime hangs."""
+"""Channels to containers; logs stay readable, as with a hanging runtime."""
 CONTROLLERS: Mapping[str, str] = {
     name: f"{name}s"
     for name in ("cronjob", "daemonset", "deployment", "job", "replicaset", "statefulset")
 }
-"""The controllers by kube-controller-manager's names, with the objects of each."""
+"""Controllers by kube-controller-manager's names, with the plural of each one's objects."""
 _KINDS = {
     "node": "/api/v1/nodes/{}",
     "node-status": "/api/v1/nodes/{}/status",
@@ -45,7 +45,7 @@ _KINDS = {
 
 
 def _struck(options: Json, default: float) -> Callable[[], bool]:
-    """Return what says whether a fault strikes this time: a share of them, the same ones for a seed."""
+    """Return a function that says whether the fault strikes: at the rate, and reproducibly by seed."""
     dice, rate = random.Random(count(options, "seed", 0)), number(options, "rate", default)  # noqa: S311  # no secret
     return lambda: dice.random() < rate
 
@@ -86,7 +86,7 @@ async def _channel_down(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 @fault("kubelet-silent")
 async def _kubelet_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
-    """Stop a kubelet; after the grace period the node controller marks its node NotReady."""
+    """Silence a kubelet; after the grace period the node controller marks its node NotReady."""
     node, seconds = str(targets.node(options)), number(options, "seconds", GRACE_SECONDS)
     with _refused(targets, lambda channel: channel.kind in _OF_KUBELETS and channel.node == node):
         async with silenced(targets, node, seconds):
@@ -95,11 +95,11 @@ async def _kubelet_silent(targets: Targets, options: Json) -> AsyncIterator[None
 
 @contextmanager
 def _refused(targets: Targets, concerned: Callable[[ChannelRequest], bool]) -> Iterator[None]:
-    """Refuse connections from the API server to nodes for the time of the block, and cut open ones."""
+    """Refuse connections from the API server to nodes during the block, and cut open ones."""
     addresses = {node.name: node.address for node in targets.profile.nodes}
 
     async def broken(channel: ChannelRequest) -> str | None:
-        address = addresses.get(channel.node, "0.0.0.0")  # noqa: S104  # words of an error, nothing is bound
+        address = addresses.get(channel.node, "0.0.0.0")  # noqa: S104  # in an error text, nothing is bound
         why = f"dial tcp {address}:10250: connect: connection refused"
         return why if concerned(channel) else None
 
@@ -172,7 +172,7 @@ async def _pods_refused(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 @fault("controller-stopped")
 async def _controller_stopped(targets: Targets, options: Json) -> AsyncIterator[None]:
-    """Stop a controller, as if left out of ``--controllers``; its objects stay, and it catches up afterwards."""
+    """Stop a controller, as if left out of ``--controllers``; once cleared it catches up."""
     name = text(options, "controller")
     if name not in CONTROLLERS:
         raise LabError(
@@ -188,7 +188,7 @@ async def _controller_stopped(targets: Targets, options: Json) -> AsyncIterator[
 
 @fault("object-edited")
 async def _object_edited(targets: Targets, options: Json) -> AsyncIterator[None]:
-    """Edit an object through the API, as an administrator does, and edit it back when the fault is cleared."""
+    """Edit an object through the API, as an administrator does; clearing the fault restores it."""
     path, patch = _path_of(text(options, "object")), json_object(options, "patch")
     rolls = "/daemonsets/" in path
     async with targets.client("faults") as client:
@@ -207,7 +207,7 @@ async def _object_edited(targets: Targets, options: Json) -> AsyncIterator[None]
 
 
 def _path_of(named: str) -> str:
-    """Return the path of ``kind/name`` or ``kind/namespace/name``; ``LabError`` for what is none."""
+    """Return the API path of ``kind/name`` or ``kind/namespace/name``; ``LabError`` if it is invalid."""
     kind, *words = named.split("/")
     form = _KINDS.get(kind, "")
     if not form or len(words) != form.count("{}") or not all(words):
@@ -228,7 +228,7 @@ def _inverse(patch: Json, before: Json) -> Json:
 
 
 def json_object(options: Json, name: str) -> Json:
-    """Return an option that is a JSON object; ``LabError`` for what is none."""
+    """Return an option that is a JSON object; ``LabError`` if it is not."""
     try:
         read = json.loads(text(options, name))
     except ValueError as error:
@@ -240,7 +240,7 @@ def json_object(options: Json, name: str) -> Json:
 
 
 async def _rolled_out(client: Client, path: str) -> None:
-    """Wait until the rollout of an edited DaemonSet is done or stuck."""
+    """Wait until the rollout of an edited DaemonSet is complete or stuck."""
     daemon = await client.get(path)
     namespace, name = daemon["metadata"]["namespace"], daemon["metadata"]["name"]
     await pods_until(
@@ -252,9 +252,9 @@ async def _rolled_out(client: Client, path: str) -> None:
 
 
 def settled(daemon: Json, pods: Iterable[Json]) -> bool:
-    """Whether all Pods of a DaemonSet are new and Ready, or one of the new ones has failed.
+    """Whether all Pods of a DaemonSet are new and Ready, or a new one has failed.
 
-    A rollout stops at the first Pod that does not become Ready, because the controller replaces one Pod at a time.
+    The controller replaces one Pod at a time, so a rollout stops at the first Pod that does not become Ready.
     """
     daemon_pods = owned_by(daemon, pods)
     digest = template_hash(daemon["spec"]["template"])

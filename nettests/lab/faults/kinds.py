@@ -1,6 +1,6 @@
-"""The kinds of faults (``kinds.yaml``), with the options and the effect of each. Values.
+"""The kinds of faults (``kinds.yaml``), with their options and effects. Values.
 
-Help, reference and the validation of options read this table; ``targets.FAULTS`` has an action for each row.
+Help, reference and validation of options use this table; ``targets.FAULTS`` has an action for each row.
 """
 
 import difflib
@@ -13,12 +13,12 @@ from nettests.lab.programs.windows.broken_tools import broken_tools
 
 _DATA = read_yaml(__package__, "kinds.yaml")
 _TOOLS_FOLLOW = "program-missing"
-"""The kind behind which those of ``broken_tools`` stand."""
+"""The kind after which those of ``broken_tools`` are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of fault; of its options those in ``needs`` have to be given."""
+    """One kind of fault; the options in ``needs`` are required."""
 
     name: str
     summary: str
@@ -27,7 +27,7 @@ class Kind:
 
     @property
     def synopsis(self) -> str:
-        """Name and options as a command line has them."""
+        """Name and options, as on a command line."""
         places = _DATA["places"]
         words = [f"--{need} {places[need]}" for need in self.needs]
         words += [
@@ -51,7 +51,7 @@ KINDS = tuple(_read())
 
 
 def checked(name: str, options: Collection[str]) -> Kind:
-    """Return the kind of that name; ``LabError`` where there is none, or where options do not fit."""
+    """Return the kind of that name; ``LabError`` if there is none, or if options do not fit."""
     kinds = {kind.name: kind for kind in KINDS}
     if name not in kinds:
         near = difflib.get_close_matches(name, kinds, n=1, cutoff=0.5)

@@ -85,7 +85,7 @@ async def _replica_wrong(targets: Targets, _options: Json) -> AsyncIterator[None
     yield
     end()
     async with targets.client("faults") as client:
-        # of two, the annotated one is deleted; the lab knows its first DNS pod by its uid
+        # on scaling down, the annotated one of both is deleted: the lab refers to its first DNS pod by uid
         cost = {"controller.kubernetes.io/pod-deletion-cost": "-1"}
         path = f"{_PODS}/{wrong['metadata']['name']}"
         await client.patch(path, {"metadata": {"annotations": cost}})
@@ -117,7 +117,7 @@ async def _kubelet_set(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 
 async def _scaled(client: Client, replicas: int) -> list[Json]:
-    """Scale the DNS; return its pods once exactly so many exist and are ready."""
+    """Scale the cluster's DNS; return its pods once exactly so many exist and are ready."""
     await client.patch(_DEPLOYMENT, {"spec": {"replicas": replicas}})
     return await pods_until(
         client,

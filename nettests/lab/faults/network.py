@@ -1,4 +1,4 @@
-"""Faults of packets (between nodes, on a node's way to its pods, at single pods), and of Service proxies' rules."""
+"""Faults of packets (between nodes, between a node and its pods, at single pods), and of Service rules."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -91,7 +91,7 @@ _ALTERATIONS: Mapping[str, Callable[[Targets, Which, Json], Alteration]] = {
     "readdressed-endpoints-lost": lambda _targets, which, _: alterations.readdressed_lost(which),
     "renamed-ports-lost": lambda _targets, which, _: alterations.renamed_lost(which),
 }
-"""Faults of Service rules; several faults of a node add up."""
+"""Faults of Service rules; a node may have several at once."""
 
 
 def _of_node(name: str) -> Inject:
@@ -122,7 +122,7 @@ async def _held_back(targets: Targets, options: Json, *, way: Detour) -> Undo:
 
 
 def _too_fast(options: Json) -> str:
-    """Return the verdict of a policer on the way."""
+    """Return the nft verdict of a policer, which drops packets beyond a rate."""
     kilobytes = count(options, "kilobits", _KILOBITS) // 8
     return f"limit rate over {kilobytes} kbytes/second burst 16 kbytes drop"
 
@@ -173,7 +173,7 @@ def _path(targets: Targets, options: Json) -> Path:
 def _altering(name: str) -> None:
     @fault(name)
     async def alter(targets: Targets, options: Json) -> AsyncIterator[None]:
-        # The Service need not exist yet: a run creates its own after the fault is injected.
+        # The Service need not exist yet: a run creates its Services after the fault is injected.
         which = Which(service=text(options, "service"), port=text(options, "port"))
         key, nodes = object(), targets.nodes(options)
         for node in nodes:

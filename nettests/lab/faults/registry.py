@@ -9,7 +9,7 @@ from nettests.lab.faults.kinds import checked
 from nettests.lab.faults.targets import FAULTS, Targets, Undo
 
 DECLARING = (control_plane, names, network, workloads)
-"""The modules whose import declares the faults."""
+"""Modules that declare the faults when they are imported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Faults:
         self._injected: dict[int, Injected] = {}
 
     async def inject(self, name: str, options: Json) -> Injected:
-        """Put a fault in force."""
+        """Inject a fault; ``LabError`` if its kind or options are invalid."""
         checked(name, options)
         undo = await FAULTS[name](self._targets, options)
         fault = Injected(number=next(self._numbers), name=name, options=options, undo=undo)
@@ -43,7 +43,7 @@ class Faults:
         return tuple(self._injected.values())
 
     async def clear(self, name: str | None = None) -> int:
-        """Undo all faults, or those called ``name``; return how many there were."""
+        """Clear all faults, or those of kind ``name``; return how many there were."""
         chosen = [f for f in self._injected.values() if name in {None, f.name}]
         for fault in reversed(chosen):
             await fault.undo()

@@ -1,4 +1,4 @@
-"""The parts of a running lab that faults change, the options given, and how a fault is declared."""
+"""The parts of a running lab that faults change, their options, and how a fault is declared."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
@@ -27,11 +27,11 @@ Inject = Callable[["Targets", Json], Awaitable[Undo]]
 Body = Callable[["Targets", Json], AsyncIterator[None]]
 
 FAULTS: dict[str, Inject] = {}
-"""What puts each kind in force, by its name."""
+"""The function that injects each kind of fault, by name."""
 
 
 def fault(name: str) -> Callable[[Body], Body]:
-    """Declare a fault by a generator: it is in force at its ``yield``, and what follows undoes it."""
+    """Declare a fault by a generator that injects it, yields while it is in force, and undoes it."""
 
     def declare(body: Body) -> Body:
         async def inject(targets: Targets, options: Json) -> Undo:
@@ -49,9 +49,9 @@ def fault(name: str) -> Callable[[Body], Body]:
 class Targets:
     """The parts of one lab.
 
-    ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes a client of the API; ``kubelets`` and ``agents``
-    are filled as nodes start; ``stopped`` are kinds of objects whose controller does nothing; ``altered`` are the
-    faults of Service rules in force, by node.
+    ``dns_pod`` returns uid and node of the DNS pod, ``client`` makes an API client; ``kubelets`` and ``agents`` are
+    filled as nodes start; ``stopped`` are kinds of objects whose controllers are stopped; ``altered`` are the faults
+    of Service rules in force, by node.
     """
 
     profile: Profile
@@ -68,7 +68,7 @@ class Targets:
     altered: dict[str, dict[object, Alteration]] = field(default_factory=dict)
 
     def node(self, options: Json, name: str = "node") -> str | None:
-        """Return the node that an option names; ``LabError`` if there is none of that name."""
+        """Return the node that an option names, if it is given; ``LabError`` if there is no such node."""
         node_name = options.get(name)
         if node_name is not None and node_name not in self.fabric.nodes:
             raise LabError(
@@ -77,17 +77,17 @@ class Targets:
         return node_name
 
     def nodes(self, options: Json) -> list[str]:
-        """Return the node that is named, or all of them."""
+        """Return the node of the option ``node``, or all nodes."""
         node_name = self.node(options)
         return [node_name] if node_name else list(self.fabric.nodes)
 
     def disks(self, options: Json) -> list[Disk]:
-        """Return the disks of these nodes."""
+        """Return the disks of the nodes that the options select."""
         return [self.fabric.nodes[name].disk for name in self.nodes(options)]
 
 
 def text(options: Json, name: str) -> str:
-    """Return an option's text, empty where it was not given."""
+    """Return an option's text, empty if it was not given."""
     return str(options.get(name) or "")
 
 
@@ -103,7 +103,7 @@ def count(options: Json, name: str, default: int) -> int:
 
 
 def packets(options: Json) -> Packets:
-    """Return the packets that the options choose."""
+    """Return the packets that the options select."""
     return Packets(
         protocol=text(options, "protocol"),
         port=text(options, "port"),
@@ -116,7 +116,7 @@ def packets(options: Json) -> Packets:
 
 @contextmanager
 def changed(holders: Iterable[object], **values: object) -> Iterator[None]:
-    """Give objects other values of some attributes for the time of the block."""
+    """Set attributes of objects during the block, and restore them."""
     before = [(holder, {name: getattr(holder, name) for name in values}) for holder in holders]
     for holder, _ in before:
         _set(holder, values)
@@ -132,7 +132,7 @@ def _set(holder: object, values: Mapping[str, object]) -> None:
 
 @contextmanager
 def added(sets: Iterable[set[str]], item: str) -> Iterator[None]:
-    """Add something to sets for the time of the block."""
+    """Add an item to sets during the block."""
     chosen = list(sets)
     for each in chosen:
         each.add(item)
@@ -144,7 +144,7 @@ def added(sets: Iterable[set[str]], item: str) -> Iterator[None]:
 async def pods_until(
     client: Client, path: str, settled: Callable[[list[Json]], bool], failure: str, **query: str
 ) -> list[Json]:
-    """Return the Pods at a path once they are settled; ``LabError`` with ``failure`` after half a minute."""
+    """Return the Pods at a path once ``settled`` is true of them; ``LabError(failure)`` after half a minute."""
     pods, changes = Informer(client, path, **query), asyncio.Event()
     pods.subscribe(lambda _key, _old, _new: changes.set())
     following = asyncio.create_task(pods.run())
@@ -163,7 +163,7 @@ async def pods_until(
 
 
 def only_one(holder: object, name: str, what: str) -> None:
-    """Raise where a fault of the same attribute is in force."""
+    """Raise ``LabError`` if another fault of the same attribute is in force."""
     if getattr(holder, name) is not None:
         raise LabError(f"A fault of {what} is in force already.", hint="nettests lab fault clear")
 
@@ -178,7 +178,7 @@ async def together(undoing: list[Undo]) -> Undo:
 
 @asynccontextmanager
 async def silenced(targets: Targets, node: str, grace: float) -> AsyncIterator[None]:
-    """Stop a node's kubelet, which the node controller notices after ``grace`` seconds; containers and packets go on."""
+    """Silence a node's kubelet, and mark the node lost after ``grace`` seconds; containers keep running."""
     agent = targets.agents[node]
     agent.hold()
 

@@ -1,7 +1,7 @@
-"""Faults of nodes and Pods: images that are gone, sandboxes, processes that are killed, and how programs start and end.
+"""Faults of nodes and Pods: missing images, failing sandboxes, killed processes, and how programs start and end.
 
-The latter break assumptions of whoever runs commands in containers, one by one (``ProgramTroubles``). A run creates its
-Pods after a fault was injected: those that a pattern names are followed through the API, and affected once they run.
+The last group breaks assumptions about running commands in containers, one by one (``ProgramTroubles``). A run creates its
+Pods after a fault was injected, so Pods whose names match a pattern are watched, and affected once they run.
 """
 
 import asyncio
@@ -35,11 +35,11 @@ _NO_ENDPOINT = (
     'either invalid or not part of any configured subnet(s). (0x803b001e) {"Success":false,"Error":"IP address is either invalid or '
     'not part of any configured subnet(s). ","ErrorCode":2151350302}'
 )
-"""hcsshim's text of an error of HNS (hcn/hcnerrors.go), in the words that a plugin puts around it, as users post it."""
+"""An HNS error in hcsshim's words (hcn/hcnerrors.go) inside a plugin's, as users report it."""
 _CROWDED = 10.0
-"""Pods that start within so many seconds count as simultaneous."""
+"""Pods that start within this many seconds count as simultaneous."""
 _OTHER_TEXT = "0x8007: wird nicht erkannt / n'est pas reconnu / 認識されていません"
-"""Words of three languages at once, which no table holds."""
+"""Words of three languages, which no table of error texts has."""
 
 Strike = Callable[[Json], Awaitable[Undo | None]]
 """Injects a fault at one pod; returns its undo, or ``None`` if there is nothing to undo."""
@@ -78,7 +78,7 @@ class _Following:
             pod = await self._waiting.get()
             try:
                 self._struck[str(pod["metadata"]["uid"])] = await self._strike(pod)
-            except (LabError, OSError) as error:  # the pod may have gone meanwhile
+            except (LabError, OSError) as error:  # the pod may have been deleted meanwhile
                 _LOG.info("fault at pod %s: %s", pod["metadata"]["name"], error)
             finally:
                 self._waiting.task_done()
@@ -91,14 +91,14 @@ class _Following:
 
 @asynccontextmanager
 async def _followed(targets: Targets, options: Json, strike: Strike) -> AsyncIterator[None]:
-    """Strike the pods that ``--pod`` names for the time of the block; those that run already are struck at its start."""
+    """Strike the pods that match ``--pod`` during the block, running ones before it is entered."""
     following, ready = _Following(text(options, "pod"), strike), asyncio.Event()
     task = asyncio.create_task(following.watch(targets, ready))
     synced = asyncio.create_task(ready.wait())
     await asyncio.wait({task, synced}, return_when=asyncio.FIRST_COMPLETED)
     synced.cancel()
     if task.done():
-        await task  # it has failed, and says why
+        await task  # raises its error
     yield
     task.cancel()
     with suppress(asyncio.CancelledError):
@@ -113,7 +113,7 @@ async def _pod_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
     async def strike(pod: Json) -> Undo | None:
         namespaces = targets.fabric.nodes[pod["spec"]["nodeName"]].pod_namespaces()
         namespace = namespaces.get(pod["metadata"]["uid"])
-        if namespace is None:  # on its node's network, or gone again
+        if namespace is None:  # on its node's network, or deleted
             return None
         return await targets.fabric.node_faults.lose_entering(namespace, chosen, rate)
 
@@ -124,7 +124,7 @@ async def _pod_silent(targets: Targets, options: Json) -> AsyncIterator[None]:
 def _some_time_after_start(
     name: str, seconds: float, act: Callable[[NodeKubelet, str, str], object]
 ) -> None:
-    """Declare a fault of new pods of a name, so long after they started."""
+    """Declare a fault of matching pods that strikes some seconds after they are running."""
 
     @fault(name)
     async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
@@ -191,7 +191,7 @@ async def _no_sandbox(targets: Targets, options: Json) -> AsyncIterator[None]:
 
 
 def _pulling(name: str, changes: Callable[[Json], dict[str, object]]) -> None:
-    """Declare a fault of pulls; each container start pulls its image again."""
+    """Declare a fault of pulls; pulled images are removed, so that containers pull them again."""
 
     @fault(name)
     async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:
@@ -207,7 +207,7 @@ _pulling("registry-down", lambda _: {"registry_down": True})
 
 
 def _troubled(name: str, trouble: str, value: Callable[[Json], object] = lambda _: True) -> None:
-    """Declare a fault that is one value on each node that is named, or on all."""
+    """Declare a fault that sets one field of ``ProgramTroubles`` on the selected nodes."""
 
     @fault(name)
     async def inject(targets: Targets, options: Json) -> AsyncIterator[None]:

@@ -1,7 +1,7 @@
 """The control socket of a running lab: one JSON request a line, one JSON answer a line.
 
-A Unix socket in the lab's private folder; whoever may open it may control the lab. Its path is given
-through a directory descriptor, because a socket's path may hold only about 100 characters.
+A Unix socket in the lab's private folder; whoever may open it controls the lab. Its path goes
+through a directory descriptor, because a socket's path is limited to about 100 characters.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def listen(folder: Path) -> socket.socket:
 def request(folder: Path, message: Json) -> Json:
     """Send one request to the lab in ``folder`` and return its answer.
 
-    Raises ``LabError`` with the lab's own words when it refuses, ``StateError`` when it is silent.
+    Raises ``LabError`` with the lab's error if it refuses, ``StateError`` if it does not answer.
     """
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:

@@ -1,9 +1,9 @@
-"""Which folder holds the folders of labs: one that only this user owns, even if another user took the usual name.
+"""The parent folder of labs' folders: one that this user owns, even if another user took the usual name.
 
-In this order: ``$XDG_RUNTIME_DIR/nettests-lab``, and then no other, where ``XDG_RUNTIME_DIR`` is this user's;
-``nettests-lab-<uid>`` in the folder for temporary files, with the user's own id, outside a user namespace in which they may
-be root; ``$XDG_STATE_HOME/nettests-lab`` (``~/.local/state``), where the second belongs to another user. Labs are found in
-both of the last two. A folder of this user's that is open to others, or a link, is an error.
+If ``XDG_RUNTIME_DIR`` is this user's, it is ``$XDG_RUNTIME_DIR/nettests-lab``. Otherwise it is ``nettests-lab-<uid>`` in the
+folder for temporary files, with the user's id outside of user namespaces, or, if that belongs to another user,
+``$XDG_STATE_HOME/nettests-lab`` (``~/.local/state``); existing labs are found in both. A folder of this user's that is open to
+others, or is a link, is an error.
 """
 
 import os
@@ -17,7 +17,7 @@ _UID_MAP = Path("/proc/self/uid_map")
 
 
 def candidates() -> tuple[Path, ...]:
-    """Return where labs may be noted, the usual place first."""
+    """Return the possible parent folders, the usual one first."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and _is_ours(Path(runtime)):
         return (Path(runtime) / "nettests-lab",)
@@ -29,7 +29,7 @@ def candidates() -> tuple[Path, ...]:
 
 
 def existing() -> tuple[Path, ...]:
-    """Return the folders of this user in which labs are noted; those of others are left alone."""
+    """Return the existing parent folders that this user owns; ``NotPrivateError`` if one is not private."""
     folders = tuple(place for place in candidates() if private.owner(place) == os.geteuid())
     for place in folders:
         with private.opened(place):
@@ -38,7 +38,7 @@ def existing() -> tuple[Path, ...]:
 
 
 def usable() -> Path:
-    """Return where a new lab is noted; it need not exist yet."""
+    """Return the parent folder for a new lab, which need not exist yet."""
     for place in candidates():
         match private.owner(place):
             case None:
@@ -56,12 +56,12 @@ def usable() -> Path:
 
 
 def make(place: Path) -> None:
-    """Make the folder if it is not there; ``private.opened`` checks what is."""
+    """Create the folder if it does not exist; ``private.opened`` checks an existing one."""
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
-        return  # it is no folder, and is refused when it is opened
+        return  # it is not a folder; opening it fails later
     except OSError as error:
         raise StateError(
             f"Cannot make {place} for the lab's files: {error.strerror}.",
@@ -70,7 +70,7 @@ def make(place: Path) -> None:
 
 
 def passed_over() -> str:
-    """Return a sentence about the usual place when it belongs to somebody else, else nothing."""
+    """Return a warning if the usual folder belongs to another user, else ``""``."""
     usual = candidates()[0]
     user = private.owner(usual)
     if user in {None, os.geteuid()}:
@@ -79,10 +79,10 @@ def passed_over() -> str:
 
 
 def real_user(user: int, uid_map: str) -> int:
-    """Return the id that ``user`` has outside their user namespace (user_namespaces(7)).
+    """Return the id of ``user`` outside of their user namespace (user_namespaces(7)).
 
-    Root of a namespace of their own is an ordinary user to everybody else. A namespace within a namespace
-    knows the next one only.
+    Root in a user namespace is an ordinary user outside. In nested namespaces the result is the id in the
+    next outer one.
     """
     for row in uid_map.splitlines():
         inside, outside, count = map(int, row.split())

@@ -1,8 +1,7 @@
-"""Folders and files of this user alone: opened by descriptor, checked, then used through it.
+"""Private folders and files of this user: opened by descriptor, checked, then used through it.
 
-The one place where owner and mode are checked. ``/tmp`` is shared: a folder of the right name may be another user's,
-or a link. No link is followed, and a checked descriptor stays valid whatever happens to its name. Knows nothing of
-labs.
+The only place where owner and mode are checked. ``/tmp`` is shared: a folder of the right name may be another user's,
+or a link. No link is followed, and a checked descriptor stays valid whatever happens to its name.
 """
 
 import os
@@ -19,18 +18,19 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_BYTES = 1 << 20
-"""Larger than any file of a lab that is read; a larger one is not ours."""
+"""Larger than any file that is read here; a larger file is not a lab's."""
 
 
 class NotPrivateError(StateError):
-    """A folder is a link, or of another user, or open to others; the text says which."""
+    """A folder is a link, belongs to another user, or is open to others; the text says which."""
 
 
 @contextmanager
 def opened(path: Path, *, within: int | None = None) -> Iterator[int]:
-    """Give a descriptor of the folder, below ``within`` if that is given.
+    """Yield a descriptor of the folder, relative to ``within`` if that is given.
 
-    ``NotPrivateError`` unless it is a folder, no link, of this user, mode 0700 or less; ``FileNotFoundError``.
+    ``NotPrivateError`` unless it is a folder, not a link, owned by this user, with no rights for others;
+    ``FileNotFoundError`` if it does not exist.
     """
     try:
         descriptor = os.open(path, _FOLDER, dir_fd=within)
@@ -56,7 +56,7 @@ def owner(path: Path) -> int | None:
 
 
 def read(name: str, within: int) -> str:
-    """Return the text of a file of ours; ``OSError`` or ``ValueError`` if it is none."""
+    """Return the text of a private file; ``OSError`` or ``ValueError`` if it is not one."""
     with os.fdopen(os.open(name, _FILE, dir_fd=within), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
@@ -68,7 +68,7 @@ def read(name: str, within: int) -> str:
 
 
 def write(name: str, text: str, within: int) -> None:
-    """Write a file of mode 0600 in one step."""
+    """Write a file of mode 0600 atomically."""
     draft = f".{name}.{secrets.token_hex(4)}"
     try:
         with os.fdopen(os.open(draft, _DRAFT, 0o600, dir_fd=within), "w", encoding="utf-8") as file:
@@ -87,10 +87,10 @@ def empty(within: int) -> None:
 
 
 def remove(name: str, within: int) -> None:
-    """Remove a file, a link (not what it names) or a folder with all that is in it."""
+    """Remove a file, a link (not its target) or a folder with its content."""
     status = os.stat(name, dir_fd=within, follow_symlinks=False)
     if stat.S_ISDIR(status.st_mode):
-        shutil.rmtree(name, dir_fd=within)  # by descriptors, where the system has them, as Linux
+        shutil.rmtree(name, dir_fd=within)  # by descriptors, on Linux
     else:
         os.unlink(name, dir_fd=within)
 

@@ -1,9 +1,9 @@
-"""Processes that are certainly the recorded ones, held by descriptor, so that no other is ever signalled.
+"""Identify recorded processes by descriptor, so that no other process is ever signalled.
 
-A process id may be reused. A process is recognised by id, start time and boot (proc(5), ``/proc/PID/stat`` field 22;
+A process id may be reused. A process is identified by id, start time and boot (proc(5), ``/proc/PID/stat`` field 22;
 ``/proc/sys/kernel/random/boot_id``), a lab's also by its user and its command line. The descriptor (pidfd_open(2)) is
-opened first and checked last: while it is not readable the process has not ended, so everything read in between was
-about it.
+opened first and checked last: while it is not readable the process has not ended, so everything read in between
+belongs to it.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ class Identity:
 
     pid: int
     started: int
-    """In clock ticks since the boot; setting the clock does not change it."""
+    """In clock ticks since boot, independent of the clock's setting."""
     boot: str
 
 
@@ -41,14 +41,14 @@ def identify(pid: int) -> Identity:
         text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError as error:
         raise ProcessLookupError(f"there is no process {pid}") from error
-    # The command's name, in parentheses, may hold spaces and parentheses itself.
+    # The command's name, in parentheses, may contain spaces and parentheses itself.
     started = int(text.rpartition(")")[2].split()[19])
     return Identity(pid=pid, started=started, boot=_BOOT.read_text(encoding="ascii").strip())
 
 
 @contextmanager
 def held(identity: Identity) -> Iterator[int | None]:
-    """Give a descriptor of the process of that identity, ``None`` if it has ended."""
+    """Yield a descriptor of the process, ``None`` if it has ended."""
     try:
         descriptor = os.pidfd_open(identity.pid)
     except (OSError, OverflowError):
@@ -62,7 +62,7 @@ def held(identity: Identity) -> Iterator[int | None]:
 
 @contextmanager
 def held_lab(identity: Identity, folder: int, users: frozenset[int]) -> Iterator[int | None]:
-    """Give a descriptor of a lab's process: of that identity, of one of ``users``, started for ``folder``."""
+    """Yield a descriptor of a lab's process if it runs as one of ``users`` and for ``folder``, else ``None``."""
     with held(identity) as descriptor:
         ours = (
             descriptor is not None
@@ -74,14 +74,14 @@ def held_lab(identity: Identity, folder: int, users: frozenset[int]) -> Iterator
 
 
 def ended(descriptor: int) -> bool:
-    """Whether the process has ended; a zombie has."""
+    """Whether the process has ended, as a zombie has."""
     return bool(select.select([descriptor], [], [], 0)[0])
 
 
 def end(descriptor: int) -> None:
     """Send SIGTERM, then SIGKILL; return when the process has ended, ``StateError`` if it does not.
 
-    A process descriptor is readable from the moment of the end, also while nobody has reaped it.
+    A process descriptor is readable as soon as the process has ended, even before it is reaped.
     """
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
@@ -98,7 +98,7 @@ def _is(identity: Identity) -> bool:
 
 
 def _user(pid: int) -> int | None:
-    """Return the process's effective user (proc(5), ``status``); the owner of /proc/PID may be root."""
+    """Return the process's effective user (proc(5), ``status``), as the owner of /proc/PID may be root."""
     with contextlib.suppress(OSError):
         status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
         for line in status.splitlines():
@@ -109,7 +109,7 @@ def _user(pid: int) -> int | None:
 
 
 def _is_lab(pid: int, folder: int) -> bool:
-    """Whether the command line is that of a lab of this very folder, by whatever path it was named."""
+    """Whether the command line is that of a lab of this folder, by any path."""
     with contextlib.suppress(OSError):
         words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
         for first, second, third in zip(words, words[1:], words[2:], strict=False):

@@ -1,8 +1,8 @@
 """Records of running labs: one private folder each, found by name, cleaned when stale.
 
-``places`` says below which folder, ``private`` checks whose it is before anything in it is read, and ``processes``
-whether the process that is noted is the lab. Starting holds a lock on the folder, so that two ``up`` of one name
-cannot meet.
+``places`` finds the parent folder, ``private`` checks the owner before anything is read, and ``processes`` checks
+that the recorded process is the lab. Starting holds a lock on the folder, so that two ``up`` of the same name exclude
+each other.
 """
 
 import fcntl
@@ -22,12 +22,12 @@ from nettests.lab.folders.processes import Identity
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 _RECORD = "lab.json"
 _TRIES = 10
-"""How often creating a folder is tried while another ``down`` removes it."""
+"""Attempts to create a folder while another lab's ``down`` removes the parent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A lab's process, as noted when it was started."""
+    """A lab's process, as recorded at its start."""
 
     name: str
     profile: str
@@ -65,7 +65,7 @@ class LabFolder:
 
     @property
     def short_lived(self) -> Path:
-        """A kubeconfig without a token: its exec plugin fetches one that lives for a minute."""
+        """A kubeconfig without a token: its exec plugin fetches one that is valid for a minute."""
         return self.path / "kubeconfig-short-lived"
 
     @property
@@ -75,12 +75,12 @@ class LabFolder:
 
     @property
     def log(self) -> Path:
-        """What the lab's process wrote."""
+        """The log of the lab's process."""
         return self.path / "lab.log"
 
     @contextmanager
     def opened(self) -> Iterator[int]:
-        """Give a descriptor of the folder; ``StateError`` if it or its parent is not private."""
+        """Yield a descriptor of the folder; ``StateError`` if it or its parent is not private."""
         with (
             private.opened(self.path.parent) as base,
             private.opened(Path(self.name), within=base) as descriptor,
@@ -88,7 +88,7 @@ class LabFolder:
             yield descriptor
 
     def exists(self) -> bool:
-        """Whether there is such a folder; ``StateError`` if there is one that is not private."""
+        """Whether the folder exists; ``StateError`` if it is not private."""
         try:
             with self.opened():
                 return True
@@ -96,7 +96,7 @@ class LabFolder:
             return False
 
     def record(self) -> Record | None:
-        """Return what is noted, ``None`` when nothing (readable) is."""
+        """Return the record, ``None`` if there is none or it is invalid."""
         try:
             with self.opened() as descriptor:
                 return _read(descriptor)
@@ -108,16 +108,16 @@ class LabFolder:
         self.write(_RECORD, json.dumps(asdict(record)))
 
     def write(self, name: str, text: str) -> Path:
-        """Write a private file in one step."""
+        """Write a private file atomically."""
         with self.opened() as descriptor:
             private.write(name, text, descriptor)
         return self.path / name
 
     @contextmanager
     def process(self) -> Iterator[int | None]:
-        """Give a descriptor of the lab's process (pidfd_open(2)) if it runs.
+        """Yield a descriptor of the lab's process (pidfd_open(2)) if it runs, else ``None``.
 
-        A process that has the noted id and is not the lab does not count, nor does a zombie.
+        Another process with the recorded id does not count, nor does a zombie.
         """
         with ExitStack() as stack:
             yield self._held(stack)
@@ -139,9 +139,9 @@ class LabFolder:
             return process is not None
 
     def remove(self) -> None:
-        """Delete the folder, and the parent when this was the last lab; a folder not private stays."""
+        """Delete the folder, and the parent if this was the last lab; a folder that is not private stays."""
         with (
-            suppress(OSError),  # somebody else of this user may remove it at the same time
+            suppress(OSError),  # another process may remove it at the same time
             private.opened(self.path.parent) as base,
             private.opened(Path(self.name), within=base),
         ):
@@ -151,9 +151,9 @@ class LabFolder:
 
     @contextmanager
     def starting(self) -> Iterator[None]:
-        """Create the folder and hold it while the lab starts; ``StateError`` if the name is taken.
+        """Create and lock the folder while the lab starts; ``StateError`` if the name is taken.
 
-        What a killed lab left behind under this name is removed first.
+        Files of a killed lab of this name are removed first.
         """
         with self._created() as descriptor:
             try:
@@ -168,7 +168,7 @@ class LabFolder:
 
     @contextmanager
     def _created(self) -> Iterator[int]:
-        """Make the folder and open it, also while another lab's end removes the parent."""
+        """Create the folder and open it, even while the end of another lab removes the parent."""
         for _ in range(_TRIES):
             places.make(self.path.parent)
             with suppress(FileNotFoundError), private.opened(self.path.parent) as base:
@@ -196,7 +196,7 @@ def _read(descriptor: int) -> Record | None:
 
 
 def folder(name: str) -> LabFolder:
-    """Return the folder for a lab of that name; ``StateError`` for a name that cannot be one."""
+    """Return the folder for a lab of that name; ``StateError`` if the name is invalid."""
     if not _NAME.fullmatch(name):
         raise StateError(
             f'"{name}" cannot be the name of a lab.',
@@ -210,10 +210,7 @@ def folder(name: str) -> LabFolder:
 
 
 def folders() -> tuple[LabFolder, ...]:
-    """Return the folders of all labs, running or not, by name.
-
-    One of them may turn out not to be private when it is used.
-    """
+    """Return the folders of all labs, running or not, by name; some may not be private."""
     labs: list[LabFolder] = []
     for place in places.existing():
         with (

@@ -1,5 +1,5 @@
-"""What installers leave in a cluster before any user comes, as values of a profile. Pure.
+"""The objects and files that installers create in a new cluster, computed from a profile. Pure.
 
-``system_objects`` has what kubeadm and sig-windows-tools make, ``plugin_objects`` what network plugins bring,
+``system_objects`` has the objects of kubeadm and sig-windows-tools, ``plugin_objects`` those of network plugins,
 ``flannel`` the CNI configuration that Flannel writes on Windows nodes.
 """

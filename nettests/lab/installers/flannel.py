@@ -1,8 +1,8 @@
-"""What Flannel calls on Windows nodes: the CNI configuration of docker's days, and that of containerd's. Pure.
+"""Flannel's CNI configuration on Windows nodes, for Docker and for containerd. Pure.
 
-The start script of sig-windows-tools writes it on each node from a template in a ConfigMap. Docker's nodes have
-containernetworking's win-bridge and win-overlay with policies of HNS' first schema; containerd's have Microsoft's
-sdnbridge and sdnoverlay, which take policies with ``Settings`` alone. The switch is built from the same profile
+The start script of sig-windows-tools writes it on each node from a template in a ConfigMap. Docker nodes have
+containernetworking's win-bridge and win-overlay with policies of HNS' first schema; containerd nodes have Microsoft's
+sdnbridge and sdnoverlay, which accept only policies with ``Settings``. The switch is built from the same profile
 and reads neither.
 """
 
@@ -12,7 +12,7 @@ from nettests.lab.topology import Driver, NodeSpec, Profile
 
 CONFIG_MAP = "kube-flannel-windows-cfg"
 TEMPLATE = "cni-conf-containerd.json"
-"""Its key in the ConfigMap; the other, for docker, was ``cni-conf.json``."""
+"""The template's key in the ConfigMap; that for Docker was ``cni-conf.json``."""
 _CNI_MINOR = 3
 
 
@@ -23,7 +23,7 @@ def configuration(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def template(profile: Profile) -> Json:
-    """Return what the ConfigMap holds: the start script fills in the networks and the node's address."""
+    """Return the template in the ConfigMap, in which the start script fills in networks and node address."""
     policies = [
         _policy("OutBoundNAT", {"Exceptions": []}),
         _policy("SDNROUTE", {"DestinationPrefix": "", "NeedEncap": True}),
@@ -44,7 +44,7 @@ def exceptions(profile: Profile) -> list[str]:
 
 
 def routes(spec: NodeSpec, profile: Profile) -> list[str]:
-    """Return the prefixes that Pods' packets are handed to the host for: Services, and on l2bridge the node."""
+    """Return the prefixes whose packets from Pods go to the host: Services, and on l2bridge the node."""
     to_node = profile.mechanism("own-node-route", not _is_overlay(profile))
     return [str(profile.service_cidr), *([f"{spec.address}/32"] if to_node else [])]
 
@@ -75,7 +75,7 @@ def _containerd(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _delegate(profile: Profile, policies: list[Json]) -> Json:
-    """Return the configuration that is passed to Microsoft's plugins; sdnbridge needs the bridge's gateway."""
+    """Return the delegate's configuration for Microsoft's plugins; sdnbridge needs the bridge's gateway."""
     overlay = _is_overlay(profile)
     bridge = {} if overlay else {"forceBridgeGateway": True}
     return {
@@ -105,7 +105,7 @@ def _policy(kind: str, settings: Json) -> Json:
 
 
 def _flat(value: Json) -> Json:
-    """Return a policy as the first schema spells it, which Microsoft's plugins do not take."""
+    """Return a policy in HNS' first schema, which Microsoft's plugins do not accept."""
     spelled = {"Exceptions": "ExceptionList", "ProviderAddress": "PA"}
     kinds = {"SDNROUTE": "ROUTE", "ProviderAddress": "PA"}
     settings = {spelled.get(key, key): item for key, item in value["Settings"].items()}

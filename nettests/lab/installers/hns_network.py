@@ -1,4 +1,4 @@
-"""What the HNS network of Windows nodes is called, by which kube-proxy and tools find it. Pure."""
+"""The name of the HNS network of Windows nodes, by which kube-proxy and tools find it. Pure."""
 
 from nettests.lab.topology import Cni, Driver, Plugin
 

@@ -1,10 +1,10 @@
-"""What network plugins leave in a cluster: DaemonSets, ConfigMaps, node annotations and labels. Pure.
+"""The DaemonSets, ConfigMaps, node annotations and labels of network plugins. Pure.
 
-``system_objects`` makes objects of these values. Names and contents are those that the projects ship, because tools read
+``system_objects`` makes objects of these values. Names and contents are those of the projects, because tools read
 settings there; ``daemons.yaml`` lists the DaemonSets. Node labels are those of AKS' overlay
 (Azure/azure-container-networking, test/integration/manifests and ``podnetwork-type``) and of EKS' managed node groups.
-OVN-Kubernetes is a hybrid overlay: hybrid-overlay-node is a service of Windows hosts, as kube-proxy is
-(openshift/windows-machine-config-operator, pkg/services), ``ovnkube.conf`` that of OpenShift's cluster-network-operator.
+OVN-Kubernetes has a hybrid overlay: hybrid-overlay-node is a service of Windows hosts, like kube-proxy
+(openshift/windows-machine-config-operator, pkg/services); ``ovnkube.conf`` is that of OpenShift's cluster-network-operator.
 """
 
 import json
@@ -53,22 +53,22 @@ def _text(file: str) -> str:
 
 
 def filled_in(file: str, **values: object) -> dict[str, Any]:
-    """Return a file of this package, with values for its ``$name``."""
+    """Return a file of this package, with its ``$name`` variables replaced."""
     text = Template(_text(file)).substitute({name: str(value) for name, value in values.items()})
     document: dict[str, Any] = YAML(typ="safe").load(text)
     return document
 
 
 def node_name() -> Json:
-    """Return the variable by which a daemon knows its node."""
+    """Return the environment variable with the name of a daemon's node."""
     return {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
 
 def nodes_with_policies(profile: Profile) -> tuple[str, ...]:
-    """Return the nodes on which an agent of the plugin binds pods by NetworkPolicies.
+    """Return the nodes on which the plugin's agent enforces NetworkPolicies.
 
-    OVN-Kubernetes brings one, and does not run on the Windows nodes of a hybrid overlay (its documentation, Hybrid
-    overlay). Where the mechanism is switched on by name, every node has an agent.
+    OVN-Kubernetes has an agent, but not on the Windows nodes of a hybrid overlay (its documentation, Hybrid
+    overlay). If the mechanism is switched on, every node has an agent.
     """
     everywhere = tuple(spec.name for spec in profile.nodes)
     match profile.cni.plugin:
@@ -85,7 +85,7 @@ def nodes_with_policies(profile: Profile) -> tuple[str, ...]:
 
 
 def namespaces(profile: Profile) -> tuple[str, ...]:
-    """Return the namespaces that the plugin brings along."""
+    """Return the namespaces of the plugin's objects."""
     by_plugin = {
         Plugin.FLANNEL: ("kube-flannel",),
         Plugin.CALICO: ("calico-system",),
@@ -122,7 +122,7 @@ def settings(profile: Profile) -> Iterator[Settings]:
 
 
 def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
-    """Return (collection path, object) of Calico's pool for all nodes, as its operator makes it of ``ipPools``."""
+    """Return (collection path, object) of Calico's pool for all nodes, as its operator creates it from ``ipPools``."""
     if profile.cni.plugin is not Plugin.CALICO:
         return
     spec = {
@@ -143,7 +143,7 @@ def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
 
 
 def daemons(profile: Profile) -> Iterator[Daemon]:
-    """Return the plugin's DaemonSets, those of Windows only where a node runs it."""
+    """Return the plugin's DaemonSets; those for Windows only if there are Windows nodes."""
     minor = profile.mechanism("flannel-release", _FLANNEL_MINOR)
     cni = profile.cni
     rows = filled_in("daemons.yaml", flannel=minor, backend=cni.backend, vni=cni.vni)[cni.plugin]
@@ -166,7 +166,7 @@ def daemons(profile: Profile) -> Iterator[Daemon]:
 
 
 def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    """Return what the plugin's daemon writes on its node."""
+    """Return the annotations that the plugin's daemon writes on its node."""
     if profile.cni.plugin is Plugin.OVN_KUBERNETES:
         return _ovn_annotations(spec)
     if profile.cni.plugin is not Plugin.FLANNEL:
@@ -182,7 +182,7 @@ def annotations(spec: NodeSpec, profile: Profile) -> dict[str, str]:
 
 
 def labels(spec: NodeSpec, profile: Profile) -> dict[str, str]:
-    """Return the labels that the plugin's cloud gives its nodes; a cluster of one's own in Azure has none."""
+    """Return the node labels of the plugin's cloud; self-managed clusters in Azure have none."""
     if profile.cni.plugin is Plugin.VPC:
         return {"eks.amazonaws.com/nodegroup": spec.os.value}
     if profile.cni.plugin is not Plugin.AZURE or profile.cni.native:
@@ -204,7 +204,7 @@ def _net_conf(profile: Profile) -> Json:
 
 
 def _ovnkube_conf(profile: Profile) -> str:
-    """Return the daemon's configuration; the UDP port is left out where it is the usual one."""
+    """Return the daemon's configuration; the default UDP port is left out."""
     return (
         f'[default]\ncluster-subnets="{profile.cluster_cidr}/24"\n\n'
         f'[kubernetes]\nservice-cidrs="{profile.service_cidr}"\n'
@@ -214,7 +214,7 @@ def _ovnkube_conf(profile: Profile) -> str:
 
 
 def _ovn_annotations(spec: NodeSpec) -> dict[str, str]:
-    """Return the node's subnet and, of the hybrid overlay's ends, the MAC of the distributed router."""
+    """Return the node's subnet and, for nodes of the hybrid overlay, the MAC of the distributed router."""
     mac = f"0a:58:{spec.pod_cidr[3].packed.hex(':')}"
     subnet = {f"{_OVN}node-subnets": json.dumps({"default": [str(spec.pod_cidr)]})}
     if spec.os is OS.WINDOWS:

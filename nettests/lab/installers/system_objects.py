@@ -1,8 +1,8 @@
-"""The objects a cluster has before any user comes: kubeadm's, sig-windows-tools', the plugin's.
+"""The objects of a new cluster: kubeadm's, sig-windows-tools', the plugin's. Pure.
 
-Pure: profile in, (path, object) pairs out, in the order in which they must be created; ``objects.yaml`` has those that
-differ by values alone. Names, labels and contents follow what those installers write, because tools read settings
-there. The workloads among them become real pods; what their containers run is in ``node.system``.
+(path, object) pairs, in the order in which they must be created; ``objects.yaml`` has those that differ only in
+values. Names, labels and contents are those of the installers, because tools read settings there. The workloads
+become real pods; ``node.system`` has their programs.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _placed(item: Json) -> tuple[str, Json]:
 
 
 def _runtime_classes(profile: Profile) -> Iterator[Json]:
-    """Yield one RuntimeClass for each Windows build, as the documents tell administrators to make them."""
+    """Yield one RuntimeClass for each Windows build, as the documents recommend to administrators."""
     for build in sorted({node.build for node in profile.nodes if node.build}):
         selector = {
             "kubernetes.io/os": "windows",
@@ -46,7 +46,7 @@ def _runtime_classes(profile: Profile) -> Iterator[Json]:
 
 
 def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
-    """Return (collection path, object) of everything; the API server has made its own already."""
+    """Yield (collection path, object) of everything that the API server does not create itself."""
     for name in plugin_objects.namespaces(profile):
         yield _placed({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     of_installers = plugin_objects.filled_in(
@@ -73,7 +73,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
 
 
 def control_plane_address(profile: Profile) -> str:
-    """Return the address at which pods reach the API: that of the control plane's node."""
+    """Return the address of the control plane's node, at which pods reach the API."""
     return next(str(node.address) for node in profile.nodes if node.control_plane)
 
 
@@ -89,7 +89,7 @@ def _kube_proxies(profile: Profile) -> Iterator[Daemon]:
     if OS.LINUX not in proxy.service_on:
         yield _kube_proxy("kube-proxy", linux, OS.LINUX)
     # the start script adds --source-vip on overlay networks; Calico's sets KUBE_NETWORK itself, and with Amazon's
-    # plugin each node has another name
+    # plugin the network's name differs by node
     of_calico = profile.cni.plugin is Plugin.CALICO
     made_for = "calico" if of_calico else "flannel"
     named = not of_calico and profile.cni.plugin is not Plugin.VPC
@@ -111,7 +111,7 @@ def _kube_proxy(name: str, container: Json, os: OS) -> Daemon:
 
 
 def kube_proxy_flags(profile: Profile) -> list[str]:
-    """Return the flags of kube-proxy on every Windows node; without a mode, up to 1.25, it runs in userspace."""
+    """Return kube-proxy's flags on Windows nodes; up to 1.25 the default mode is userspace."""
     dsr, mode = str(profile.kube_proxy.dsr).lower(), profile.kube_proxy.mode
     overlay = str(profile.cni.driver is Driver.OVERLAY).lower()
     return [

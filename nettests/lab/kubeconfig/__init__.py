@@ -1,4 +1,4 @@
 """Credentials of a lab: kubeconfigs, the cluster profile, certificates, tokens that expire.
 
-``documents`` are the files and what they trust, ``exec_plugin`` the program that one of them names.
+``documents`` makes the files and certificates; ``exec_plugin`` is the program that one of the files names.
 """

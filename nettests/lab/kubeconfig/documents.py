@@ -1,6 +1,6 @@
-"""The files with which others use a lab, its kubeconfigs and its cluster profile, and the certificates that they trust.
+"""The kubeconfigs and the cluster profile of a lab, and its certificates.
 
-Certificates are from an authority made for one lab alone (trustme); nothing else trusts it.
+Certificates are from an authority for a single lab (trustme).
 """
 
 import base64
@@ -21,7 +21,7 @@ from nettests.lab.network.switch_rules import IDLE_SECONDS
 from nettests.lab.topology import OS, Network, Plugin, Profile
 
 TOKEN_SECONDS = 60
-"""How long the tokens live that the exec plugin fetches."""
+"""Lifetime of the exec plugin's tokens."""
 
 
 def kubeconfig(name: str, server: str, ca: bytes, token: str) -> str:
@@ -56,23 +56,23 @@ def _kubeconfig(name: str, server: str, ca: bytes, user: Json) -> str:
 
 
 SERVED_BUILDS = frozenset({17763, 20348, 25398, 26100})
-"""Builds of Windows that today's probe image is for."""
+"""Windows builds that the current probe image supports."""
 OWN_IMAGE = "mirror.lab.test/historic/probe:1"
-"""The image that the owner of an older cluster would build. It does not exist: such a lab is planned for, not run."""
+"""The image that the owner of an older cluster would build. It does not exist: such labs are only planned for."""
 
 SILENCE_SECONDS = 1.5 * IDLE_SECONDS
-"""Idle time of a connection: longer than the switch remembers flows, which is scaled down too."""
+"""How long checks leave a connection idle: longer than the switch's idle time-out, which is scaled down too."""
 
 MANY_NODES = 100
-"""Up to so many nodes two cores program new Services within the usual deadlines (``bench/fleet.py``)."""
+"""Up to this many nodes, two cores program new Services within the default deadlines (``bench/fleet.py``)."""
 SHARED_SECONDS = 120
-"""With 200 nodes it took 25 to 31 s during a run, and longer beside other work."""
+"""The deadline for more nodes: 200 nodes took 25 to 31 s during a run, and longer on a busy machine."""
 
 
 def cluster_profile(
     profile: Profile, proxy: str, udp_proxy: str, *, mtu: int, nat_exceptions: Sequence[Network]
 ) -> str:
-    """Return what a kubeconfig cannot say: the external target, the proxy to it, and facts from the nodes."""
+    """Return the cluster profile: the external target, the proxy to it, and facts from the nodes."""
     return _yaml(
         {
             "apiVersion": "nettests.dev/v1alpha1",
@@ -102,7 +102,7 @@ def cluster_profile(
 
 
 def _convergence(nodes: int) -> Json:
-    """Return how long nodes may take to program new Services, where it is longer: all proxies share one machine."""
+    """Return the deadline for programming new Services in large clusters, as all proxies share one machine."""
     if nodes <= MANY_NODES:
         return {}
     return {"convergence": SHARED_SECONDS, "convergenceLinux": SHARED_SECONDS}
@@ -114,10 +114,10 @@ def _image(profile: Profile) -> Json:
 
 
 def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
-    """Return facts of Windows nodes that no API object shows, because they are in files on the nodes.
+    """Return facts of Windows nodes that are only in files on the nodes, not in API objects.
 
-    Azure CNI makes its HNS network on the node, and only AKS' overlay tells which; sdnbridge has no DaemonSet, and
-    uses one made by hand; Antrea's has no OutBoundNAT.
+    Azure CNI creates its HNS network on the node, and only AKS' overlay shows its type; sdnbridge has no DaemonSet,
+    and its network is created by hand; Antrea's network has no OutBoundNAT.
     """
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     if not windows or profile.cni.plugin is Plugin.ANTREA:
@@ -135,7 +135,7 @@ def _stated(profile: Profile, nat_exceptions: Sequence[Network]) -> Json:
 
 
 def _of_hosts(profile: Profile) -> Json:
-    """Return whether the Windows firewall is on, unless it has to be discovered on the nodes."""
+    """Return whether the Windows firewall is on, unless it is to be discovered on the nodes."""
     windows = any(node.os is OS.WINDOWS for node in profile.nodes)
     stated = windows and profile.options.firewall_stated
     return {"windowsFirewall": profile.options.windows_firewall} if stated else {}
@@ -160,7 +160,7 @@ class Certificates:
 
 
 def issue_certificates(profile: Profile) -> Certificates:
-    """Make an authority and issue all certificates of a lab."""
+    """Create an authority and issue all certificates of a lab."""
     authority = trustme.CA(organization_name="nettests lab")
     api = _server_context(
         authority,

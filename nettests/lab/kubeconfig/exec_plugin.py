@@ -1,7 +1,7 @@
 """The exec plugin of a lab's kubeconfig: gets a short-lived token from the lab and prints it.
 
 ``python -m nettests.lab.kubeconfig.exec_plugin FOLDER SECONDS``, run by a Kubernetes client, which reads an
-``ExecCredential`` on standard output. Whoever may open the lab's folder may get a token.
+``ExecCredential`` from its standard output. Anyone who may open the lab's folder can get a token.
 """
 
 import json

@@ -1,9 +1,9 @@
-"""The lab's own process: makes the machine's sockets, enters the lab's namespaces, runs the supervisor.
+"""The lab's own process: opens sockets on the machine, enters the lab's namespaces, runs the supervisor.
 
 Started by ``launch.up`` as ``python -m nettests.lab.lifecycle.daemon``; it reports phases, and success or the
-error that ended it, as JSON lines on a pipe, and then no longer depends on the process that started it. If that
-process goes before the lab is ready, so does the lab. Namespaces need a process with one thread, so nothing may
-start one before they are entered.
+error that ended it, as JSON lines on a pipe. If the starting process ends before the lab is ready, so does the lab;
+afterwards it is independent. A process can enter a user namespace only while it has one thread, so nothing may
+start another before.
 """
 
 import asyncio
@@ -31,17 +31,17 @@ from nettests.lab.network.isolation import give_up
 from nettests.lab.topology import Profile, profiles
 
 _COLLECTED = (10_000, 50, 200)
-"""Rarer than by default: a lab of hundreds of nodes holds millions of objects, all of which a full collection looks at
-for a second and more, while nothing else runs."""
+"""Thresholds of the garbage collector, less frequent than the default: with hundreds of nodes a full collection visits
+millions of objects and stops everything for a second or more."""
 _SWITCHED = 0.0005
-"""Seconds after which the thread that programs nodes lets the event loop have the interpreter: by default it is ten times as
-long, and the loop waits for it after every system call."""
+"""Switch interval in seconds, a tenth of the default: after every system call the event loop waits for the thread that
+programs nodes to release the interpreter."""
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Report:
-    """The pipe to the process that starts the lab; writing to a closed pipe is no error."""
+    """The pipe to the starting process; writing to a closed pipe is no error."""
 
     descriptor: int
 
@@ -52,18 +52,18 @@ class Report:
                 os.write(self.descriptor, json.dumps(message).encode() + b"\n")
 
     def file(self, name: str, text: str) -> None:
-        """Have the starting process write a file into the lab's folder, which it owns."""
+        """Let the starting process write a file into the lab's folder, which it owns."""
         self.send({"file": name, "text": text})
 
     def close(self) -> None:
-        """Close the pipe: nothing more is reported."""
+        """Close the pipe; later reports are dropped."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
 def main(arguments: list[str]) -> int:
-    """Run a lab as ``FOLDER PROFILE OPTIONS DESCRIPTOR`` say; return the exit code."""
+    """Run a lab with the arguments ``FOLDER PROFILE OPTIONS DESCRIPTOR``; return the exit code."""
     gc.set_threshold(*_COLLECTED)
     sys.setswitchinterval(_SWITCHED)
     folder, name, options, descriptor = arguments
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
     try:
         parsed = json.loads(options)
         _run(LabFolder(Path(folder)), chosen(name, parsed), report, parsed)
-    except Exception as error:  # noqa: BLE001  # the last thing this process does is to say why
+    except Exception as error:  # noqa: BLE001  # the process reports why it ends
         _LOG.exception("the lab failed")
         report.send(_explained(_innermost(error)))
         return 1
@@ -91,7 +91,7 @@ def chosen(name: str, options: Json) -> Profile:
 
 
 def _guard(options: Json) -> int | None:
-    """Return a descriptor of the process that the lab runs for; it becomes readable when that process ends."""
+    """Return a descriptor of the process with which the lab ends (``--while``), if any; readable once it has ended."""
     process = options.get("while")
     if process is None:
         return None
@@ -113,7 +113,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
     )
     if guard is not None:
         _leave_caretaker(folder, guard)
-    of_root = os.geteuid() == 0  # in their own user namespace every user is root
+    of_root = os.geteuid() == 0  # in its own user namespace every user is root
     enter_isolated_namespaces()
     if of_root and (reason := give_up(options["user"])):
         remark = f"the lab keeps the rights of who started it: {reason}"
@@ -131,9 +131,9 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
 
 
 def _leave_caretaker(folder: LabFolder, guard: int) -> None:
-    """Fork a process that removes the folder when the lab ends because ``guard`` ended: nothing else would.
+    """Fork a process that removes the lab's folder if the lab ends because ``guard`` ended: nothing else would.
 
-    It keeps the user that started the lab, who owns the folder, and only waits.
+    It runs as the user that started the lab, who owns the folder.
     """
     pid = os.getpid()
     lab = os.pidfd_open(pid)
@@ -154,9 +154,9 @@ def _leave_caretaker(folder: LabFolder, guard: int) -> None:
 
 
 async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
-    """Run the lab until a signal or the end of ``guard``; during the start, also until the starting process ends.
+    """Run the lab until a signal or the end of ``guard``; before it is ready, also until the starting process ends.
 
-    The starting process writes the lab's files: without it nobody could use the lab.
+    The starting process writes the lab's files, without which the lab cannot be used.
     """
     loop = asyncio.get_running_loop()
     starter = report.descriptor
@@ -172,10 +172,10 @@ async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
         loop.add_signal_handler(number, task.cancel)
 
     def gone(descriptor: int) -> None:
-        loop.remove_reader(descriptor)  # it stays readable, and one cancellation is enough
+        loop.remove_reader(descriptor)  # it stays readable; cancel only once
         task.cancel()
 
-    # The end of a pipe that is written to is readable once nobody holds the other one (poll(2), POLLERR).
+    # The write end of a pipe polls as readable once the read end is closed (poll(2), POLLERR).
     for descriptor in (starter, -1 if guard is None else guard):
         if descriptor >= 0:
             loop.add_reader(descriptor, gone, descriptor)
@@ -183,13 +183,13 @@ async def _supervise(lab: Lab, report: Report, guard: int | None) -> None:
 
 
 def _allow_many_files() -> None:
-    """Open as many files as this user may: nodes take dozens each, and 1,024 is the usual soft limit."""
+    """Raise the limit of open files: each node needs dozens, and the usual soft limit is 1,024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _loopback_listener() -> socket.socket:
-    """Listen on a free port of the machine's loopback; it stays there when namespaces change."""
+    """Listen on a free port of the machine's loopback; the socket stays there when namespaces change."""
     return socket.create_server(("127.0.0.1", 0), backlog=512)
 
 
@@ -200,7 +200,7 @@ def _loopback_datagrams() -> socket.socket:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """Return what is wrong, out of the groups in which task groups wrap it."""
+    """Return the first error inside nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

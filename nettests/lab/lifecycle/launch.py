@@ -1,7 +1,7 @@
 """Start and stop labs from outside: spawn the lab's process, follow its start, end it, clean up.
 
-``up`` returns when every node is Ready, or leaves nothing behind: no process, no namespace (they live in
-the process), no file. ``down`` also cleans after a lab that was killed.
+``up`` returns when the lab is ready, or leaves nothing behind: no process, no namespace (they live in
+the process), no file. ``down`` also cleans up after a lab that was killed.
 """
 
 import contextlib
@@ -30,14 +30,14 @@ _ISOLATION_HINT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the user may switch on the command line."""
+    """Options of the command line."""
 
     windows_ping: bool = True
     mechanisms: Switched = ()
     settings: tuple[str, ...] = ()
-    """``KEY=VALUE`` facts of the profile that are changed (``topology.settings``)."""
+    """Changed facts of the profile, as ``KEY=VALUE`` (``topology.settings``)."""
     while_pid: int | None = None
-    """The lab ends when this process ends, however it ends."""
+    """The lab ends when this process ends, even if it is killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Phase:
 def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None]) -> LabFolder:
     """Start the lab and return when it is ready; ``tell`` is called with each phase.
 
-    Raises ``ProfileError``, ``StateError`` or ``StartError``; then nothing of the lab is left.
+    Raises ``ProfileError``, ``StateError`` or ``StartError``, and leaves nothing behind then.
     """
     from nettests.lab.network import find_nft  # noqa: PLC0415  # slow; other commands do without
 
@@ -68,9 +68,9 @@ def up(name: str, profile: str, options: Options, tell: Callable[[Phase], None])
 
 
 def down(folder: LabFolder) -> bool:
-    """Stop the lab and remove what it left; return whether its process still ran.
+    """Stop the lab and delete its folder; return whether its process was still running.
 
-    ``StateError`` when there is no lab of that name, nor anything left of one.
+    ``StateError`` if there is no folder of that name.
     """
     if not folder.exists():
         raise StateError(
@@ -80,7 +80,7 @@ def down(folder: LabFolder) -> bool:
 
 
 def end(folder: LabFolder) -> bool:
-    """Terminate the lab's process (kill it if it does not listen) and delete its folder."""
+    """Terminate the lab's process (kill it if it does not end), delete its folder; return whether it ran."""
     with folder.process() as process:
         if process is not None:
             processes.end(process)
@@ -111,7 +111,7 @@ def _start(
     with os.fdopen(reading, encoding="utf-8") as lines:
         for message in map(json.loads, lines):
             if "ready" in message:
-                daemon.returncode = 0  # it keeps running; nobody waits for it
+                daemon.returncode = 0  # it keeps running, and is not waited for
                 return
             if "error" in message:
                 raise _failure(message)
@@ -128,7 +128,7 @@ def _start(
 def _spawn(
     folder: LabFolder, profile: str, options: Options, user: int, writing: int
 ) -> "subprocess.Popen[bytes]":
-    """Start the lab's process in a session of its own, with its log as output."""
+    """Start the lab's process in a new session, with its log as output."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with folder.opened() as descriptor:
         log = os.open(folder.log.name, flags, 0o600, dir_fd=descriptor)
@@ -164,7 +164,7 @@ def _identified(pid: int | None) -> Json | None:
 
 
 def _failure(message: Json) -> StartError:
-    """Return the error with its likely cause; without rights in namespaces, only a probe can say it."""
+    """Return the error; if a probe shows that namespaces do not work here, that is the cause."""
     from nettests.lab.network import probe_isolation  # noqa: PLC0415  # slow, as above
 
     reason = probe_isolation()

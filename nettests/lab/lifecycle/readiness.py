@@ -1,6 +1,6 @@
-"""When a lab is ready for others: every node Ready, DNS answering, DNS programmed on every node.
+"""Wait until a lab is ready: nodes and system pods Ready, and the DNS Service programmed on every node.
 
-It reads the API, and what service proxies report as they program.
+It watches the API, and service proxies report each table that they have programmed.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from nettests.lab.topology import Profile, ServiceTable
 
 _SECONDS = 60
 _SECONDS_A_NODE = 0.5
-"""Seconds for each node, so that a lab of hundreds of nodes may take longer on a busy machine."""
+"""Additional seconds for each node, for large labs on a busy machine."""
 _GATHER = 0.02
-"""Seconds in which changes are gathered, because each look goes through all Pods."""
+"""Seconds in which changes are gathered, because each check goes through all Pods."""
 _DNS = "kube-system/kube-dns:dns"
 
 
@@ -32,7 +32,7 @@ class Readiness:
         self._pods: dict[str, Json] = {}
 
     def programmed(self, node: str, table: ServiceTable) -> None:
-        """Note what a node's service proxy has programmed."""
+        """Record a table that a node's service proxy has programmed."""
         if node not in self._resolving and any(
             port.key == _DNS and port.backends for port in table
         ):
@@ -46,7 +46,7 @@ class Readiness:
         return self._dns_pod
 
     async def wait(self, client: Client, done: Callable[[str], None]) -> None:
-        """Return when the lab is ready; ``StartError`` says what is missing after a minute or more."""
+        """Wait until the lab is ready; ``StartError`` after a minute or more says what is missing."""
         nodes = Informer(client, "/api/v1/nodes")
         pods = Informer(client, "/api/v1/pods")
         self._nodes, self._pods = nodes.objects, pods.objects
@@ -83,7 +83,7 @@ class Readiness:
         return [f"node {n.name}" for n in self._profile.nodes if n.name not in ready]
 
     def _missing_pods(self) -> list[str]:
-        """Return system pods that are not ready: the plugin's, kube-proxy's where it runs, and DNS."""
+        """Return the system pods that are not ready, or a placeholder if not all exist yet."""
         system = {"kube-system", *plugin_objects.namespaces(self._profile)}
         system_pods = [p for p in self._pods.values() if p["metadata"]["namespace"] in system]
         unready = [p["metadata"]["name"] for p in system_pods if not has_condition(p, "Ready")]

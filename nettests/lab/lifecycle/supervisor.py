@@ -1,8 +1,8 @@
 """Joins the parts of one lab and keeps them running: network, API server, nodes, controllers, outside.
 
-Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were made before those
-namespaces were entered and are handed in. Components get clients of the API on the lab's inner loopback; what they
-share beyond it is computed from what the API told each of them. When one of them fails, the whole lab ends.
+Runs in the lab's own namespaces, in one event loop. The sockets that the machine can reach were opened before these
+namespaces were entered. Components use the API through clients on the lab's inner loopback; other data that they share
+is derived from what they read there. If a component fails, the whole lab ends.
 """
 
 import asyncio
@@ -60,17 +60,17 @@ _API_MECHANISMS = (
     "windows_pod_security",
     "runtime_classes",
 )
-"""Settings of the API server that are mechanisms of the same name."""
+"""Settings of the API server that mechanisms of the same name switch."""
 
 Tell = Callable[[str], None]
-"""Called with a phase's name when it is done."""
+"""Called with the name of each finished phase."""
 Write = Callable[[str, str], None]
-"""Called with name and text of a file for the lab's folder."""
+"""Writes a file, by name and text, into the lab's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sockets:
-    """Sockets on the machine: API, the proxies to the outside and their relay on 127.0.0.1, control in the lab's folder."""
+    """Sockets on the machine: on 127.0.0.1 API, proxies to the outside and their relay; control in the lab's folder."""
 
     api: socket.socket
     proxy: socket.socket
@@ -90,7 +90,7 @@ class _Registry:
 
 
 class Lab:
-    """One lab. ``run`` returns only by cancellation or failure."""
+    """One lab. ``run`` ends only by cancellation or failure."""
 
     def __init__(
         self, folder: LabFolder, profile: Profile, sockets: Sockets, tell: Tell, write: Write
@@ -123,11 +123,11 @@ class Lab:
         )
 
     def _on(self, mechanism: str) -> bool:
-        """Whether a mechanism is on that is on unless somebody switched it off."""
+        """Whether a mechanism that is on by default was not switched off."""
         return bool(self._profile.mechanism(mechanism, 1))
 
     async def run(self, ready: Callable[[], None]) -> None:
-        """Build everything, call ``ready`` when every node is Ready, then keep running."""
+        """Build everything, call ``ready`` when the lab is ready, then keep running."""
         fabric = await create_fabric(self._profile)
         self._fabric = fabric
         self._done("network")
@@ -347,4 +347,4 @@ class Lab:
 
 
 async def _drop(_text: bytes) -> None:
-    """The outside host's log is of no interest."""
+    """Drop the outside server's log."""

@@ -1,1 +1,1 @@
-"""What containers of the lab have mounted: volumes that the containers of a pod share, and the programs of their image."""
+"""Files of the lab's containers: the volumes of their pod, and the executables of their image."""

@@ -1,9 +1,8 @@
-"""What a container has mounted: its Pod's volumes, by path, and the executable files of a Windows container.
+"""Files of a container: its Pod's mounted volumes, and the executables of a Windows container.
 
-Volumes are made by the node (``node.machine``), read and written by programs; texts of errors are Go's, as each system spells them. A
-``Drive`` is made for each container as it starts, so that what its command copies is there for what runs beside it, and gone with it;
-paths are compared as Windows does: without case, slashes either way. No file of the host is opened, and what a program does is not
-known here.
+The node (``node.machine``) makes volumes, programs read and write them; errors have Go's texts for each system. Each container gets
+a ``Drive`` when it starts, so that files that its command copies are visible to execs, and vanish with the container; paths are
+compared as on Windows: without case, with either slash. No file of the host is opened.
 """
 
 import contextlib
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 from nettests.lab.topology import OS
 
 OTHERS_READ = 0o004
-"""The bit of a file's mode that lets everybody read it."""
+"""The mode bit that lets others read a file."""
 
 
 _TEXTS = {
@@ -24,7 +23,7 @@ _TEXTS = {
 }
 _MISSING, _DENIED, _READ_ONLY = range(3)
 NO_FILE, NO_PATH, IN_USE = 2, 3, 32
-"""Errors of Win32."""
+"""Win32 error numbers."""
 
 
 class FileError(Exception):
@@ -33,7 +32,7 @@ class FileError(Exception):
 
 @dataclass(slots=True)
 class Volume:
-    """What a volume holds, by path within it; ``mode`` is that of each file, ``in_memory`` says that it is no disk."""
+    """A volume's files by path; ``mode`` is that of each file, ``in_memory`` means a tmpfs."""
 
     texts: MutableMapping[str, str] = field(default_factory=dict)
     mode: int = 0o644
@@ -42,7 +41,7 @@ class Volume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A volume at a place: all of it below a folder, or one ``file`` of it at the very place."""
+    """A volume mounted at a folder, or one ``file`` of it mounted at a path."""
 
     place: str
     volume: Volume
@@ -52,10 +51,9 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """What a container sees of its mounts; later ones lie over earlier ones.
+    """The mounts of a container; later ones hide earlier ones.
 
-    ``privileged`` says that its user may read whatever the mode says; ``modes`` says that the system checks modes
-    at all.
+    A ``privileged`` user may read files of any mode; without ``modes`` the system does not check modes.
     """
 
     os: OS = OS.LINUX
@@ -64,7 +62,7 @@ class Files:
     modes: bool = True
 
     def read(self, path: str) -> str:
-        """Return the text of a file; ``FileError`` where there is none, or it may not be read."""
+        """Return the text of a file; ``FileError`` if it does not exist or may not be read."""
         mount, inside = self._at(path)
         if inside not in mount.volume.texts:
             raise self._error(path, _MISSING)
@@ -73,14 +71,14 @@ class Files:
         return mount.volume.texts[inside]
 
     def write(self, path: str, text: str) -> None:
-        """Write a file; ``FileError`` where no volume is mounted, or it is mounted to be read alone."""
+        """Write a file; ``FileError`` if no volume is mounted there, or it is read-only."""
         mount, inside = self._at(path)
         if mount.read_only:
             raise self._error(path, _READ_ONLY)
         mount.volume.texts[inside] = text
 
     def in_memory(self, folder: str) -> bool:
-        """Whether the volume that is mounted at a folder is in memory; ``FileError`` where none is."""
+        """Whether the volume mounted at a folder is in memory; ``FileError`` if there is none."""
         for mount in self.mounts:
             if mount.file is None and normal(mount.place, self.os) == normal(folder, self.os):
                 return mount.volume.in_memory
@@ -101,14 +99,14 @@ class Files:
 
 
 def normal(path: str, os: OS) -> str:
-    """Return a path as its system compares it: on Windows without drive C, slashes either way, in lower case."""
+    """Return a normalised path: on Windows without drive C, with one kind of slash, in lower case."""
     if os is OS.LINUX:
         return path.rstrip("/")
     return path.replace("\\", "/").lower().removeprefix("c:").rstrip("/")
 
 
 class CopyError(Exception):
-    """A file cannot be copied, because of an error of Win32: ``NO_FILE``, ``NO_PATH`` (no such folder) or ``IN_USE``."""
+    """A file cannot be copied; the Win32 error is ``NO_FILE``, ``NO_PATH`` (no such folder) or ``IN_USE``."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -116,7 +114,7 @@ class CopyError(Exception):
 
 
 def full(path: str, directory: str) -> str:
-    """Return a path as ``directory`` makes it a whole one, with backslashes: ``C:\\hpc\\agnhost.exe``."""
+    """Return the absolute path of ``path`` in ``directory``, with backslashes: ``C:\\hpc\\agnhost.exe``."""
     return ntpath.normpath(ntpath.join("C:\\", directory, path))
 
 
@@ -128,7 +126,7 @@ def _path_key(path: str) -> str:
 class Drive:
     """Executables by path, each with the name of its program; ``plugins`` are the node's CNI plugins.
 
-    ``missing`` names files (without ``.exe``) that are at no path.
+    ``missing`` are names (without ``.exe``) of files that do not exist anywhere.
     """
 
     programs: dict[str, str] = field(default_factory=dict)
@@ -140,7 +138,7 @@ class Drive:
         self.programs = {_path_key(path): name for path, name in self.programs.items()}
 
     def program(self, path: str) -> str | None:
-        """Return the name of the program in a file, or ``None`` where no such file is."""
+        """Return the name of the program in a file, or ``None`` if the file does not exist."""
         key = _path_key(path)
         if ntpath.basename(key).removesuffix(".exe") in self.missing:
             return None
@@ -149,13 +147,13 @@ class Drive:
         return self.programs.get(key)
 
     def has_folder(self, path: str) -> bool:
-        """Whether a folder exists: any that holds a file."""
+        """Whether a folder exists, which means that it contains a file."""
         below = _path_key(path).rstrip("\\") + "\\"
         files = (*self.programs, *map(_path_key, self.plugins))
         return any(each.startswith(below) for each in files)
 
     def copy(self, source: str, target: str) -> None:
-        """Copy a file over another, or into a folder; ``CopyError`` says what stands in the way."""
+        """Copy a file to a path or into a folder; ``CopyError`` if that fails."""
         name = self.program(source)
         if name is None:
             raise CopyError(NO_FILE)
@@ -169,7 +167,7 @@ class Drive:
 
     @contextlib.contextmanager
     def running(self, path: str) -> Iterator[None]:
-        """Keep a file from being written while its program runs."""
+        """Keep a file from being overwritten while its program runs."""
         key = _path_key(path)
         self._running[key] += 1
         try:

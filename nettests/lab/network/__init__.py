@@ -1,8 +1,8 @@
 """The lab's data plane: namespaces, links and rules that carry real packets of an emulated cluster.
 
 ``create_fabric`` builds the network of a profile inside namespaces that ``enter_isolated_namespaces``
-has entered; ``probe_isolation`` and ``find_nft`` say beforehand whether that can work. It takes
-Service tables and pod ids; it knows no API objects and runs no programs.
+has entered; ``probe_isolation`` and ``find_nft`` check beforehand whether that can work. It takes
+Service tables and pod ids; it does not see API objects and runs no programs.
 """
 
 from nettests.lab.network.fabric import LabFabric as LabFabric

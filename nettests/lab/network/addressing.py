@@ -1,12 +1,12 @@
-"""Which addresses and MACs the parts of a node carry: pure functions of node and CNI.
+"""The addresses and MACs of a node's interfaces and pods: pure functions of node and CNI.
 
-Flannel's plan, unless the plugin says otherwise: Linux pods' gateway is ``.1`` (``cni0``) and the VTEP ``.0``
-(``flannel.1``); on Windows l2bridge ``.2`` is the bridge endpoint, the pods' gateway; on overlay ``.1`` is the gateway and
-``.2`` is reserved for kube-proxy's ``--source-vip`` (sig-windows-tools, flannel ``kube-proxy`` start script).
+Flannel's layout, unless the plugin differs: on Linux ``.1`` (``cni0``) is the pods' gateway and ``.0``
+(``flannel.1``) the VTEP; on Windows l2bridge ``.2`` is the bridge endpoint and the pods' gateway; on overlay ``.1`` is
+the gateway and ``.2`` is reserved for kube-proxy's ``--source-vip`` (sig-windows-tools, flannel ``kube-proxy`` start script).
 
-Plugins write different exceptions of OutBoundNAT: Flannel's, Calico's and Microsoft's own except Pods and Services;
-OpenShift's operator Services alone (cni-conf-template.json), AKS Pods alone on its overlay (AgentBaker, azurecnifunc.ps1),
-Amazon's plugin the VPC and Services (vpc-bridge, bridge_windows.go). The switch spares Pods and Services in any case.
+OutBoundNAT exceptions differ by plugin: Flannel, Calico and Microsoft's own plugin except Pods and Services;
+OpenShift's operator only Services (cni-conf-template.json), AKS on its overlay only Pods (AgentBaker, azurecnifunc.ps1),
+Amazon's plugin the VPC and Services (vpc-bridge, bridge_windows.go). The switch never translates Pods and Services.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address
@@ -23,11 +23,11 @@ GATEWAY_MAC = "ee:ee:ee:ee:ee:ee"
 
 
 POINT_TO_POINT = IPv4Address("169.254.1.1")
-"""The gateway of a link that needs none: nothing has the address, only its MAC is configured."""
+"""The gateway of a point-to-point link: no interface has the address, only its MAC is configured."""
 
 
 POINT_TO_POINT_IPV6 = IPv6Address("fe80::1")
-"""The same of the second family."""
+"""The same for IPv6."""
 
 
 class PodAddressesExhaustedError(LabError):
@@ -35,7 +35,7 @@ class PodAddressesExhaustedError(LabError):
 
 
 def point_to_point(like: Address) -> Address:
-    """Return the gateway of a link that needs none, in the family of ``like``."""
+    """Return the gateway of a point-to-point link, in the family of ``like``."""
     return POINT_TO_POINT if like.version == 4 else POINT_TO_POINT_IPV6
 
 
@@ -48,15 +48,15 @@ def pod_gateway(node: NodeSpec, cni: Cni) -> Address:
 
 
 def points_to_node(cni: Cni) -> bool:
-    """Whether a cloud's plugin connects pods: their gateway is the node, and on Windows the bridge has no endpoint."""
+    """Whether pods' gateway is the node itself, as with cloud plugins; the bridge then has no endpoint."""
     return cni.plugin in {Plugin.AZURE, Plugin.VPC}
 
 
 def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
-    """Return the address in a Windows node's own pod range that load balancers may rewrite to.
+    """Return the address in a Windows node's pod CIDR that load balancers may rewrite sources to.
 
-    kube-proxy's source VIP on overlay; with Open vSwitch the one of Antrea's gateway port, which the
-    agent uses. ``None`` on every other node.
+    On overlay it is kube-proxy's source VIP, with Open vSwitch the address of Antrea's gateway port.
+    ``None`` on every other node.
     """
     if node.os is OS.LINUX:
         return None
@@ -65,7 +65,7 @@ def source_vip(node: NodeSpec, cni: Cni) -> Address | None:
 
 
 def rewritten_source(node: NodeSpec, profile: Profile) -> Address | None:
-    """Return the source VIP that load balancers really get: a switch may have one on l2bridge too."""
+    """Return the source VIP in force; the mechanism ``bridge-source-vip`` sets one on l2bridge too."""
     usual = source_vip(node, profile.cni)
     return node.pod_cidr[1] if profile.mechanism("bridge-source-vip", 0) else usual
 
@@ -76,9 +76,9 @@ def vtep(node: NodeSpec) -> Address:
 
 
 def mac(os: OS, address: Address) -> str:
-    """Return the MAC of the interface whose first address is ``address``, as that OS's stack would make it.
+    """Return the MAC of the interface whose first address is ``address``, in the manner of the OS.
 
-    Linux CNI plugins derive ``0a:58`` plus the address; Hyper-V hands out ``00:15:5d`` MACs.
+    Linux CNI plugins use ``0a:58`` plus the address; Hyper-V assigns ``00:15:5d`` MACs.
     """
     octets = (
         HYPER_V_PREFIX + address.packed[-3:]
@@ -89,24 +89,24 @@ def mac(os: OS, address: Address) -> str:
 
 
 def port_mac(address: Address) -> str:
-    """Return the MAC of the port, on the wire's side, that leads to ``address``."""
+    """Return the MAC of the underlay's bridge port that leads to ``address``."""
     return (b"\x02\x01" + address.packed).hex(":")
 
 
 def vtep_mac(node: NodeSpec) -> str:
-    """Return the MAC a node's VXLAN device answers to (on Windows the distributed router's)."""
+    """Return the MAC of a node's VXLAN device (on Windows that of the distributed router)."""
     return (b"\x0e\x2a" + node.pod_cidr.network_address.packed).hex(":")
 
 
 class PodAddressTakenError(LabError):
-    """A pod requested an address that another pod has, or that is another node's."""
+    """A pod requested an address that another pod has, or that is outside the node's range."""
 
 
 class AddressPool:
-    """Hands out a node's pod addresses, the least recently used first, or one that is wanted.
+    """Assigns a node's pod addresses, the least recently used first, or a requested one.
 
-    host-local IPAM also goes on from the last address: a new pod does not inherit the
-    connection-tracking entries of the one before. ``stride`` steps through the range instead of going along it.
+    Like host-local IPAM it continues after the last address, so that a new pod does not inherit the
+    connection-tracking entries of an old one. ``stride`` is the step through the range.
     """
 
     def __init__(self, network: Network, first: int, stride: int = 1) -> None:
@@ -117,9 +117,9 @@ class AddressPool:
         self._used: set[Address] = set()
 
     def take(self, wanted: Address | None = None) -> Address:
-        """Return a free address; ``PodAddressesExhaustedError`` when there is none.
+        """Return a free address, or raise ``PodAddressesExhaustedError``.
 
-        With ``wanted`` it is this one, or ``PodAddressTakenError``.
+        With ``wanted`` return exactly this one, or raise ``PodAddressTakenError``.
         """
         if wanted is not None:
             return self._take(wanted)
@@ -154,7 +154,7 @@ _SCATTERED = 97
 
 
 def pod_addresses(node: NodeSpec, ipam: Ipam = Ipam.HOST_LOCAL) -> AddressPool:
-    """Return the pool of addresses that pods of ``node`` get; Windows gives its own in no order."""
+    """Return the address pool for pods of ``node``; HNS assigns addresses in a scattered order."""
     if node.os is OS.LINUX:
         return AddressPool(node.pod_cidr, 2)
     return AddressPool(node.pod_cidr, 3, _SCATTERED if ipam is Ipam.HNS else 1)
@@ -164,7 +164,7 @@ _WORLD = IPv4Network("0.0.0.0/0")
 
 
 def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
-    """Return the exceptions that the plugin writes; nodes are among them where they can route back to pods."""
+    """Return the OutBoundNAT exceptions that the plugin writes; nodes are included if they route to pods."""
     nodes = profile.mechanism("excepted-nodes", knows_pods(profile))
     cluster_networks = (*_own_networks(profile), *((profile.node_network,) * nodes))
     stated = (*profile.cni.nat_exceptions, *((_WORLD,) * profile.mechanism("excepted-world", 0)))
@@ -175,13 +175,13 @@ def nat_exceptions(profile: Profile) -> tuple[Network, ...]:
 
 
 def spared(profile: Profile) -> tuple[Network, ...]:
-    """Return what is not translated: the exceptions, and what never leaves the cluster."""
+    """Return the destinations without OutBoundNAT: the exceptions, and Pods and Services."""
     within = (profile.cluster_cidr, profile.service_cidr)
     return tuple(dict.fromkeys((*nat_exceptions(profile), *within)))
 
 
 def knows_pods(profile: Profile) -> bool:
-    """Whether addresses of pods are known outside the cluster's nodes: on no overlay, Azure's without tunnels included."""
+    """Whether the node network routes pod addresses: not on overlays, nor on Azure's, which has no tunnels."""
     return not profile.cni.encapsulates and profile.cni.backend != "overlay"
 
 

@@ -1,7 +1,7 @@
-"""Faulty views of the Service table: what a service proxy programs instead of what the API says. Pure values.
+"""Faulty views of the Service table: what a broken service proxy programs. Pure values.
 
-An ``Alteration`` turns the table of the API into the one that a node programs; rules follow from it as from any
-other. Each applies to the Services of ``Which``.
+An ``Alteration`` turns the table from the API into the table that a node programs; the rules are
+rendered from it as usual. Each applies to the Services that ``Which`` matches.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from nettests.lab.topology import Address, Backend, Profile, ServicePort, Servic
 Alteration = Callable[[ServiceTable], ServiceTable]
 
 _GONE = -6
-"""Offset in a node's pod network of an address that no pod ever gets: they are assigned from the other end."""
+"""Offset in a node's pod CIDR of an address that no pod gets: assignment starts at the other end."""
 _OFF = 7
-"""Distance of a wrong port from the right one, among numbers that no probe serves."""
+"""Added to a port to get a wrong one; no probe listens there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Which:
-    """Services by patterns (``svc-*``, ``default/web``) and ports by name; empty stands for all.
+    """Selects Services by pattern (``svc-*``, ``default/web``) and ports by name; empty selects all.
 
-    Patterns do not match the API's own Service and the cluster's DNS; only their names do.
+    An empty pattern leaves out the Service ``kubernetes`` and those of ``kube-system``.
     """
 
     service: str = ""
@@ -44,12 +44,12 @@ def each(which: Which, change: Callable[[ServicePort], ServicePort]) -> Alterati
 
 
 def without(which: Which) -> Alteration:
-    """Leave Services out."""
+    """Leave out the matching Services."""
     return lambda table: tuple(port for port in table if not which(port))
 
 
 def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
-    """Add a stale endpoint: a pod that was deleted long ago from the first endpoint's node."""
+    """Add the endpoint of a pod that no longer exists, on the node of the first ready endpoint."""
     nodes = [node for family in profile.by_family for node in family.nodes]
 
     def change(port: ServicePort) -> ServicePort:
@@ -64,7 +64,7 @@ def with_stale_endpoint(which: Which, profile: Profile) -> Alteration:
 
 
 def with_wrong_port(which: Which) -> Alteration:
-    """Dial backends at another port than theirs."""
+    """Translate to a wrong port of the backends."""
 
     def change(port: ServicePort) -> ServicePort:
         moved = tuple(replace(backend, port=backend.port + _OFF) for backend in port.endpoints)
@@ -75,7 +75,7 @@ def with_wrong_port(which: Which) -> Alteration:
 
 
 def with_one_backend(which: Which) -> Alteration:
-    """Send everything to the first of several backends that are ready."""
+    """Send everything to the first ready backend."""
 
     def change(port: ServicePort) -> ServicePort:
         ready = [backend for backend in port.endpoints if backend.ready]
@@ -85,7 +85,7 @@ def with_one_backend(which: Which) -> Alteration:
 
 
 def without_affinity(which: Which, seconds: int = 0) -> Alteration:
-    """Choose a new backend for each connection, or after so many seconds."""
+    """Ignore ClientIP affinity, or let it expire after ``seconds``."""
 
     def change(port: ServicePort) -> ServicePort:
         kept = port.client_ip_affinity and seconds > 0
@@ -103,7 +103,7 @@ def without_policies(which: Which) -> Alteration:
 
 
 def frozen(which: Which) -> Alteration:
-    """Keep a Service's first endpoints, as a proxy does that ignores updates."""
+    """Keep a Service's first endpoints, like a proxy that ignores updates."""
     first: dict[str, tuple[Backend, ...]] = {}
 
     def change(port: ServicePort) -> ServicePort:
@@ -115,9 +115,9 @@ def frozen(which: Which) -> Alteration:
 
 
 def shared_lost(which: Which) -> Alteration:
-    """Lose the rules of Services that shared their endpoints with a deleted Service, until their endpoints change.
+    """Lose the rules of Services with the same endpoints as a deleted Service, until these change.
 
-    As a proxy does that counts references to an endpoint wrongly (kubernetes/kubernetes issue 93229).
+    A proxy that miscounts references to an endpoint does this (kubernetes/kubernetes issue 93229).
     """
     before: dict[tuple[str, str], frozenset[Address]] = {}
     lost: dict[str, tuple[Backend, ...]] = {}
@@ -144,7 +144,7 @@ def _place(port: ServicePort) -> tuple[Address, str, int]:
 
 
 def renamed_lost(which: Which) -> Alteration:
-    """Lose the rules of a renamed port: the old name's rules are removed after the new name's were added."""
+    """Lose the rules of a renamed port: those of the old name are removed after the new ones are added."""
     names: dict[tuple[Address, str, int], str] = {}
 
     def alter(table: ServiceTable) -> ServiceTable:
@@ -162,7 +162,7 @@ def renamed_lost(which: Which) -> Alteration:
 def readdressed_lost(which: Which) -> Alteration:
     """Lose an endpoint whose Pod was replaced by another one at the same address.
 
-    As rules do that still lead to the HNS endpoint of the deleted Pod, because the address is the same.
+    The rules still refer to the HNS endpoint of the deleted Pod.
     """
     pods: dict[tuple[str, Address], str] = {}
 
@@ -178,7 +178,7 @@ def readdressed_lost(which: Which) -> Alteration:
 
 
 def stopped(_which: Which) -> Alteration:
-    """Program the first table only: a proxy that has stopped working."""
+    """Program only the first table, like a proxy that has stopped working."""
     first: list[ServiceTable] = []
 
     def alter(table: ServiceTable) -> ServiceTable:
@@ -190,9 +190,9 @@ def stopped(_which: Which) -> Alteration:
 
 
 def full(most: int) -> Alteration:
-    """Program only so many Services; a deleted Service makes room for a later one.
+    """Program at most ``most`` Services, because the node's resources for rules are exhausted.
 
-    The node's resources for them are exhausted.
+    A deleted Service makes room for a later one.
     """
     held: list[tuple[str, str]] = []
 
@@ -207,7 +207,7 @@ def full(most: int) -> Alteration:
 
 
 def removed_kept(which: Which) -> Alteration:
-    """Keep the rules of Services that were removed, until another one has their address."""
+    """Keep the rules of deleted Services until another Service gets their address."""
     programmed: dict[tuple[Address, str, int], ServicePort] = {}
 
     def alter(table: ServiceTable) -> ServiceTable:

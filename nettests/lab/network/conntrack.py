@@ -1,10 +1,10 @@
-"""Flows that connection tracking remembers and a change of the Service table must end.
+"""Delete conntrack entries that a change of the Service table makes stale.
 
-Three kinds. UDP flows to a backend that is gone, which kube-proxy on Linux forgets after programming
-(``pkg/proxy/conntrack``; kube-proxy on Windows does nothing of the kind). Flows that began before their Service had
-rules: they are remembered as untranslated, and a client that draws the same source port within two minutes would follow
-that memory past the new rules, which would make about one of 20,000 dials ``flaky``. And connections whose SYN no backend
-answered, because it went. The table is read once for each change of a node's rules, and only the parts that are needed.
+There are three kinds. UDP flows to a removed backend: kube-proxy on Linux deletes these after programming
+(``pkg/proxy/conntrack``), kube-proxy on Windows does not. Flows that began before their Service had rules: they are
+tracked as untranslated, and a client that gets the same source port within two minutes would bypass the new rules, which
+would make about one of 20,000 dials ``flaky``. And connections whose SYN went to a removed backend and was not answered.
+The conntrack table is dumped once for each change of a node's rules, and only the needed attributes are decoded.
 Sources: Linux, ``include/uapi/linux/netfilter/nfnetlink_conntrack.h`` and ``nfnetlink.h``.
 """
 
@@ -47,7 +47,7 @@ _BUFFER = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """Who sends to whom in one direction of a flow: addresses packed, ports 0 where a protocol has none."""
+    """One direction of a flow; addresses are packed, ports are 0 for protocols without ports."""
 
     source: bytes
     destination: bytes
@@ -58,19 +58,19 @@ class Direction:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A remembered flow: as its client began it, and as answers come."""
+    """A conntrack entry: the direction of the client's packets, and that of the replies."""
 
     original: Direction
     reply: Direction
     opening: bool = False
-    """Whether it is a connection whose SYN was never answered."""
+    """Whether this is a TCP connection whose SYN was not answered."""
 
 
 def count() -> int:
-    """Return how many flows the calling thread's network namespace remembers, of both IP versions.
+    """Return the number of conntrack entries of the calling thread's network namespace, of both IP versions.
 
-    To list them the kernel walks through a table that all namespaces share, which takes it 5 to 10 ms with
-    262,144 buckets; a namespace whose rules are programmed for the first time remembers none.
+    It saves a dump, which walks the table that all namespaces share (5 to 10 ms with 262,144 buckets):
+    a namespace whose rules are programmed for the first time has no entries.
     """
     with _requested(_COUNT, _REQUEST, socket.AF_UNSPEC) as kernel:
         data = kernel.recv(_BUFFER)
@@ -82,10 +82,10 @@ def count() -> int:
 
 
 def flows_of(version: int, destinations: Collection[bytes] | None = None) -> Iterator[Flow]:
-    """Yield what the calling thread's network namespace remembers of one IP version; ``OSError`` if refused.
+    """Yield the conntrack entries of the calling thread's network namespace; ``OSError`` if refused.
 
-    With ``destinations``, packed addresses, only the flows that were begun to one of these: all others are passed over
-    by the place of their destination, without being decoded.
+    With ``destinations`` (packed addresses) only flows whose original destination is one of these;
+    others are skipped by the fixed offset of their destination, without being decoded.
     """
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     with _requested(_GET, _REQUEST_DUMP, family) as kernel:
@@ -119,9 +119,9 @@ def _refused(data: bytes, start: int) -> OSError:
 
 
 def _destination(data: bytes, start: int) -> bytes:
-    """Return where the flow of a message was begun to, from its fixed place.
+    """Return the original destination of a message's flow, from its fixed offset.
 
-    The kernel writes the original tuple first, in it the addresses, and of these the source
+    The kernel writes the original tuple first, its addresses first, and the source first of these
     (``ctnetlink_fill_info``, ``nf_conntrack_netlink.c``).
     """
     source = start + 2 * ATTRIBUTE.size
@@ -138,7 +138,7 @@ def _flow(data: bytes, start: int, end: int) -> Flow | None:
 
 
 def _opens(data: bytes, spans: dict[int, tuple[int, int]]) -> bool:
-    """Whether the state of an entry is that of a SYN without answer; protocols but TCP have none."""
+    """Whether an entry is in state SYN_SENT; only TCP has states."""
     if _STATE_OF_PROTOCOL not in spans:
         return False
     of_protocol = attributes(data, *spans[_STATE_OF_PROTOCOL])
@@ -173,14 +173,14 @@ _NUMBERS = {"TCP": socket.IPPROTO_TCP, "UDP": _UDP}
 
 @dataclass(slots=True)
 class Forgetting:
-    """Whether UDP flows to backends that have gone are forgotten on a node, as kube-proxy on Linux does."""
+    """Whether a node deletes UDP flows to removed backends, as kube-proxy on Linux does."""
 
     udp: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UdpFlow:
-    """The address that UDP clients dialled, and the backend that they were sent to."""
+    """The address and port that UDP clients dialled, and the backend that they were translated to."""
 
     address: Address
     port: int
@@ -190,7 +190,7 @@ class UdpFlow:
 def forget_changes(
     fd: int, old: ServiceTable, new: ServiceTable, node_address: Address, *, udp: bool
 ) -> None:
-    """Forget what a change of a node's table ends, in the namespace ``fd``; UDP flows to backends gone only with ``udp``."""
+    """Delete the flows in the namespace ``fd`` that a table change makes stale; UDP flows only with ``udp``."""
     old, new = _changed(old, new)
     _forget(
         fd,
@@ -201,7 +201,7 @@ def forget_changes(
 
 
 def _changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, ServiceTable]:
-    """Return the ports that only the old and only the new table have; unchanged ports are the same objects in both."""
+    """Return the ports of each table that the other lacks; unchanged ports are the same objects in both."""
     before, after = set(map(id, old)), set(map(id, new))
     return (
         tuple(port for port in old if id(port) not in after),
@@ -212,13 +212,13 @@ def _changed(old: ServiceTable, new: ServiceTable) -> tuple[ServiceTable, Servic
 def removed_udp_flows(
     old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> frozenset[UdpFlow]:
-    """Return the flows that ``old`` allowed and ``new`` no longer does."""
+    """Return the UDP flows that rules of ``old`` allow and those of ``new`` do not."""
     return frozenset(_udp_flows(old, node_address)) - frozenset(_udp_flows(new, node_address))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontend:
-    """What clients dial: the key by which rules claim a packet. ``protocol`` as in a Service."""
+    """What clients dial, and what rules match; ``protocol`` is spelled as in a Service."""
 
     protocol: str
     address: Address
@@ -228,14 +228,17 @@ class Frontend:
 def added_frontends(
     old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> frozenset[Frontend]:
-    """Return what the node answers for in ``new`` and did not, for lack of backends, in ``old``."""
+    """Return the frontends that have backends in ``new`` and had none in ``old``."""
     return frozenset(_frontends(new, node_address)) - frozenset(_frontends(old, node_address))
 
 
 def present_backends(
     old: ServiceTable, new: ServiceTable, node_address: Address
 ) -> dict[Frontend, frozenset[Address]]:
-    """Return the backends of what TCP clients dial, where it has lost one of ``old``, or is new: the Service may have been recreated."""
+    """Return the backends of TCP frontends that lost a backend of ``old``, or are new.
+
+    A new frontend may be that of a recreated Service.
+    """
     before = _backends(old, node_address)
     now = _backends(new, node_address)
     return {
@@ -283,9 +286,9 @@ def _forget(
     added: frozenset[Frontend],
     present: Mapping[Frontend, frozenset[Address]],
 ) -> None:
-    """Delete the entries of ``removed`` flows, those to one of the ``added`` frontends itself, and of SYNs to backends not ``present``.
+    """Delete entries of ``removed`` flows, untranslated ones to ``added`` frontends, and of SYNs to backends not ``present``.
 
-    In the namespace ``fd``, whose table is listed once for all. On the worker thread only.
+    The conntrack table of the namespace ``fd`` is dumped once. On the worker thread only.
     """
     tracked_frontends = [frontend for frontend in added if frontend.protocol in _NUMBERS]
     flow_keys = {(flow.address.packed, flow.port, flow.backend.packed) for flow in removed}
@@ -307,7 +310,7 @@ def _forget(
         backends = led.get((requested.protocol, destination, port))
         if flow.opening and backends is not None and answered_by not in backends:
             return True
-        if answered_by == requested.destination:  # untranslated: it began before there were rules
+        if answered_by == requested.destination:  # untranslated: it began before the rules
             return (requested.protocol, destination, port) in frontend_keys
         return requested.protocol == _UDP and (destination, port, answered_by) in flow_keys
 

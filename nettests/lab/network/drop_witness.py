@@ -2,8 +2,8 @@
 
 ``meta nftrace`` marks packets, and for each rule that such a packet meets the kernel reports table, chain and
 verdict, with the packet's current headers: a drop is attributed to the rule that made it. Drops elsewhere in the
-kernel (no route, a full queue) are not reported: tracepoints and the drop monitor (NET_DM) do not belong to a
-namespace. Which cause a chain stands for is said here; how it is worded is ``programs.windows.pktmon_log``'s.
+kernel (no route, a full queue) are not reported, because tracepoints and the drop monitor (NET_DM) are not bound to a
+namespace. This module maps chains to causes; ``programs.windows.pktmon`` words them.
 
 Sources: Linux, ``include/uapi/linux/netfilter/nf_tables.h`` (``nft_trace_attributes``), ``nfnetlink.h``;
 ``net/netfilter/nf_tables_trace.c``.
@@ -42,7 +42,7 @@ _WITNESS = Table(name="packet-monitor", family="inet")
 
 
 def _witness_table(ports: Collection[int]) -> Table:
-    """Return the table that marks packets to trace: those with these ports, and ICMP; without ports all packets."""
+    """Return the table that marks packets for tracing: those with these ports and ICMP, or all without ports."""
     listed = f"{{ {', '.join(map(str, sorted(ports)))} }}"
     which = (
         f"meta l4proto {{ tcp, udp }} th sport {listed} ",
@@ -63,11 +63,11 @@ _OF_CHAINS: Mapping[tuple[str, str], DropCause] = {
     ("fault", "hairpins"): DropCause.NO_DESTINATION,
 }
 _REFUSING = frozenset({("hns", "without-backends")})
-"""Chains that refuse packets visibly: none of their packets is dropped silently."""
+"""Chains that answer with a refusal instead of dropping silently."""
 
 
 def _cause_of(table: str, chain: str) -> DropCause | None:
-    """Return why a chain drops packets; ``None`` for one that refuses them visibly."""
+    """Return why a chain drops packets; ``None`` for a chain that refuses them."""
     kind = "fault" if table.startswith("fault-") else table
     if (kind, chain) in _REFUSING:
         return None
@@ -95,16 +95,16 @@ class DropWitness:
     _packets: dict[bytes, _Headers] = field(default_factory=dict)
 
     def load(self, ports: Collection[int]) -> None:
-        """Have packets marked. On the worker thread only."""
+        """Start marking packets. On the worker thread only."""
         nft.load(self.namespace.fd, _CLEAR + render(_witness_table(ports)))
 
     def unload(self) -> None:
-        """Have no packet marked any more. On the worker thread only; nothing happens if the namespace is gone."""
+        """Stop marking packets; no error if the namespace is gone. On the worker thread only."""
         if self.namespace.fd >= 0:
             nft.load(self.namespace.fd, _CLEAR)
 
     def begin(self) -> None:
-        """Listen; before packets are marked, so that no drop is missed."""
+        """Start listening; call it before ``load``, so that no drop is missed."""
         self._socket = self.namespace.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETFILTER)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
         self._socket.bind((0, _GROUP))
@@ -157,7 +157,7 @@ class DropWitness:
             del self._packets[next(iter(self._packets))]
 
     def _name(self, index: int) -> str:
-        """Return an interface's name in the namespace (netdevice(7)); empty where it has gone."""
+        """Return an interface's name in the namespace (netdevice(7)); empty if it was removed."""
         request = struct.pack("=16si20x", b"", index)
         with self.namespace.socket(socket.AF_INET, socket.SOCK_DGRAM) as at:
             try:

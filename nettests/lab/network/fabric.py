@@ -1,7 +1,7 @@
 """The whole emulated network of a profile: underlay, gateway, outside, nodes.
 
-Made in a process that ``isolation.enter_isolated_namespaces`` has put into namespaces of its own.
-Nothing connects it to the machine's network. Does not know pods' programs, Services' origin or the API.
+Built in a process that ``isolation.enter_isolated_namespaces`` has put into namespaces of its own.
+Nothing connects it to the machine's network. It knows neither the API nor what pods run.
 """
 
 import os
@@ -22,7 +22,7 @@ from nettests.lab.network.wire_faults import WireFaults
 from nettests.lab.topology import OS, Address, Profile
 
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
-"""After connection tracking, which knows new connections, and before Services are translated."""
+"""After connection tracking, which identifies new connections, and before Services are translated."""
 
 
 class LabFabric:
@@ -44,9 +44,9 @@ class LabFabric:
         self._announced: dict[Address, Address] = {}
 
     async def announce(self, addresses: Mapping[Address, Address]) -> None:
-        """Have the gateway deliver to nodes: what goes to each address, to the node of that address.
+        """Have the gateway route each address (key) to a node (value), as for load balancers.
 
-        Addresses that were announced before and are missing now are no longer delivered.
+        Addresses that were announced before and are missing now are no longer routed.
         """
         wanted, before = dict(addresses), self._announced
         self._announced = wanted
@@ -59,20 +59,20 @@ class LabFabric:
         await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
 
     async def drop_traffic(self, namespace: Namespace, nft_match: str) -> Drop:
-        """Drop what enters ``namespace`` and matches, for example ``udp dport 53``.
+        """Drop packets that enter ``namespace`` and match, for example ``udp dport 53``.
 
-        ``nft_match`` is an nft expression without verdict; it comes from the lab's own code.
+        ``nft_match`` is an nft expression without verdict, from the lab's own code.
         """
         return await self._worker.run(lambda: self._faults.drop(namespace, nft_match))
 
     async def clear(self, fault: Drop) -> None:
-        """Take a drop out again; clearing twice, or after the namespace went, is no error."""
+        """Remove a drop; clearing it twice, or after its namespace was removed, is no error."""
         await self._worker.run(lambda: self._faults.clear(fault))
 
     def describe(self) -> dict[str, Any]:
-        """Return process id and descriptors of all namespaces by name, ``win-1/switch``, for ``nsenter``.
+        """Return the process id, and descriptors of all namespaces by name (``win-1/switch``).
 
-        ``nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD``.
+        To enter one: ``nsenter --user=/proc/PID/ns/user --net=/proc/PID/fd/FD``.
         """
         namespaces = {namespace.name: namespace.fd for namespace in self._underlay.namespaces()}
         for name, node in self.nodes.items():
@@ -125,7 +125,7 @@ def _build(profile: Profile, worker: Worker) -> LabFabric:
 
 
 def policies_table(allowed: Allowed) -> Table:
-    """Return the table that restricts these pods, for IPv4 only; answers always pass, as with any agent.
+    """Return the table that restricts these pods to allowed destinations, for IPv4 only; replies always pass.
 
     The policy agent chooses pods and destinations.
     """

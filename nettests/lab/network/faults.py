@@ -1,6 +1,6 @@
-"""Rules that break packets, put into any namespace and taken out again.
+"""Load the nft rules of a fault into a namespace, and remove them: one table for each fault.
 
-One nft table per fault. Other modules decide which packets are affected, and where.
+Other modules decide which packets are affected, and where.
 """
 
 import itertools
@@ -13,15 +13,15 @@ from nettests.lab.network.namespace import Worker
 from nettests.lab.network.tables import Chain, Table, render
 
 Undo = Callable[[], Awaitable[None]]
-"""Ends a fault; the network is as it was before."""
+"""Clears a fault; the network is then as it was before."""
 
 ENTERING = "type filter hook prerouting priority -300"
-"""Ahead of everything else that looks at packets, connection tracking too."""
+"""Before all other hooks, connection tracking included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """A table in force; give it to ``LabFabric.clear``. ``table`` has nft's word for its family before the name."""
+    """A loaded table, for ``LabFabric.clear``; ``table`` is nft's family word and the name."""
 
     namespace: Namespace
     table: str
@@ -34,7 +34,7 @@ class Faults:
         self._numbers = itertools.count(1)
 
     def drop(self, namespace: Namespace, nft_match: str) -> Drop:
-        """Drop what enters ``namespace`` and matches; loopback traffic counts as entering."""
+        """Drop packets that enter ``namespace`` and match; loopback traffic counts as entering."""
         return self.load(
             namespace, "ip", {"entering": Chain(hook=ENTERING, rules=(f"{nft_match} drop",))}
         )
@@ -47,7 +47,7 @@ class Faults:
         sets: Mapping[str, str] | None = None,
         timeouts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Drop:
-        """Put chains, and the sets and timeouts that they use, into ``namespace`` as a table of their own."""
+        """Load chains, and the sets and timeouts that they use, into ``namespace`` as one table."""
         table = Table(
             name=f"fault-{next(self._numbers)}",
             family=family,
@@ -59,7 +59,7 @@ class Faults:
         return Drop(namespace=namespace, table=table.label)
 
     def clear(self, fault: Drop) -> None:
-        """Take a table out; nothing happens when its namespace is gone or it was cleared before."""
+        """Remove a table; no error if its namespace is gone or it was cleared before."""
         if fault.namespace.fd < 0:
             return
         nft.load(fault.namespace.fd, f"add table {fault.table}\ndelete table {fault.table}\n")
@@ -75,7 +75,7 @@ async def put(
     sets: Mapping[str, str] | None = None,
     timeouts: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Undo:
-    """Put chains in force from the event loop; return what takes them out."""
+    """Load chains from the event loop; return the undo."""
     drop = await worker.run(lambda: faults.load(namespace, family, chains, sets, timeouts))
 
     async def undo() -> None:

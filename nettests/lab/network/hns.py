@@ -1,8 +1,8 @@
 """HNS of one Windows node as its cmdlets show it: networks, endpoints, policy lists, port pools.
 
-Read from the data plane's own objects when it is requested: the pods that are attached, the load balancers
-that are in force, the exceptions that OutBoundNAT was given. Property names are those of HNS' first schema,
-which the cmdlets of the module HostNetworkingService speak.
+Built on request from the data plane: the attached pods, the load balancers in force and the OutBoundNAT
+exceptions. Property names are those of HNS' first schema, which the cmdlets of the module
+HostNetworkingService use.
 """
 
 import uuid
@@ -40,9 +40,9 @@ _EXTENSIONS = (
     {"Id": "E9B59CFA-2BE1-4B21-828F-B6FBDBDDC017", "IsEnabled": True, "Name": "vfp"},
     {"Id": "EA24CD6C-D17A-4348-9190-09F0D5BE83DD", "IsEnabled": True, "Name": "capture"},
 )
-"""Extensions of the switch (kubernetes-sigs/sig-windows-dev-tools #184); cmdlets show their names in the host's language."""
+"""Switch extensions (kubernetes-sigs/sig-windows-dev-tools #184); cmdlets localise their names."""
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
-"""The subnet of the hybrid overlay's base network, which carries nothing (ho_node_windows.go, ensureBaseNetwork)."""
+"""The subnet of the hybrid overlay's unused base network (ho_node_windows.go, ensureBaseNetwork)."""
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
@@ -50,7 +50,7 @@ _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeHns:
-    """HNS of ``node``; ``pods`` and ``policies`` return what is there at the moment."""
+    """HNS of ``node``; ``pods`` and ``policies`` return the current pods and load balancers."""
 
     node: NodeSpec
     profile: Profile
@@ -61,13 +61,13 @@ class NodeHns:
     """DNS servers and suffixes of pods' endpoints, by address."""
 
     def networks(self) -> list[Json]:
-        """Return the pod network, after what OVN-Kubernetes keeps beside its own over restarts."""
+        """Return the pod network; with OVN-Kubernetes its permanent base network first."""
         cni, subnet = self.profile.cni, self.node.pod_cidr
         if cni.native:
             subnet = self.profile.cluster_cidr  # pods have addresses of the nodes' network
         overlay = cni.driver is Driver.OVERLAY
         of_ovn = cni.plugin is Plugin.OVN_KUBERNETES
-        # OVN-Kubernetes states no UDP port where it is the usual one (overlay_windows.go)
+        # OVN-Kubernetes leaves out the default UDP port (overlay_windows.go)
         port = [] if of_ovn else [{"Type": "VxlanPort", "Port": cni.vxlan_port}]
         pods = self._network_of(
             self._network,
@@ -106,7 +106,7 @@ class NodeHns:
         }
 
     def endpoints(self) -> list[Json]:
-        """Return the endpoints: of pods, and the remote ones that kube-proxy made for load balancers."""
+        """Return the endpoints of pods, the host's, and kube-proxy's remote ones for load balancers."""
         pods = self.pods()
         local = [
             {
@@ -133,7 +133,7 @@ class NodeHns:
         return [*local, *self._host_endpoints(), *remote]
 
     def _host_endpoints(self) -> list[Json]:
-        """Return the endpoint that a plugin makes for the host: kube-proxy's source VIP, or the bridge's, Calico's on l2bridge."""
+        """Return the plugin's endpoint for the host, if any: the source VIP, or Calico's bridge endpoint."""
         cni = self.profile.cni
         names = {Plugin.CALICO: "Calico_ep", Plugin.OVN_KUBERNETES: "VIPEndpoint"}
         if cni.plugin not in names:
@@ -143,7 +143,7 @@ class NodeHns:
         return [{**self._endpoint(names[cni.plugin], address), "State": _ATTACHED}]
 
     def policy_lists(self) -> list[Json]:
-        """Return the load balancers; ``LB_HOST`` is no object of HNS but a rule that VFP derives."""
+        """Return the load balancers, without ``LB_HOST``: that is a rule of VFP, not an HNS object."""
         return [
             self._policy_list(balancer)
             for balancer in self._balancers()
@@ -151,11 +151,11 @@ class NodeHns:
         ]
 
     def dynamic_ports(self) -> range:
-        """Return Windows' default range."""
+        """Return the default dynamic port range of Windows."""
         return DYNAMIC_PORTS
 
     def port_pools(self, protocol: str) -> list[range]:
-        """Return the pool, shared by all load balancers since KB4551853, that rewriting needs."""
+        """Return the port pool for source rewriting, shared by all load balancers since KB4551853."""
         rewriting = any(
             balancer.protocol == protocol and balancer.source is not Source.KEPT
             for balancer in self._balancers()
@@ -211,7 +211,7 @@ class NodeHns:
         return {"DNSServerList": servers, "DNSSuffix": suffixes} if servers else {}
 
     def _policies(self, address: Address) -> list[Json]:
-        """Return what the plugin gives a Pod's endpoint; the cmdlets spell it as HNS' first schema, whichever made it."""
+        """Return the policies of a Pod's endpoint, always in HNS' first schema, as the cmdlets show them."""
         if self.profile.cni.driver is Driver.TRANSPARENT:
             return []  # addresses are translated by the host (NetNat), not by HNS
         policies: list[Json] = [
@@ -227,9 +227,9 @@ class NodeHns:
         return policies
 
     def _routes(self) -> list[str]:
-        """Return the prefixes that are handed to the host: Services, and the node's own address but on Flannel's overlay.
+        """Return the prefixes of ROUTE policies, whose packets go to the host: Services, and often the node.
 
-        AKS takes the first from Azure CNI's file where DSR is on (AgentBaker, azurecnifunc.ps1).
+        AKS writes no prefixes with DSR (AgentBaker, azurecnifunc.ps1).
         """
         plugin = self.profile.cni.plugin
         if plugin is Plugin.FLANNEL:
@@ -249,14 +249,14 @@ class NodeHns:
         return [{"Type": "PA", "PA": str(address)}] if overlay else []
 
     def _node_behind(self, address: Address) -> Address:
-        """Return the node to which packets for a backend elsewhere are carried; this one for all else."""
+        """Return the address of the backend's node; this node's for addresses outside the cluster."""
         for other in self.profile.nodes:
             if address in other.pod_cidr or address == other.address:
                 return other.address
         return self.node.address
 
     def _balancers(self) -> tuple[LoadBalancer, ...]:
-        """Return the policies that kube-proxy gave to HNS; Open vSwitch keeps its own."""
+        """Return the load balancers that kube-proxy created in HNS; other proxies create none."""
         kernelspace = self.profile.kube_proxy.mode is ProxyMode.KERNELSPACE
         return self.policies() if kernelspace else ()
 

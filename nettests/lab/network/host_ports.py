@@ -1,8 +1,8 @@
-"""hostPort: what CNI's capability ``portMappings`` becomes on a node, as nft rules.
+"""hostPort: nft rules for CNI's capability ``portMappings``.
 
 On Linux these are the rules of the ``portmap`` plugin; on Windows a PortMapping policy of the pod's HNS
-endpoint, which the switch applies to what comes in by its ports. Which plugin maps ports at all is
-``thresholds``. Rules are rendered by pure functions; ``HostPorts`` loads them.
+endpoint, which the switch applies to packets that enter by its ports. ``thresholds`` decides which
+plugins map ports. Pure functions render the rules; ``HostPorts`` loads them.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ Mapped = tuple[tuple[Address, PortMapping], ...]
 
 
 class HostPorts:
-    """The host ports of one node in the family of its address. On the worker thread only.
+    """The host ports of one node in the family of ``like``. On the worker thread only.
 
-    ``rendered`` makes a table of the mappings; ``routed`` is called with them after every change.
+    ``rendered`` renders mappings as a table; ``routed`` is called with them after every change.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class HostPorts:
         self._rules = nft.LoadedTable(namespace, Table(name=TABLE, family=word(like)))
 
     def change_to(self, mapped: Mapped) -> None:
-        """Bring the rules in force to ``mapped``; pods without host ports cost nothing."""
+        """Load the rules for ``mapped``; does nothing if they are unchanged."""
         mapped = tuple(
             (pod, mapping)
             for pod, mapping in mapped
@@ -56,9 +56,9 @@ class HostPorts:
 
 
 def portmap_table(mapped: Mapped, node_address: Address) -> Table:
-    """Return the rules of ``portmap`` on Linux: the node's addresses answer, IPv4's loopback included.
+    """Return the rules of ``portmap`` on Linux, for the node's address and 127.0.0.1.
 
-    What a pod sends to itself, and what comes from loopback, is masqueraded: the answer has to find back.
+    Packets from a pod to itself, and from loopback, are masqueraded so that the replies come back.
     """
     pods = sorted({address for address, _ in mapped})
     ip = word(node_address)
@@ -77,10 +77,10 @@ def portmap_table(mapped: Mapped, node_address: Address) -> Table:
 
 
 def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: bool) -> Table:
-    """Return PortMapping policies on a Windows node's switch.
+    """Return the rules of PortMapping policies on a Windows node's switch.
 
     ``from_host`` (NatFlagsLocalRoutedVip) applies them to the host's own packets too. A policy for
-    127.0.0.1 never matches: no such packet enters a switch.
+    127.0.0.1 never matches, because such packets do not enter the switch.
     """
     ports = (Port.UPLINK, Port.POD, *((Port.HOST,) if from_host else ()))
     rules = tuple(
@@ -97,7 +97,7 @@ def port_mappings_table(mapped: Mapped, node_address: Address, *, from_host: boo
 
 
 def _translations(mapped: Mapped, usual: Sequence[Address]) -> tuple[str, ...]:
-    """Return one rule a mapping; ``usual`` are the addresses that answer unless ``hostIP`` names one."""
+    """Return one rule for each mapping; ``usual`` are its addresses if it has no ``hostIP``."""
     return tuple(
         f"{word(pod)} daddr {{ {', '.join(map(str, usual if mapping.host_ip is None else (mapping.host_ip,)))} }} "
         f"{mapping.protocol} dport {mapping.host_port} dnat to {place(pod, mapping.container_port)}"

@@ -1,11 +1,11 @@
-"""The lab's own user, network and mount namespaces: entering them, giving up rights, and saying why it cannot be done.
+"""Enter the lab's own user, network and mount namespaces, drop privileges, and explain why that fails.
 
 Called once, before the event loop starts, while the process still has one thread. Everything the lab
-makes afterwards lives below these namespaces and vanishes with the process. Does not build anything.
+creates afterwards lives in these namespaces and vanishes with the process.
 
-A user namespace bounds what capabilities reach, but not whose files and processes an id owns: root's namespace
-has root's id. So the lab becomes a user that the machine does not know, with no capabilities but those over its
-own namespaces' networks (capabilities(7), credentials(7)). Who is not root has nothing to give up.
+A user namespace limits capabilities, but root in it still owns root's files and processes. So a lab that
+root starts switches to a user id without an account and keeps only the capabilities that it needs for the
+networks of its own namespaces (capabilities(7), credentials(7)). Other users have nothing to drop.
 """
 
 import errno
@@ -23,14 +23,14 @@ _PROBE_SECONDS = 20
 
 
 class IsolationError(StartError):
-    """Namespaces cannot be made here; the text says why and what to do."""
+    """Namespaces cannot be created here; the text says why and what to do."""
 
 
 def enter_isolated_namespaces() -> None:
     """Put this process into new user, network and mount namespaces, as root of them.
 
-    Works for root and, where user namespaces are allowed, for anybody. Root keeps every user and
-    group id, so files of other users stay readable; anybody else keeps only their own
+    Works for root and, where user namespaces are allowed, for any user. Root keeps all user and
+    group ids, so files of other users stay readable; other users keep only their own
     (user_namespaces(7), "Defining user and group ID mappings").
     """
     user, group = os.geteuid(), os.getegid()
@@ -54,7 +54,7 @@ def _map_single(user: int, group: int) -> None:
 
 
 def _unshare_with_all_ids(flags: int) -> None:
-    """Unshare while a child stays behind to map all ids: only the old namespace may grant them."""
+    """Unshare while a child stays in the old namespace, which alone may map all ids."""
     ready, go = os.pipe()
     child = os.fork()
     if child == 0:
@@ -85,10 +85,10 @@ def _map_all(process: int) -> int:
 
 
 def probe_isolation() -> str | None:
-    """Return ``None`` when the lab can run here, otherwise the reason, for a person to read.
+    """Return ``None`` if the lab can run here, otherwise the reason, for a person to read.
 
-    A bare ``unshare`` can succeed without giving any right (Ubuntu's AppArmor), so a child process
-    enters the namespaces and really makes a veth, a VXLAN device and rules there.
+    ``unshare`` may succeed without granting any capability (Ubuntu's AppArmor), so a child process
+    enters the namespaces and creates a veth, a VXLAN device and rules there.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = [sys.executable, "-m", "nettests.lab.network.isolation_probe"]
@@ -109,7 +109,7 @@ def probe_isolation() -> str | None:
 
 
 def explain(failure: OSError, settings: Path = Path("/proc/sys")) -> str:
-    """Turn the error of a namespace call into a sentence that names the setting in the way."""
+    """Turn the error of a namespace call into a sentence that names the setting that forbids it."""
     what = f"cannot make user and network namespaces: {failure.strerror} (errno {failure.errno})"
     if failure.errno == errno.EINVAL:
         return f"{what}. The process has more than one thread; enter them before starting any."
@@ -158,17 +158,17 @@ _SETTINGS = (
 
 
 _FIRST, _LAST = 61184, 65519
-"""Ids that systemd leaves to nobody in particular (its DynamicUser=); accounts are made below or above."""
+"""The id range of systemd's ``DynamicUser=``; accounts get ids below or above."""
 
 NET_BIND_SERVICE, NET_ADMIN, NET_RAW, SYS_ADMIN = 10, 12, 13, 21
-"""linux/capability.h: ports below 1024, links and rules, pings, and going from one own namespace to another."""
+"""linux/capability.h: for ports below 1024, links and rules, pings, and setns between own namespaces."""
 DAC_READ_SEARCH = 2
-"""To read what lies where only others may read: a Python below /root."""
+"""To read files that others may not, such as a Python below /root."""
 _OVER_NETWORKS = (NET_BIND_SERVICE, NET_ADMIN, NET_RAW, SYS_ADMIN)
 
 
 def unprivileged() -> int:
-    """Return the id under which a lab of this user runs: for root one that no account has, else their own."""
+    """Return the user id that a lab of this user runs as: for root one without an account, else their own."""
     if os.geteuid() != 0:
         return os.geteuid()
     count = _LAST - _FIRST + 1
@@ -182,7 +182,7 @@ def unprivileged() -> int:
 
 
 def give_up(user: int) -> str:
-    """Become ``user``, for good; return why that is not possible, nothing where it was done.
+    """Become ``user`` permanently; return why that is not possible, or ``""``.
 
     For a process that root started, has one thread, and has entered its namespaces.
     """
@@ -194,19 +194,19 @@ def give_up(user: int) -> str:
         kernel.bound_capabilities((*_OVER_NETWORKS, DAC_READ_SEARCH))
         os.setresuid(user, user, user)
     except OSError as error:
-        # samples: Invalid argument, in a container whose root has few ids; Operation not permitted, by seccomp
+        # samples: Invalid argument (a container with few mapped ids); Operation not permitted (seccomp)
         return f"this process cannot become user {user}: {error.strerror}"
     kernel.set_capabilities(_OVER_NETWORKS if _readable() else (*_OVER_NETWORKS, DAC_READ_SEARCH))
     return ""
 
 
 def _readable() -> bool:
-    """Whether this user may read what the lab is made of; access(2) looks without capabilities."""
+    """Whether this user may read the lab's files; access(2) ignores capabilities."""
     return all(os.access(path, os.R_OK) for path in _own_files())
 
 
 def _own_files() -> Iterator[str]:
-    """Yield the files of all modules loaded so far, and the folders in which more are looked for."""
+    """Yield the files of all loaded modules, and the folders of ``sys.path``."""
     yield from (path for path in sys.path if os.path.exists(path))  # noqa: PTH110 - plain texts
     for module in tuple(sys.modules.values()):
         if path := getattr(module, "__file__", None):

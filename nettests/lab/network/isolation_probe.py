@@ -1,7 +1,7 @@
-"""The child process of ``isolation.probe_isolation``: try what the lab needs, say what fails.
+"""The child process of ``isolation.probe_isolation``: try what the lab needs, and report what fails.
 
 Run as ``python -m nettests.lab.network.isolation_probe``; exit code 0, or 1 with the reason on
-standard output. Everything it makes vanishes when it ends.
+standard output. Everything it creates vanishes when it ends.
 """
 
 import sys
@@ -32,7 +32,7 @@ def _make_links() -> None:
 
 
 def _load_rules() -> None:
-    """Without nft there is nothing to try; ``find_nft`` reports that itself."""
+    """Load a sample of rules; skipped without nft, which the caller reports by ``find_nft``."""
     try:
         nft.find_nft()
     except nft.NftError:
@@ -42,7 +42,7 @@ def _load_rules() -> None:
 
 
 def reason() -> str | None:
-    """Enter the namespaces, make links and rules, write a setting; return what failed."""
+    """Enter the namespaces, create links and rules, write a setting; return why that fails, or ``None``."""
     try:
         enter_isolated_namespaces()
         _make_links()

@@ -1,7 +1,7 @@
-"""System calls that Python 3.11 lacks: ``unshare``, ``setns``, ``mount``, and those about capabilities.
+"""System calls that Python 3.11 lacks: ``unshare``, ``setns``, ``mount``, and those for capabilities.
 
-The lowest layer of the data plane; knows nothing of the lab. ``os.unshare`` and ``os.setns`` exist
-from Python 3.12 on; one way for all versions is less to reason about.
+The lowest layer of the data plane. ``os.unshare`` and ``os.setns`` exist from Python 3.12 on, but one
+implementation for all versions is simpler.
 """
 
 import ctypes
@@ -53,7 +53,7 @@ def enter_network(fd: int) -> None:
 
 
 def bound_capabilities(capabilities: Sequence[int]) -> None:
-    """Limit the calling thread and its programs to these capabilities, and keep them over a change of user id."""
+    """Drop all other capabilities from the bounding set, and keep these over a change of user id."""
     for capability in range(_CAPABILITIES):
         if (
             capability not in capabilities
@@ -65,7 +65,7 @@ def bound_capabilities(capabilities: Sequence[int]) -> None:
 
 
 def set_capabilities(capabilities: Sequence[int]) -> None:
-    """Leave the calling thread, and the programs that it starts, these capabilities of those that it has."""
+    """Reduce the capabilities of the calling thread, and of programs that it starts, to these."""
     mask = sum(1 << capability for capability in capabilities)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     # Effective, permitted, inheritable: capabilities 0 to 31, then 32 to 63 (capget(2)).
@@ -93,8 +93,8 @@ def raise_loopback() -> None:
 def raise_link(name: str) -> None:
     """Bring up a link of the calling thread's own network namespace.
 
-    netdevice(7): an ``ifreq`` of name and flags. It takes a hundredth of the time that a netlink message of pyroute2
-    takes, and every pod and node has several links.
+    By an ``ifreq`` of name and flags (netdevice(7)), which takes a hundredth of the time of a pyroute2 netlink
+    message; every pod and node has several links.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         flags = _flags(sock, name) | _IFF_UP
@@ -102,12 +102,12 @@ def raise_link(name: str) -> None:
 
 
 def await_carrier(name: str) -> None:
-    """Wait until a link of the calling thread's own network namespace carries packets; both its ends are up.
+    """Wait until a link of the calling thread's own network namespace carries packets; both its ends must be up.
 
-    Of a veth pair the end that came up first has no queue, and as the port of a bridge forwards nothing, until the
-    kernel's link watch, a work queue, has noticed the carrier; packets sent before that are dropped silently.
-    Since Linux 6.8 reading the carrier by ethtool does that work at once (``ethtool_op_get_link``). Measured: of
-    datagrams sent to a new link at once 108 of 300 were lost, and none of 300 after this.
+    The end of a veth pair that came up first has no queue, and as a bridge port forwards nothing, until the
+    kernel's link watch, a work queue, has seen the carrier; packets sent before that are dropped silently.
+    Since Linux 6.8 reading the carrier by ethtool does that work at once (``ethtool_op_get_link``). Measured:
+    of 300 datagrams sent to a new link at once 108 were lost; after this wait none of 300.
     """
     carrier = ctypes.create_string_buffer(struct.pack("II", _ETHTOOL_GLINK, 0))
     request = struct.pack("16sP16x", name.encode(), ctypes.addressof(carrier))
@@ -127,9 +127,9 @@ def _flags(sock: socket.socket, name: str) -> int:
 
 @contextmanager
 def inside_network(fd: int) -> Iterator[None]:
-    """Run a block in another network namespace and come back, in the calling thread only.
+    """Run a block in another network namespace, in the calling thread only.
 
-    Nothing inside the block may await: the event loop's thread itself has moved.
+    The block must not await: the event loop's own thread has changed its namespace.
     """
     home = open_network()
     try:

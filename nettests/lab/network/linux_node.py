@@ -1,6 +1,6 @@
 """A Linux node: one namespace with its network card, Flannel's routes and kube-proxy's rules.
 
-Pods hang on routed links of the host's namespace; other nodes' pods are reached by host routes
+Pods are attached to the host's namespace by routed links; other nodes' pods are reached by host routes
 (host-gw) or through ``flannel.1`` (vxlan).
 """
 
@@ -59,7 +59,7 @@ class LinuxServices:
         self._rules = nft.LoadedTable(host, Table(name=TABLE, family=word(self._node.address)))
 
     def program(self, table: ServiceTable) -> None:
-        """Bring the rules in force to ``table``, then forget the flows that the change ends."""
+        """Load the rules for ``table``, then delete the conntrack entries that the change makes stale."""
         services = carried(of_family(table, self._node.address))
         self._rules.change_to(kube_proxy_table(services, node=self._node, rules=self._of_ports))
         old, self._services = self._services, services
@@ -68,8 +68,8 @@ class LinuxServices:
 
 
 def build_linux_node(node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker) -> Node:
-    """Make a Linux node's namespace and wire it. On the worker thread only."""
-    # route_localnet: portmap's, so that what the node sends to loopback may leave for a pod.
+    """Create a Linux node's namespace and connect it. On the worker thread only."""
+    # route_localnet, as portmap sets it: packets from loopback addresses may be routed to a pod.
     settings = {
         **settings_for(profile),
         **FORWARDING,
@@ -138,7 +138,7 @@ def _reach_other_pods(links: Netlink, node: NodeSpec, profile: Profile) -> None:
 
 
 def _masquerade(*, cluster_cidr: Network, pod_cidr: Network) -> Table:
-    """Return Flannel's ``--ip-masq`` in one family: pods leave with the node's address, ICMP too."""
+    """Return Flannel's ``--ip-masq`` rules in one family: pods leave with the node's address, ICMP too."""
     ip = word(pod_cidr.network_address)
     rules = (
         f"{ip} saddr {cluster_cidr} {ip} daddr {cluster_cidr} return",

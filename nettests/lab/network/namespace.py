@@ -2,8 +2,8 @@
 
 Unnamed namespaces leave nothing behind: when the last descriptor and socket is closed, the kernel
 removes the namespace and every link in it. Netlink and ``nft`` run on the worker thread, because
-pyroute2 0.9 drives its own event loop and cannot run where one already does. Sockets are made in the
-caller's thread: that takes microseconds.
+pyroute2 0.9 runs its own event loop and cannot do so inside another. Sockets are created in the
+caller's thread, which takes microseconds.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _QUIET = {
     "ipv4/conf/default/rp_filter": 0,
     "ipv4/conf/all/send_redirects": 0,
     "ipv4/conf/default/send_redirects": 0,
-    # A refused UDP dial is an ICMP error; only Linux nodes of the cluster limit their rate.
+    # A refused UDP dial is an ICMP error; only Linux nodes limit their rate.
     "ipv4/icmp_ratemask": 0,
 }
 LIMITED_ERRORS = {
@@ -33,7 +33,7 @@ LIMITED_ERRORS = {
     "ipv4/icmp_ratelimit": 1000,
     "ipv6/icmp/ratelimit": 1000,
 }
-"""The default of the Linux kernel: one error a second for each destination, with bursts of six."""
+"""The defaults of the Linux kernel: one error a second for each destination, with bursts of six."""
 IPV6 = {
     "ipv6/conf/all/disable_ipv6": 0,
     "ipv6/conf/default/disable_ipv6": 0,
@@ -80,7 +80,7 @@ class NetworkNamespace:
 
 
 class Worker:
-    """The thread on which namespaces are made, wired and programmed, one job after another."""
+    """The thread that creates, connects and programs namespaces, one job after another."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="lab-network")
@@ -95,10 +95,10 @@ class Worker:
 
 
 def make_namespace(name: str, settings: dict[str, int] | None = None) -> NetworkNamespace:
-    """Make a namespace with its loopback up. On the worker thread only.
+    """Create a namespace with its loopback up. On the worker thread only.
 
-    A new namespace inherits the machine's IPv4 settings (``ip_forward``, ``rp_filter``), so all that
-    the lab relies on is written; ``settings`` are paths below ``/proc/sys/net``.
+    A new namespace inherits the machine's IPv4 settings (``ip_forward``, ``rp_filter``), so every setting
+    that the lab relies on is written; ``settings`` are values by path below ``/proc/sys/net``.
     """
     home = kernel.open_network()
     try:

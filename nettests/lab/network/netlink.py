@@ -1,7 +1,8 @@
-"""Links, addresses, routes, neighbours and rules of one namespace, in the lab's own words.
+"""Links, addresses, routes, neighbours and rules of one namespace.
 
-A thin layer over pyroute2 for the worker thread; what a node has of every other goes through ``netlink_messages``. All neighbours
-are permanent: nothing in the lab waits for ARP, and a Windows switch can own a MAC without owning the address.
+A thin layer over pyroute2 for the worker thread; entries that a node has for every other node go through
+``netlink_messages``. All neighbours are permanent: nothing waits for ARP, and a Windows switch can own a MAC
+without owning the address.
 """
 
 import errno
@@ -41,7 +42,7 @@ class End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vxlan:
-    """A VXLAN device; ``local`` is the outer source address, found in the namespace that makes it."""
+    """A VXLAN device; ``local`` is the outer source address, in the namespace that creates the device."""
 
     name: str
     vni: int
@@ -53,7 +54,7 @@ class Vxlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """A way through a neighbour on a link, in a routing table."""
+    """A route through a neighbour on a link, in a routing table."""
 
     link: str
     via: Address
@@ -75,7 +76,7 @@ class Netlink:
     up = staticmethod(kernel.raise_link)
 
     def veth(self, near: End, far: End, mtu: int) -> None:
-        """Make a veth pair from here to another namespace; this end is brought up."""
+        """Create a veth pair from here to another namespace; this end is brought up."""
         peer = {"ifname": far.name, "address": far.mac, "mtu": mtu, "net_ns_fd": far.namespace.fd}
         self._routes.link(
             "add", ifname=near.name, kind="veth", address=near.mac, mtu=mtu, peer=peer
@@ -83,7 +84,7 @@ class Netlink:
         self.up(near.name)
 
     def bridge(self, name: str) -> None:
-        """Make a bridge that sends nothing of its own: no spanning tree, no IGMP."""
+        """Create a bridge that sends no packets of its own: no spanning tree, no IGMP."""
         self._routes.link("add", ifname=name, kind="bridge", br_mcast_snooping=0)
         self.up(name)
 
@@ -98,9 +99,9 @@ class Netlink:
         self._routes.brport("set", index=self._index(port), **off)
 
     def vxlan(self, device: Vxlan, into: NetworkNamespace | None = None) -> None:
-        """Make a VXLAN device that never learns; ``into`` puts it in another namespace.
+        """Create a VXLAN device without learning; ``into`` puts it in another namespace.
 
-        The outer packets stay here: their route, their source address and the UDP socket.
+        The outer packets stay here, with their route, source address and UDP socket.
         """
         placed = {} if into is None else {"net_ns_fd": into.fd}
         self._routes.link(
@@ -127,24 +128,24 @@ class Netlink:
         self._routes.link("del", index=self._index(name))
 
     def address(self, name: str, address: Address, length: int | None = None) -> None:
-        """Give a link an address, of a network of its own unless ``length`` says otherwise."""
+        """Give a link an address, as /32 or /128 unless ``length`` is given."""
         length = address.max_prefixlen if length is None else length
         self._routes.addr("add", index=self._index(name), address=str(address), prefixlen=length)
 
     def drop_address(self, name: str, address: Address) -> None:
-        """Take an address from a link."""
+        """Remove a /32 or /128 address from a link."""
         length = address.max_prefixlen
         self._routes.addr("del", index=self._index(name), address=str(address), prefixlen=length)
 
     def neighbours(self, name: str, macs: Iterable[tuple[Address, str]]) -> None:
-        """Fix the MACs of many neighbours for good."""
+        """Set permanent MACs of many neighbours."""
         index = self._index(name)
         netlink_messages.send(
             [netlink_messages.neighbour(index, address, mac) for address, mac in macs]
         )
 
     def forwarding_entries(self, name: str, peers: Iterable[tuple[str, Address]]) -> None:
-        """Tell a VXLAN device behind which outer address each MAC lives."""
+        """Add to a VXLAN device the outer address for each MAC."""
         index = self._index(name)
         netlink_messages.send(
             [netlink_messages.forwarding_entry(index, mac, peer) for mac, peer in peers]
@@ -153,7 +154,7 @@ class Netlink:
     def routes_through(
         self, name: str, ways: Iterable[tuple[Network, Address]], *, table: int = MAIN_TABLE
     ) -> None:
-        """Route many networks through ``name``, each by a neighbour that need not be on a connected network."""
+        """Route many networks through ``name``, each by a neighbour, which need not be on a connected network."""
         index = self._index(name)
         netlink_messages.send(
             [netlink_messages.route(index, destination, via, table) for destination, via in ways]
@@ -180,7 +181,7 @@ class Netlink:
         self._routes.route("replace", dst=str(destination), **way)
 
     def forget(self, destination: Network) -> None:
-        """Take out the route to ``destination``; it may have gone with its link."""
+        """Remove the route to ``destination``; no error if it was removed with its link."""
         try:
             self._routes.route("del", dst=str(destination))
         except NetlinkError as failure:
@@ -188,7 +189,7 @@ class Netlink:
                 raise
 
     def routes_to(self, destination: Network) -> tuple[Route, ...]:
-        """Return the routes to exactly this network through a neighbour, of all tables."""
+        """Return the routes to exactly this network through a neighbour, in all tables."""
         routes = self._routes.route("dump", family=_family(destination.network_address))
         return tuple(
             Route(
@@ -203,22 +204,22 @@ class Netlink:
         )
 
     def withdraw(self, destination: Network, route: Route) -> None:
-        """Take one route out."""
+        """Remove one route."""
         self._routes.route("del", dst=str(destination), table=route.table)
 
     def _name(self, index: int) -> str:
         return str(self._routes.link("get", index=index)[0].get_attr("IFLA_IFNAME"))
 
     def blackhole(self, destination: Network) -> None:
-        """Drop what goes to ``destination``, without telling the sender."""
+        """Drop packets to ``destination`` silently."""
         self._routes.route("add", dst=str(destination), type=_BLACKHOLE)
 
     def unreachable(self, destination: Network) -> None:
-        """Refuse what goes to ``destination``: "no route to host", by ICMP for other senders."""
+        """Refuse packets to ``destination`` with "no route to host", for other senders by ICMP."""
         self._routes.route("add", dst=str(destination), type=_UNREACHABLE)
 
     def route_marked(self, mark: int, table: int, *, end: bool = False) -> None:
-        """Look up packets that carry all bits of ``mark`` in ``table`` first, or ``end`` that."""
+        """Look up packets with all bits of ``mark`` in ``table`` first; with ``end`` no longer."""
         self._routes.rule(
             "del" if end else "add", priority=50, fwmark=mark, fwmask=mark, table=table
         )
@@ -226,7 +227,7 @@ class Netlink:
     def route_own_ports(
         self, address: Address, protocol: int, ports: tuple[int, int], table: int, *, end: bool
     ) -> None:
-        """Send what this namespace itself sends to its own ``ports`` through ``table``, or ``end`` that."""
+        """Route this namespace's own packets to its own ``ports`` by ``table``; with ``end`` no longer."""
         self._routes.rule(
             "del" if end else "add",
             family=_family(address),
@@ -240,9 +241,9 @@ class Netlink:
         )
 
     def demote_local_table(self, like: Address) -> None:
-        """Let rules come before the table of local addresses, which the kernel always looks at first.
+        """Let rules come before the table of local addresses, which the kernel looks up first by default.
 
-        Each family has its own rules: those of the family of ``like`` are meant.
+        Each family has its own rules; this changes those of the family of ``like``.
         """
         family = _family(like)
         self._routes.rule("add", family=family, priority=_LOCAL_RULE, table=_LOCAL_TABLE)
@@ -250,7 +251,7 @@ class Netlink:
 
 
 def await_carrier(end: End) -> None:
-    """Wait until one end of a veth pair whose other end is up carries packets. On the worker thread only."""
+    """Wait until an end of a veth pair carries packets; the other must be up. On the worker thread only."""
     with kernel.inside_network(end.namespace.fd):
         kernel.await_carrier(end.name)
 
@@ -263,7 +264,7 @@ def configure(namespace: NetworkNamespace) -> Iterator[Netlink]:
 
 
 def anywhere(like: Address) -> Network:
-    """Return the network of all addresses of a family."""
+    """Return the network of all addresses in the family of ``like``."""
     return ANY if like.version == 4 else ANY_IPV6
 
 

@@ -1,7 +1,7 @@
-"""Messages of netlink as bytes (netlink(7)): their headers and attributes, read without a library. Pure.
+"""Read and write netlink messages (netlink(7)) as bytes, without a library; only ``send`` does I/O.
 
-A library that decodes every attribute of every message takes most of a second for a thousand of them, on the thread
-that all nodes share; who reads with this looks at what is wanted alone.
+A library that decodes every attribute takes most of a second for a thousand messages, on the thread
+that all nodes share; readers of this module decode only the attributes that they need.
 """
 
 import errno
@@ -28,7 +28,7 @@ def aligned(length: int) -> int:
 
 
 def messages(data: bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Yield type and sequence number of each message, and where its body begins and ends."""
+    """Yield type and sequence number of each message, and start and end of its body."""
     place = 0
     while place + HEADER.size <= len(data):
         length, kind, _, number, _ = HEADER.unpack_from(data, place)
@@ -39,7 +39,7 @@ def messages(data: bytes) -> Iterator[tuple[int, int, int, int]]:
 
 
 def attributes(data: bytes, start: int, end: int) -> dict[int, tuple[int, int]]:
-    """Return where the value of each attribute begins and ends, by type."""
+    """Return start and end of each attribute's value, by type."""
     spans = {}
     while start + ATTRIBUTE.size <= end:
         length, kind = ATTRIBUTE.unpack_from(data, start)
@@ -72,7 +72,7 @@ _ANSWER_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message without its header: its type, its flags and what it says."""
+    """One message without its header: type, flags and body."""
 
     kind: int
     flags: int
@@ -80,21 +80,21 @@ class Entry:
 
 
 def neighbour(index: int, address: Address, mac: str) -> Entry:
-    """Return the entry that fixes the MAC of a neighbour for good."""
+    """Return the entry that sets the permanent MAC of a neighbour."""
     head = _NEIGHBOUR.pack(_FAMILIES[address.version], index, _PERMANENT, 0, 0)
     body = head + _attribute(_NDA_DST, address.packed) + _attribute(_NDA_LLADDR, _octets(mac))
     return Entry(_NEW_NEIGHBOUR, _CREATE | _REPLACE, body)
 
 
 def forwarding_entry(index: int, mac: str, peer: Address) -> Entry:
-    """Return the entry by which a VXLAN device knows behind which outer address a MAC lives."""
+    """Return the entry of a VXLAN device that maps a MAC to its outer address."""
     head = _NEIGHBOUR.pack(_BRIDGE_FAMILY, index, _PERMANENT | _NOARP, _SELF, 0)
     body = head + _attribute(_NDA_DST, peer.packed) + _attribute(_NDA_LLADDR, _octets(mac))
     return Entry(_NEW_NEIGHBOUR, _CREATE | _EXCLUSIVE, body)
 
 
 def route(index: int, destination: Network, via: Address, table: int) -> Entry:
-    """Return the route to ``destination`` through a neighbour, who need not be on a connected network."""
+    """Return the route to ``destination`` through a neighbour, which need not be on a connected network."""
     family = _FAMILIES[destination.version]
     head = _ROUTE.pack(family, destination.prefixlen, 0, 0, table, _STATIC, 0, _UNICAST, _ONLINK)
     body = (
@@ -108,9 +108,9 @@ def route(index: int, destination: Network, via: Address, table: int) -> Entry:
 
 
 def packed(entries: Sequence[Entry]) -> Iterable[tuple[bytes, int]]:
-    """Yield messages in buffers of a size that a socket takes, each with the number of its last one.
+    """Yield messages in buffers small enough for a socket, each with the number of its last message.
 
-    Only the last message of each buffer is acknowledged.
+    The kernel acknowledges only the last message of each buffer.
     """
     buffer = bytearray()
     for number, entry in enumerate(entries, start=1):
@@ -125,7 +125,7 @@ def packed(entries: Sequence[Entry]) -> Iterable[tuple[bytes, int]]:
 
 
 def send(entries: Sequence[Entry]) -> None:
-    """Put entries in force in the calling thread's namespace; ``OSError`` for the first that is refused."""
+    """Add entries in the calling thread's namespace; ``OSError`` for the first that is refused."""
     if not entries:
         return
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as link:
@@ -141,7 +141,7 @@ def send(entries: Sequence[Entry]) -> None:
 
 
 def answers(data: bytes) -> Iterable[tuple[int, int]]:
-    """Yield the number of each message that the kernel answers, and its error, 0 for none."""
+    """Yield the sequence number of each message that the kernel answers, and its errno, 0 for none."""
     for kind, number, start, _ in messages(data):
         if kind == _ERROR:
             (code,) = struct.unpack_from("=i", data, start)

@@ -1,12 +1,11 @@
-"""Load a ruleset into a namespace in one transaction: by a helper that keeps nft's library, or by the program ``nft``.
+"""Load a ruleset into a namespace in one transaction: by a helper process with libnftables, or by ``nft``.
 
-A sweep over hundreds of nodes loads thousands of small changes, and half of the time of each went into starting a
-program: loading libraries, and reading the tables of names in ``/etc/iproute2``. The helper is forked from the lab
-while that has one thread, enters the namespace whose descriptor comes with a ruleset, and does the same with the
-same texts. It is no thread of the lab: the library waits by ``select``, which knows no descriptor above 1023 and
-ends the process where it meets one, and a lab has thousands. The program is found here in any case, and run where the
-library is missing or the user names a program; it is the only one that the lab starts. The rules themselves are
-rendered by pure modules beside it.
+An update of hundreds of nodes loads thousands of small changes, and half of the time of each would be spent on
+starting a program: loading libraries, and reading name tables in ``/etc/iproute2``. The helper is forked from the lab
+while that has one thread, and enters the namespace whose descriptor comes with a ruleset. It is not a thread, because
+the library waits by ``select``, which aborts the process at a descriptor above 1023, and a lab has thousands. ``nft``
+is run if the library is missing or the user names a program; it is the only program that the lab starts. Pure
+modules beside this one render the rules.
 """
 
 import ctypes
@@ -29,7 +28,7 @@ from nettests.lab.network import kernel, tables
 
 _NAME = "libnftables.so.1"
 _TEXT, _CONTEXT, _FLAGS, _NUMBER = ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int
-# libnftables(3): result and arguments of what is called.
+# libnftables(3): result and arguments of the functions used.
 _CALLS: dict[str, tuple[Any, list[Any]]] = {
     "nft_ctx_new": (_CONTEXT, [_FLAGS]),
     "nft_ctx_free": (None, [_CONTEXT]),
@@ -40,7 +39,7 @@ _CALLS: dict[str, tuple[Any, list[Any]]] = {
     "nft_run_cmd_from_buffer": (_NUMBER, [_CONTEXT, _TEXT]),
 }
 _HEAD = struct.Struct("=?Q")
-"""Before a text: whether it is a refusal, and its length."""
+"""The head of a message: whether it is a refusal, and the length of the text."""
 
 
 class _RefusedError(Exception):
@@ -53,12 +52,12 @@ class _HelperLostError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Helper:
-    """The lab's end of the helper; for one thread at a time. It ends when this end is closed, or the lab is gone."""
+    """The lab's end of the helper, for one thread at a time; the helper ends when it is closed."""
 
     channel: socket.socket
 
     def run(self, namespace: int, ruleset: str) -> str:
-        """Apply a ruleset in the namespace of a descriptor; return what ``nft`` would print."""
+        """Apply a ruleset in the namespace of a descriptor; return the output of ``nft``."""
         try:
             _send(self.channel, ruleset, namespace=namespace)
             refused, output = _receive(self.channel)
@@ -70,7 +69,7 @@ class _Helper:
 
 
 def _start_helper() -> _Helper | None:
-    """Fork the helper, where there is a library; only a process with one thread may."""
+    """Fork the helper if the library is installed; only while the process has one thread."""
     if find_library() is None:
         return None
     ours, theirs = socket.socketpair()
@@ -92,7 +91,7 @@ def _keep_only(kept: int) -> None:
 
 
 def _serve(channel: socket.socket) -> None:
-    """Load what comes until the other end is closed; between rulesets no namespace is held."""
+    """Load rulesets until the other end is closed; no namespace is kept open between them."""
     library = find_library()
     assert library is not None
     while True:
@@ -137,9 +136,9 @@ def _read(channel: socket.socket, length: int) -> str:
 
 
 def run(library: ctypes.CDLL, ruleset: str) -> str:
-    """Apply a ruleset in the calling thread's network namespace; return what ``nft`` would print.
+    """Apply a ruleset in the calling thread's network namespace; return the output of ``nft``.
 
-    A context holds a socket in the namespace, which would keep it: it goes with the call.
+    A context has a socket, which would keep the namespace alive, so each call uses its own.
     """
     context = library.nft_ctx_new(0)
     if not context:
@@ -160,13 +159,13 @@ def _decoded(text: bytes | None) -> str:
 
 @cache
 def find_library() -> ctypes.CDLL | None:
-    """Return the library, if this machine has it where programs look for libraries."""
+    """Return libnftables, or ``None`` if it is not on the library path."""
     try:
         loaded = ctypes.CDLL(_NAME)
         for name, (result, arguments) in _CALLS.items():
             call = getattr(loaded, name)
             call.restype, call.argtypes = result, arguments
-    except (OSError, AttributeError):  # it is missing, or is another than its name says
+    except (OSError, AttributeError):  # missing, or another library of that name
         return None
     return loaded
 
@@ -181,10 +180,10 @@ class NftError(StartError):
 
 @cache
 def find_nft() -> str:
-    """Return the path of ``nft``: ``$NETTESTS_NFT``, ``PATH``, ``/usr/sbin``, ``/sbin``, environment.
+    """Return the path of ``nft``: ``$NETTESTS_NFT``, or in ``PATH``, ``/usr/sbin``, ``/sbin``, ``sys.prefix/bin``.
 
     Debian keeps the system directories out of an ordinary user's ``PATH``; set-up without root unpacks
-    ``nft`` into the Python environment's own ``bin``.
+    ``nft`` into the Python environment's ``bin``.
     """
     stated = os.environ.get(NFT_VARIABLE)
     if stated:
@@ -216,15 +215,15 @@ _HELD = _Held()
 
 
 def keep_helper() -> None:
-    """Have rulesets loaded by a helper from now on, unless the user names a program; for a process with one thread."""
+    """Load rulesets by a helper from now on, unless ``$NETTESTS_NFT`` is set; for a process with one thread."""
     if not os.environ.get(NFT_VARIABLE):
         _HELD.helper = _start_helper()
 
 
 def load(fd: int, ruleset: str) -> str:
-    """Apply ``ruleset`` atomically in the namespace ``fd``; return what ``nft`` printed, or would.
+    """Apply ``ruleset`` atomically in the namespace ``fd``; return the output of ``nft``.
 
-    The child inherits the calling thread's namespace, so this runs where moving the thread is safe.
+    ``nft`` inherits the calling thread's namespace, so call this where the thread may change it.
     """
     if (helper := _HELD.helper) is not None:
         try:
@@ -232,9 +231,7 @@ def load(fd: int, ruleset: str) -> str:
         except _RefusedError as refused:
             raise NftError(f"nft refused a ruleset: {refused}") from refused
         except _HelperLostError:
-            _HELD.helper = (
-                None  # an unfinished ruleset is loaded again, or is refused because it exists
-            )
+            _HELD.helper = None  # the ruleset is loaded again; a refusal means that it was complete
     with kernel.inside_network(fd):
         done = subprocess.run(
             [find_nft(), "-f", "-"], input=ruleset, capture_output=True, text=True, check=False
@@ -245,16 +242,16 @@ def load(fd: int, ruleset: str) -> str:
 
 
 class LoadedTable:
-    """One table in one namespace, changed by differences. On the worker thread only."""
+    """One table in one namespace, updated by differences. On the worker thread only."""
 
     def __init__(self, namespace: Namespace, table: tables.Table) -> None:
         self._namespace = namespace
         self._table = table
 
     def change_to(self, table: tables.Table) -> None:
-        """Bring the kernel's table to ``table``; nothing is loaded when it is unchanged.
+        """Bring the kernel's table to ``table``; nothing is loaded if it is unchanged.
 
-        A difference may not fit after somebody changed the table by hand; then it is replaced.
+        If the difference is refused, because the table was changed by hand, the table is replaced.
         """
         try:
             self._load(tables.transactions(self._table, table))

@@ -1,9 +1,9 @@
-"""What programs the Services of a Linux node: nft rules of kube-proxy's nftables mode. Pure renderers.
+"""Service rules of a Linux node: nft rules of kube-proxy's nftables mode. Pure renderers.
 
 Follows the chains and maps of ``pkg/proxy/nftables``: dispatch by address and port, one chain per Service
-(choose a backend) and one per backend (masquerade a hairpin, translate). Which client got which
-backend is remembered in one dynamic set per backend. Addresses of load balancers are guarded by a chain
-per Service that has source ranges, before anything is translated.
+(choose a backend) and one per backend (masquerade a hairpin, translate). Session affinity keeps clients in
+one dynamic set per backend. Services with source ranges have a chain that filters clients of their load
+balancer's addresses before translation.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _GUARDED_IPS = "firewall-ips"
 
 @dataclass(slots=True)
 class PortRules:
-    """What one Service port adds to the table: chains, sets, and elements of the lookups that all share."""
+    """The rules of one Service port: chains, sets, and elements of the shared lookups."""
 
     node: NodeSpec
     cluster_cidr: Network
@@ -36,7 +36,7 @@ class PortRules:
 
     @property
     def ip(self) -> str:
-        """The family's word in rules."""
+        """The family's keyword in rules."""
         return word(self.node.address)
 
     def chain(self, name: str, *rules: str) -> None:
@@ -58,7 +58,7 @@ def port_rules(service: ServicePort, node: NodeSpec, cluster_cidr: Network) -> P
 def kube_proxy_table(services: ServiceTable, *, node: NodeSpec, rules: Rules) -> Table:
     """Return the rules of one Linux node for the Services of a cluster, in one family.
 
-    ``rules`` returns what :func:`port_rules` does, and may remember it.
+    ``rules`` maps :func:`port_rules` over Service ports, and may cache the results.
     """
     rendered = list(rules(within_zone(services, node.zone)))
     ip = word(node.address)
@@ -118,7 +118,7 @@ def _add_service(draft: PortRules, service: ServicePort) -> None:
 def _add_outside(
     draft: PortRules, service: ServicePort, *, inside: list[Backend], local: list[Backend]
 ) -> None:
-    """Serve the Service at its NodePort, its external and its load balancer's addresses."""
+    """Add the rules for the NodePort, externalIPs and load balancer addresses."""
     label, protocol = _label(service), service.protocol.lower()
     outer = [f"{address} . {protocol} . {service.port}" for address in service.outer_addresses]
     ports = [] if service.node_port is None else [f"{protocol} . {service.node_port}"]
@@ -134,9 +134,9 @@ def _add_outside(
 
 
 def _guard(draft: PortRules, service: ServicePort) -> None:
-    """Drop what clients outside the source ranges send to the load balancer's addresses.
+    """Drop packets to the load balancer's addresses from clients outside the source ranges.
 
-    A balancer may deliver from its own address, which is let in where a node is.
+    The load balancer's own addresses are allowed if the node's is, as the packets may come from them.
     """
     if not service.source_ranges:
         return
@@ -169,12 +169,12 @@ def _add_external_chain(
 
 
 def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
-    """Rules that go to the client's backend, if it has one, otherwise to a random one."""
+    """Return rules that go to the client's remembered backend, if any, otherwise to a random one."""
     if not backends:
         return []
     endpoints = [_endpoint(service, backend) for backend in backends]
     choices = ", ".join(f"{n} : goto endpoint-{name}" for n, name in enumerate(endpoints))
-    # of a map for each Service nft reads all at every change: one backend needs none
+    # nft reads the maps of all Services at every change; a single backend needs none
     any_of = f"numgen random mod {len(endpoints)} vmap {{ {choices} }}"
     if len(endpoints) == 1:
         any_of = f"goto endpoint-{endpoints[0]}"
@@ -186,7 +186,7 @@ def _choose(service: ServicePort, backends: Sequence[Backend]) -> list[str]:
 
 
 def _endpoint(service: ServicePort, backend: Backend) -> str:
-    # nft's names have no colons; kube-proxy writes dots for them too.
+    # nft names must not contain colons; kube-proxy also replaces them by dots.
     return f"{_label(service)}/{backend.address}/{backend.port}".replace(":", ".")
 
 
@@ -231,7 +231,7 @@ def _fixed_chains(ip: str, node: NodeSpec, *, guarded: bool) -> dict[str, Chain]
         "nat-output": Chain(hook="type nat hook output priority -100", rules=dispatch),
         "filter-input": Chain(hook="type filter hook input priority -110", rules=unserved_ports),
         "filter-forward": Chain(hook="type filter hook forward priority -110", rules=unserved),
-        # After translation (-100): what the node itself sends meets both hooks here.
+        # After translation (-100), because the node's own packets pass both in this hook.
         "filter-output": Chain(hook="type filter hook output priority -90", rules=unserved),
         "nat-postrouting": Chain(
             hook="type nat hook postrouting priority 100",

@@ -1,7 +1,7 @@
 """One node's network as the rest of the lab sees it (``interfaces.NodeNetwork``).
 
-The same for both systems: what differs is how it was built (``linux_node``, ``windows_node``) and how
-a Service table is programmed, which is handed in.
+The same class serves both systems: ``linux_node`` and ``windows_node`` build it, and pass in how a
+Service table is programmed.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from nettests.lab.topology import Address, NodeSpec, ServiceTable
 _LOOK_SECONDS = 0.5
 """Seconds between checks whether rules are still slow."""
 Withheld = Callable[[str], bool]
-"""Says of a Service port's ``key`` whether its rules are missing on the node."""
+"""Takes a Service port's ``key``; returns whether its rules are missing on the node."""
 Newcomer = Callable[[Namespace], Awaitable[None]]
-"""Does something to the namespace of a pod that was just attached."""
+"""Called with the namespace of a pod that was just attached."""
 
 
 class Node:
-    """A node of the fabric. Everything that changes it runs on the worker thread, in order."""
+    """A node of the fabric. All changes run on the worker thread, in order."""
 
     def __init__(
         self,
@@ -54,20 +54,20 @@ class Node:
         self.rules_delay = 0.0
         """Seconds that pass before a new table is put in force."""
         self.quick_rules = 0
-        """Tables with at most so many Services are programmed at once in any case."""
+        """Tables with at most this many Services are programmed without ``rules_delay``."""
         self.forgetting = forgetting
-        """Which flows are forgotten with their backends; ``None`` where a proxy forgets none."""
+        """Which flows are deleted with their backends; ``None`` if the proxy deletes none."""
         self.rules_gap = 0.0
-        """Seconds for which ports of Services are without rules whenever their endpoints change."""
+        """Seconds for which a Service port has no rules after its endpoints changed."""
         self.newcomer: Newcomer | None = None
         """Called for each attached pod, before its containers start."""
         self.hns = hns
         self.host: Namespace = host
         self.switch: Namespace | None = switch
         self.forwarding = switch or host
-        """Where packets of its pods pass: the switch, on Linux the host."""
+        """The namespace that forwards for its pods: the switch, on Linux the host."""
         self.source_vip = source_vip
-        """What kube-proxy's ``--source-vip`` is here; ``None`` off Windows overlay."""
+        """kube-proxy's ``--source-vip``; see ``addressing.source_vip``."""
         self._held = (host,) if switch is None else (host, switch)
         self._pods = pods
         self._host_ports = host_ports
@@ -83,9 +83,9 @@ class Node:
     async def attach_pod(
         self, uid: str, mappings: Sequence[PortMapping] = (), *, wanted: Address | None = None
     ) -> PodNetwork:
-        """Make the pod's namespace, link and address; the same ``uid`` returns the same network.
+        """Create the pod's namespace, link and address; the same ``uid`` returns the same network.
 
-        ``mappings`` are the host ports by which the pod is to be reached; with ``wanted`` it has this address, or none.
+        ``mappings`` are the pod's host ports. With ``wanted`` it gets this address, or an error is raised.
         """
 
         def attach() -> tuple[PodNetwork, bool]:
@@ -108,9 +108,9 @@ class Node:
         await self._worker.run(detach)
 
     async def program_services(self, table: ServiceTable) -> None:
-        """Replace the node's Service rules by those of ``table``, in one transaction.
+        """Replace the node's Service rules by those of ``table``.
 
-        A node with slow rules takes later tables meanwhile, but does not program them.
+        With ``rules_delay`` it waits first, and later calls wait too.
         """
         await self._hold_back(table)
         self._table = table
@@ -121,27 +121,27 @@ class Node:
         await self._put_in_force(programmed)
 
     async def suppress_services(self, withheld: Withheld) -> None:
-        """Leave the rules of some Services missing, now and in every later table.
+        """Leave out the rules of some Services, now and in every later table.
 
-        ``withheld`` is called with each ``ServicePort.key``. One such fault per node at a time.
+        ``withheld`` is called with each ``ServicePort.key``. A node has one such fault at a time.
         """
         self._withheld = withheld
         await self._put_in_force(self._programmed())
 
     async def alter_services(self, alterations: Sequence[Alteration]) -> None:
-        """Apply exactly these alterations to what the node's service proxy programs."""
+        """Apply these alterations, and no others, to what the node's service proxy programs."""
         self._alterations = tuple(alterations)
         await self._put_in_force(self._programmed())
 
     async def rewrite_sources(self, *, always: bool) -> None:
-        """Let load balancers rewrite the client's address even where they were told to keep it (DSR)."""
+        """With ``always``, let load balancers rewrite the client's address despite DSR."""
         self._rewriting.always = always
         await self._put_in_force(self._programmed())
 
     async def witness_drops(
         self, take: Callable[[Dropped], None], ports: Collection[int]
     ) -> Callable[[], Awaitable[None]]:
-        """Report packets that rules drop where the node's pods' packets pass, until the returned undo is called."""
+        """Report packets dropped by rules of the forwarding namespace, until the returned undo is called."""
         witness = DropWitness(self.forwarding, take)
 
         async def end() -> None:
@@ -168,7 +168,7 @@ class Node:
             await self._portals.close()
 
     def _programmed(self) -> ServiceTable:
-        """Return the table without what is withheld, and with what its proxy gets wrong."""
+        """Return the table without withheld ports, and with the alterations."""
         table = self._table
         if self._withheld is not None:
             table = tuple(port for port in table if not self._withheld(port.key))
@@ -191,7 +191,7 @@ class Node:
 
     @contextmanager
     def _as_pods_change(self) -> Iterator[None]:
-        """Bring host ports up to date; and Services, which a Windows node may serve otherwise without any pod."""
+        """Update host ports after a change of pods, and Services if a Windows node got or lost its only pod."""
         had = bool(self._pods.addresses())
         yield
         for of_one_family in self._host_ports:

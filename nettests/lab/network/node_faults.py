@@ -1,8 +1,7 @@
 """Network faults of one node: routes, encapsulation, source addresses, sizes, connections.
 
 Each method injects one fault in the namespace that forwards for the node's pods, which is the switch of a Windows
-node and the host of a Linux one, and returns what clears it. ``wire_faults`` has the faults between nodes. Nothing
-here knows Services, names or checks.
+node and the host of a Linux one, and returns the undo. ``wire_faults`` has the faults between nodes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,9 +30,9 @@ BITS_TO_VNI = 8 * (8 + 4)
 """From the outer UDP header to the network id of VXLAN and GENEVE: the header itself, then flags."""
 _STRUCK = "struck"
 _DISGUISES = ip_network("198.18.0.0/16")
-"""In the network for benchmarks (RFC 2544), which no cluster uses."""
+"""Part of the network for benchmarks (RFC 2544), which no cluster uses."""
 _BEGINNING = "type filter hook prerouting priority -150"
-"""After connection tracking, which knows what begins a connection, and before anything translates."""
+"""After connection tracking, which identifies new connections, and before any translation."""
 _BEFORE_TRANSLATION = "type filter hook prerouting priority -140"
 _BEFORE_REWRITING = "type filter hook postrouting priority 90"
 _REWRITING = "type nat hook postrouting priority 90"
@@ -42,7 +41,7 @@ _NOBODY = "02:00:00:00:00:fe"
 
 
 class NodeFaults:
-    """Faults on the nodes of a fabric. ``forwarding`` are their namespaces by name."""
+    """Faults on the nodes of a fabric. ``forwarding`` has their forwarding namespaces by node name."""
 
     def __init__(
         self,
@@ -57,17 +56,17 @@ class NodeFaults:
         self._faults = faults
 
     async def lose_entering(self, namespace: Namespace, packets: Packets, rate: float) -> Undo:
-        """Lose a share of what enters a namespace, a pod's for example."""
+        """Lose a share of the packets that enter a namespace, such as a pod's."""
         rule = " ".join(word for word in (plain(packets), share(rate), "drop") if word)
         return await self._put(namespace, "entering", ENTERING, rule)
 
     async def deafen(self, namespace: Namespace) -> Undo:
-        """Drop all packets that reach a pod by its link; its loopback works."""
+        """Drop all packets that enter a pod by its link; its loopback works."""
         rule = 'iifname "eth0" drop'
         return await self._put(namespace, "entering", ENTERING, rule, family="inet")
 
     async def lose_connections(self, node: str, every: int, packets: Packets) -> Undo:
-        """Lose one of ``every`` new connections to the node's pods, with all that its client sends again."""
+        """Lose one in ``every`` new connections to the node's pods, with its client's retransmissions."""
         key = "ip protocol . ip saddr . th sport"
         which = plain(packets) or "meta l4proto { tcp, udp }"
         begins = f"ip daddr {self._spec(node).pod_cidr} ct state new {which}"
@@ -79,7 +78,7 @@ class NodeFaults:
         return await self._put(self._at(node), "beginning", _BEGINNING, *rules, struck=kind)
 
     async def bound_connections(self, node: str, most: int, seconds: int) -> Undo:
-        """Limit the TCP connections of the node's pods; each counts for so long from its first packet. Drop others."""
+        """Drop SYNs of the node's pods beyond ``most`` connections; each counts for ``seconds`` from its SYN."""
         key = "ip saddr . ip daddr . tcp sport"
         begins = f"ip saddr {self._spec(node).pod_cidr} tcp flags & (syn | ack) == syn"
         rules = (f"{begins} add @{_STRUCK} {{ {key} }} accept", f"{begins} drop")
@@ -90,7 +89,7 @@ class NodeFaults:
         return await self._put(self._at(node), "bounding", _BEGINNING, *rules, struck=kind)
 
     async def rewrite_sources(self, node: str, peer: str = "") -> Undo:
-        """Show other nodes' pods, or those of one, the node's address instead of its pods' own."""
+        """Rewrite sources of the node's pods to the node's address, towards pods of all other nodes, or of one."""
         spec = self._spec(node)
         network = self._spec(peer).pod_cidr if peer else self._profile.cluster_cidr
         to_others = f"ip daddr {network} ip daddr != {spec.pod_cidr}"
@@ -98,9 +97,9 @@ class NodeFaults:
         return await self._put(self._at(node), "rewriting", _REWRITING, rule)
 
     async def disguise_sources(self, node: str) -> Undo:
-        """Give the node's pods other addresses on the wire; every other node restores them before anything else.
+        """Give the node's pods other addresses on the wire, which every other node restores on entry.
 
-        So no server notices. In encapsulated packets the inner addresses change.
+        Servers do not notice. In encapsulated packets the inner addresses change.
         """
         pods: list[Address] = [*self._spec(node).pod_cidr.hosts()]
         masks: list[Address] = [_DISGUISES[number] for number in range(1, len(pods) + 1)]
@@ -108,7 +107,7 @@ class NodeFaults:
         return await self._disguise(node, on, off, self._crossing)
 
     async def disguise_network_id(self, node: str, vni: int) -> Undo:
-        """Give the node's tunnels another network id on the wire; every other node restores the cluster's."""
+        """Give the node's tunnel packets another network id on the wire, which other nodes restore on entry."""
         self._require_overlay()
         cni = self._profile.cni
         on, off = (
@@ -118,7 +117,7 @@ class NodeFaults:
         return await self._disguise(node, on, off, _card)
 
     async def keep_macs(self, node: str) -> Undo:
-        """Send packets of the node's pods with the pods' own MAC addresses; receivers ignore those."""
+        """Send packets of the node's pods with the pods' own MAC addresses as source; receivers ignore these."""
         spec = self._spec(node)
         if self._profile.cni.encapsulates:
             raise LabError(
@@ -132,7 +131,7 @@ class NodeFaults:
     async def _disguise(
         self, node: str, on: str, off: str, device: Callable[[NodeSpec], str]
     ) -> Undo:
-        """Load one rule where packets leave the node, and its reverse where they enter other nodes."""
+        """Load a rule where packets leave the node, and its reverse where they enter other nodes."""
         undos = []
         for spec in self._profile.nodes:
             way, rule = ("egress", on) if spec.name == node else ("ingress", off)
@@ -149,18 +148,18 @@ class NodeFaults:
         return await self._put(self._at(node), "disguise", hook, rule, family="netdev")
 
     def _crossing(self, node: NodeSpec) -> str:
-        """Return the device through which pods' packets leave a node, before they are encapsulated."""
+        """Return the device by which pods' packets leave a node, before encapsulation."""
         tunnel = WINDOWS_VXLAN if node.os is OS.WINDOWS else LINUX_VXLAN
         return tunnel if self._profile.cni.encapsulates else _card(node)
 
     async def lose_hairpins(self, node: str) -> Undo:
-        """Lose what a pod sends to itself by way of a Service."""
+        """Lose packets that pods send to themselves through a Service."""
         pods = ", ".join(f"{host} . {host}" for host in self._spec(node).pod_cidr.hosts())
         rule = f"ip saddr . ip daddr {{ {pods} }} drop"
         return await self._put(self._at(node), "hairpins", _BEFORE_REWRITING, rule)
 
     async def silence_host(self, node: str, *, to_services: bool = False) -> Undo:
-        """Lose what the node itself sends to pods of other nodes, or to Services; its pods' packets pass."""
+        """Lose the node's own packets to pods of other nodes, or to Services; those of its pods pass."""
         spec, profile = self._spec(node), self._profile
         pods = f"ip daddr {profile.cluster_cidr} ip daddr != {spec.pod_cidr}"
         where = f"ip daddr {profile.service_cidr}" if to_services else pods
@@ -174,7 +173,7 @@ class NodeFaults:
         return await self._forget(node, f"ip daddr {self._profile.service_cidr}", seconds)
 
     async def forget_idle_outwards(self, node: str, seconds: int) -> Undo:
-        """Forget TCP connections of the node's pods to the outside likewise."""
+        """Forget idle TCP connections of the node's pods to the outside; later packets are dropped."""
         profile = self._profile
         inside = (profile.service_cidr, profile.cluster_cidr, profile.node_network)
         outside = " ".join(f"ip daddr != {network}" for network in inside)
@@ -195,7 +194,7 @@ class NodeFaults:
         )
 
     async def shrink(self, node: str, mtu: int) -> Undo:
-        """Reduce the MTU of the node's network card; senders that are forwarded through it get ICMP errors."""
+        """Reduce the MTU of the node's network card; senders of larger forwarded packets get ICMP errors."""
         card = _card(self._spec(node))
         before = await self._configure(node, lambda links: links.size(card, mtu))
 
@@ -205,12 +204,12 @@ class NodeFaults:
         return undo
 
     async def forget_route(self, node: str, peer: str, prefix: int = 0) -> Undo:
-        """Remove a node's routes to the pods of another node, but for the first network of that prefix length."""
+        """Remove a node's routes to the pods of another node; with ``prefix`` keep the first subnet of that length."""
         pods = self._spec(peer).pod_cidr
         return await self._without_routes(node, [pods], prefix)
 
     async def misdirect(self, node: str, peer: str) -> Undo:
-        """Let a node keep a MAC address for another one that nobody has, as a stale neighbour entry does."""
+        """Give a node a wrong MAC address for another node, like a stale neighbour entry."""
         spec = self._spec(peer)
 
         async def told(address: str) -> None:
@@ -223,7 +222,7 @@ class NodeFaults:
         return partial(told, mac(spec.os, spec.address))
 
     async def send_plainly(self, node: str) -> Undo:
-        """Let a node of an overlay send its pods' packets without encapsulation."""
+        """Let a node of an overlay cluster send its pods' packets without encapsulation."""
         self._require_overlay()
         spec = self._spec(node)
         if spec.os is OS.LINUX:
@@ -290,7 +289,7 @@ class NodeFaults:
         family: str = "ip",
         struck: str = "",
     ) -> Undo:
-        """Put one chain in force; ``struck`` defines the set that its rules remember packets in."""
+        """Load one chain; ``struck`` defines the set in which its rules remember packets."""
         chains, sets = {name: Chain(hook=hook, rules=rules)}, {_STRUCK: struck} if struck else None
         return await put(
             self._worker, self._faults, namespace, family=family, chains=chains, sets=sets

@@ -1,13 +1,13 @@
-"""Flannel's VXLAN between the nodes' pod networks, for both systems, and GENEVE, which gives it another header.
+"""VXLAN between the nodes' pod networks, as Flannel builds it on both systems, and GENEVE, made from it.
 
-One device per node with the VNI and UDP port of the profile, no learning: each remote pod CIDR is
-routed to the remote node's VTEP, whose MAC and outer address are written down (what flanneld does on
+One device per node with the VNI and UDP port of the profile, without learning: each remote pod CIDR is
+routed to the remote node's VTEP, whose MAC and outer address are static (as flanneld writes them on
 Linux, and HNS's RemoteSubnetRoute policies on Windows).
 
-GENEVE is that of a kernel that knows VXLAN alone: the first half of each header is rewritten. Both headers have eight
-bytes, and the network id at the same place. What differs is the first half: VXLAN has a flag there (RFC 7348, section
-5), GENEVE without options the type of what it carries, Ethernet (RFC 8926, section 3.4). A node's VXLAN device sends to
-GENEVE's port and sees its own header; packets on the wire, and captures of them, have GENEVE's.
+GENEVE needs no kernel module: nft rewrites the first half of each VXLAN header. Both headers have eight
+bytes and the network id at the same offset. In the first half VXLAN has a flag (RFC 7348, section 5), GENEVE
+without options the type of its payload, Ethernet (RFC 8926, section 3.4). A node's VXLAN device sends to
+GENEVE's port and sees VXLAN headers; packets on the wire, and captures of them, have GENEVE's.
 """
 
 from collections.abc import Iterable
@@ -23,16 +23,16 @@ _VXLAN = 0x08000000
 _ETHERNET = 0x00006558
 _FIRST_HALF = "@th,64,32"
 _HEADER = 50
-"""Bytes that VXLAN adds to each packet; Flannel takes them off the pods' MTU."""
+"""Bytes that VXLAN adds to each packet; Flannel subtracts them from the pods' MTU."""
 
 
 def pod_mtu(profile: Profile) -> int:
-    """Return the MTU of pods: that of the network below, less the overlay's own headers."""
+    """Return the MTU of pods: that of the underlay, less the overlay's headers."""
     return MTU - _HEADER if profile.cni.encapsulates else MTU
 
 
 def vxlan_device(name: str, node: NodeSpec, profile: Profile) -> Vxlan:
-    """Return the device of ``node``."""
+    """Return the VXLAN device of ``node``."""
     return Vxlan(
         name=name,
         vni=profile.cni.vni,
@@ -54,7 +54,7 @@ def connect_pod_networks(
 
 
 def geneve_table() -> Table:
-    """Return the rules of the namespace in which packets are encapsulated, before they leave and after they came."""
+    """Return the rules that turn VXLAN headers into GENEVE's on output, and back on input."""
     of_tunnels = f"udp dport {GENEVE_PORT} {_FIRST_HALF}"
     return Table(
         name="geneve",

@@ -1,8 +1,8 @@
 """The packets that a fault affects, as nft expressions. Pure.
 
-The same selection may have to be made of packets as they are and of packets inside a VXLAN packet, whose headers
-nft 1.0 knows no names for: they stand at fixed places behind the outer UDP header, since neither Flannel's outer
-nor a pod's inner packets carry IP options. The modules of faults decide where a rule is put.
+A selection has to match plain packets and packets inside VXLAN. nft 1.0 has no names for inner headers, so
+they are matched at fixed offsets behind the outer UDP header; neither Flannel's outer packets nor pods' inner
+ones carry IP options. The fault modules decide where a rule is loaded.
 """
 
 from dataclasses import dataclass
@@ -11,24 +11,24 @@ from nettests.lab.errors import LabError
 
 PROTOCOLS = {"tcp": 6, "udp": 17, "icmp": 1}
 _VXLAN = 50
-"""Bytes from the outer IP packet's beginning to the inner one's: IPv4, UDP, VXLAN, Ethernet."""
+"""Bytes from the start of the outer IP packet to that of the inner one: IPv4, UDP, VXLAN, Ethernet."""
 _INNER_PROTOCOL = 8 * (8 + 8 + 14 + 9)
 _INNER_PORT = 8 * (8 + 8 + 14 + 20 + 2)
 """Bits from the outer UDP header to the inner protocol and destination port."""
 _INNER_FRAGMENT, _INNER_SOURCE_PORT = 8 * (8 + 8 + 14 + 6), 8 * (8 + 8 + 14 + 20)
 _OFFSET = 0x1FFF
-"""Of an IP packet's flags and fragment offset the latter: the first fragment has none, nor has a whole packet."""
+"""The mask of the fragment offset, which is 0 in first fragments and whole packets."""
 _DICE = 10_000
 _LAST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packets:
-    """Packets by their content; fields that are not set match anything.
+    """Selects packets by content; fields that are not set match anything.
 
     ``protocol`` is ``tcp``, ``udp`` or ``icmp``; ``port`` a destination port or a range ``30000-32767``;
-    ``larger_than`` counts bytes of the IP packet. ``flows`` is one TCP or UDP flow of so many, a power of two, by its source
-    port, as one of several paths of equal cost carries it; ``fragments`` are those behind the first.
+    ``larger_than`` counts bytes of the IP packet. ``flows``, a power of two, selects one in so many TCP or UDP
+    flows by source port, like one of several equal-cost paths; ``fragments`` selects all but first fragments.
     """
 
     protocol: str = ""
@@ -60,10 +60,10 @@ class Packets:
 
 
 def plain(packets: Packets) -> str:
-    """Return the expression for packets that are not encapsulated; empty where all match."""
+    """Return the expression for packets that are not encapsulated; empty if all match."""
     words = []
     if packets.protocol:
-        # ICMP of both families; a family's own word would need a rule for each
+        # ICMP of both families in one rule
         kinds = "{ icmp, ipv6-icmp }" if packets.protocol == "icmp" else packets.protocol
         words.append(f"meta l4proto {kinds}")
     elif packets.port or packets.source_port or packets.flows:
@@ -82,7 +82,7 @@ def plain(packets: Packets) -> str:
 
 
 def encapsulated(packets: Packets, vxlan_port: int) -> str:
-    """Return the expression for IPv4 packets inside VXLAN packets, where headers are wanted."""
+    """Return the expression for IPv4 packets inside VXLAN packets."""
     words = [f"udp dport {vxlan_port}"]
     if packets.protocol:
         words.append(f"@th,{_INNER_PROTOCOL},8 {PROTOCOLS[packets.protocol]}")
@@ -100,9 +100,9 @@ def encapsulated(packets: Packets, vxlan_port: int) -> str:
 
 
 def rules(packets: Packets, vxlan_port: int | None, where: str, verdict: str) -> tuple[str, ...]:
-    """Return the rules that give the packets a verdict, where pods' may be encapsulated (``vxlan_port``).
+    """Return the rules that give the packets a verdict; with ``vxlan_port`` also those inside VXLAN.
 
-    An outer packet is none of those that are wanted, though it looks like one (UDP, and larger).
+    VXLAN packets themselves never match, though they are UDP, and larger.
     """
     if vxlan_port is None or packets.all:
         return (_joined(where, plain(packets), verdict),)
@@ -114,7 +114,7 @@ def rules(packets: Packets, vxlan_port: int | None, where: str, verdict: str) ->
 
 
 def share(rate: float) -> str:
-    """Return the expression that is true of a share of packets, drawn at random; empty for all of them."""
+    """Return the expression that matches a random share of packets; empty for all of them."""
     return "" if rate >= 1 else f"numgen random mod {_DICE} < {round(rate * _DICE)}"
 
 

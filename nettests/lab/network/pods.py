@@ -1,8 +1,8 @@
 """Pods of one node: namespaces with one routed link each, addressed from the node's pod CIDR.
 
 Common to both systems. A pod's link is routed, not bridged (/32 on both sides), so every packet
-passes the connection tracking of the namespace it is attached to: the node's own on Linux, the
-switch on Windows.
+passes the connection tracking of the namespace that the link is attached to: the node's own on Linux,
+the switch's on Windows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ _UNASKED = int(IPv6Address("fd00:dead::"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IPv6Range:
-    """Where a node's pods have addresses of the second family."""
+    """The network of the pods' IPv6 addresses on a node, and its gateway."""
 
     network: IPv6Network
     gateway: IPv6Address
@@ -36,7 +36,7 @@ class PodPorts:
     gateway: Address
     ipv6: IPv6Range | None
     gateway_on_port: bool
-    """The pod's gateway address sits on the node's end of each link (the ptp plugin's manner)."""
+    """Whether the node's end of each link has the gateway address, as with the ptp plugin."""
     mtu: int
     settings: Mapping[str, int]
     ipam: Ipam = Ipam.HOST_LOCAL
@@ -66,7 +66,7 @@ class Pods:
     def attach(
         self, uid: str, mappings: Sequence[PortMapping] = (), wanted: Address | None = None
     ) -> PodNetwork:
-        """Make the pod's namespace and link; the same ``uid`` again returns the same network."""
+        """Create the pod's namespace and link; the same ``uid`` returns the same network."""
         pod = self._pods.get(uid)
         if pod is None:
             pod = self._pods[uid] = self._make(uid, tuple(mappings), wanted)
@@ -75,7 +75,7 @@ class Pods:
         )
 
     def detach(self, uid: str) -> None:
-        """Remove the pod's link and let go of its namespace."""
+        """Remove the pod's link and release its namespace."""
         pod = self._pods.pop(uid, None)
         if pod is None:
             return
@@ -93,7 +93,7 @@ class Pods:
         return {uid: pod.addresses for uid, pod in self._pods.items()}
 
     def mappings(self) -> tuple[tuple[Address, PortMapping], ...]:
-        """Return the host ports of all pods, each with the addresses of its pod."""
+        """Return the host ports of all pods, once for each address of the pod."""
         return tuple(
             (address, mapping)
             for pod in self._pods.values()
@@ -106,7 +106,7 @@ class Pods:
         return {address: pod.port for pod in self._pods.values() for address in pod.addresses}
 
     def close(self) -> None:
-        """Let go of all namespaces."""
+        """Release all namespaces."""
         for pod in self._pods.values():
             pod.namespace.close()
         self._pods.clear()
@@ -153,7 +153,7 @@ class Pods:
 
 
 def lead_to(links: Netlink, port: str, address: Address, mac: str) -> None:
-    """Make the near end of a routed link lead to what is at the far one."""
+    """Route an address to the far end of a routed link, which has this MAC."""
     links.neighbours(port, [(address, mac)])
     links.route(ip_network(address), port)
 
@@ -161,7 +161,7 @@ def lead_to(links: Netlink, port: str, address: Address, mac: str) -> None:
 def connect_to_gateway(
     namespace: NetworkNamespace, ways: Iterable[tuple[Address, Address]]
 ) -> None:
-    """Configure the far end of a routed link: an address of each family, all through its gateway."""
+    """Configure the far end of a routed link: address and default route of each family."""
     with configure(namespace) as links:
         links.up("eth0")
         for address, gateway in ways:
@@ -171,12 +171,12 @@ def connect_to_gateway(
 
 
 def ipv6_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
-    """Return where pods of ``node`` have their second address; ``None`` in a cluster of one family."""
+    """Return the range of IPv6 addresses for pods of ``node``; ``None`` in a single-stack cluster."""
     return None if node.ipv6 is None else _range(node, profile, node.ipv6.pod_cidr)
 
 
 def unasked_range(node: NodeSpec, profile: Profile) -> IPv6Range:
-    """Return where pods of ``node`` have an IPv6 address in a cluster that has no such family."""
+    """Return the range of IPv6 addresses for pods of ``node`` in a cluster without IPv6."""
     second = IPv6Network((_UNASKED + (int(node.pod_cidr.network_address) << 64), 64))
     return _range(node, profile, second)
 
@@ -187,5 +187,5 @@ def _range(node: NodeSpec, profile: Profile, network: IPv6Network) -> IPv6Range:
 
 
 def other_nodes(nodes: Iterable[NodeSpec], excluded: NodeSpec) -> list[NodeSpec]:
-    """Return the nodes but ``excluded``."""
+    """Return all nodes except ``excluded``."""
     return [node for node in nodes if node.name != excluded.name]

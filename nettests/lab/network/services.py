@@ -1,9 +1,9 @@
-"""Service tables as the rules of a node need them. Pure; shared by both systems.
+"""Service tables as the rules of a node need them; shared by both systems. Pure.
 
-Topology hints say which backends a node's proxy keeps, after kube-proxy's ``CategorizeEndpoints``: they count where the
-node has a zone, every backend has hints, and one of them is for that zone. Services with a policy Local are left
-unchanged. ``PerObject`` is for the rules of a node: of hundreds of Service ports a few change at a time, and an
-unchanged one is the same object.
+Topology hints decide which backends a node's proxy keeps, as in kube-proxy's ``CategorizeEndpoints``: they apply if the
+node has a zone, every backend has hints, and some backend is hinted for that zone. Services with a traffic policy Local
+are left unchanged. ``PerObject`` caches rendered rules: of hundreds of Service ports a few change at a time, and
+unchanged ones are the same objects.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,11 +13,11 @@ from typing import Generic, TypeVar
 from nettests.lab.topology import ServicePort, ServiceTable
 
 PROTOCOLS = frozenset({"TCP", "UDP"})
-"""What is load-balanced; SCTP is not supported on Windows, where HNS shows an object of it, and not emulated on Linux."""
+"""Protocols with rules; SCTP is not supported on Windows, though HNS shows an object, nor emulated on Linux."""
 
 
 def unchanged(old: ServiceTable, new: ServiceTable) -> ServiceTable:
-    """Return ``new`` without the ports that ``old`` has with other endpoints."""
+    """Return ``new`` without the ports whose endpoints differ from those in ``old``."""
     before = {port.key: port.endpoints for port in old if port.endpoints}
     return tuple(port for port in new if before.get(port.key, port.endpoints) == port.endpoints)
 
@@ -28,12 +28,12 @@ def services_of(table: ServiceTable) -> set[tuple[str, str]]:
 
 
 def carried(table: ServiceTable) -> ServiceTable:
-    """Return the Service ports of the protocols that rules are made for."""
+    """Return the Service ports whose protocols have rules."""
     return tuple(service for service in table if service.protocol in PROTOCOLS)
 
 
 def within_zone(table: ServiceTable, zone: str) -> ServiceTable:
-    """Return the Service ports as a proxy that honours hints has them in ``zone``."""
+    """Return the Service ports as a proxy in ``zone`` that follows topology hints keeps them."""
     return tuple(_in_zone(port, zone) for port in table) if zone else table
 
 
@@ -49,19 +49,19 @@ Result = TypeVar("Result")
 
 
 class PerObject(Generic[Value, Result]):
-    """Remembers what ``make`` returned, for the values of the last call and no others."""
+    """Caches the results of ``make``, only for the values of the last call."""
 
     def __init__(self, make: Callable[[Value], Result]) -> None:
         self._make = make
         self._kept: dict[int, tuple[Value, Result]] = {}
 
     def __call__(self, values: Iterable[Value]) -> list[Result]:
-        """Return what is made of each value, in order."""
+        """Return the result for each value, in order."""
         before = self._kept
         kept: dict[int, tuple[Value, Result]] = {}
         results = []
         for value in values:
-            # The value is kept with its result, so that no other object can get its id.
+            # Keeping the value prevents that another object gets its id.
             pair = before.get(id(value)) or kept.get(id(value)) or (value, self._make(value))
             kept[id(value)] = pair
             results.append(pair[1])

@@ -1,18 +1,17 @@
 """nft rules of a Windows node's virtual switch and of its host firewall. Pure renderers.
 
-``ports_table`` is what CNI plugin and VFP set up once (OutBoundNAT, encapsulation),
-``ageing_table`` how long VFP remembers flows,
-``load_balancers_table`` what kube-proxy's policies become, ``stealth_table`` the host's own
-firewall. The order of hooks in the switch:
+``ports_table`` has the rules that CNI plugin and VFP set up once (OutBoundNAT, encapsulation),
+``ageing_table`` those by which VFP forgets flows, ``load_balancers_table`` those of kube-proxy's
+policies, ``stealth_table`` those of the host's own firewall. The order of hooks in the switch:
 
-    prerouting -150  mark the port a packet came in by (the input link is gone after routing)
-    prerouting -140  flows between the switch's own pods are kept as long as they are used
+    prerouting -150  mark the port by which a packet entered (not visible after routing)
+    prerouting -140  set the idle time-out of flows between the switch's own pods
     prerouting -100  load balancing: VIP to backend, chosen by hash
-    prerouting  -95  what keeps its destination (preserve-destination) is left alone from here on
-    prerouting  -90  may this packet be encapsulated (overlay), must it go to the fabric (L2tunnel)?
-    forward     -10  Services without backends are refused (Open vSwitch)
-    forward     -10  what belongs to a forgotten flow is lost
-    forward       0  what no load balancer took ends here, if it is for the service CIDR
+    prerouting  -95  mark packets that keep their destination (preserve-destination)
+    prerouting  -90  mark packets to encapsulate (overlay) or to send to the fabric (L2tunnel)
+    forward     -10  refuse Services without backends (Open vSwitch)
+    forward     -10  drop packets of forgotten flows
+    forward       0  drop packets to the service CIDR that no load balancer translated
     postrouting 100  source rewriting of load-balanced flows
     postrouting 110  OutBoundNAT
     postrouting 300  provider addresses only on the uplink (overlay)
@@ -36,7 +35,7 @@ PRESERVED = 0x1000
 """Mark bits; two select routing tables: the VXLAN routes, and everything to the gateway."""
 
 IDLE_SECONDS = 6
-"""A flow without packets is forgotten after so long: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled."""
+"""Idle flows are forgotten after this time: VFP's 240 s (kubernetes/kubernetes issue 79359), scaled down."""
 
 _ICMP = {"ip": "icmp", "ip6": "ipv6-icmp"}
 _MESSAGES = {"ip": "icmp", "ip6": "icmpv6"}
@@ -55,17 +54,17 @@ def ports_table(
     features: SwitchFeatures,
     pods_elsewhere: Sequence[Network] = (),
 ) -> Table:
-    """Return the switch's lasting rules: port marks, OutBoundNAT with exceptions, encapsulation.
+    """Return the switch's static rules: port marks, OutBoundNAT with exceptions, encapsulation.
 
     ``pods_elsewhere`` are the other nodes' pod CIDRs.
 
-    A packet that no load balancer took is dropped before its flow is remembered: a SYN that is sent
-    again after kube-proxy's policies came is then translated, where a remembered flow would stay as
-    it began.
+    A packet to a Service that no load balancer translated is dropped before conntrack confirms its flow,
+    so that a SYN retransmitted after kube-proxy's policies came is translated. In kube-proxy's userspace
+    mode no packet to a Service is dropped here.
 
-    OutBoundNAT knows TCP and UDP only; ICMP leaves with the pod's address, and no answer finds its
-    way back (Kubernetes "Windows networking", limitations). On overlay the uplink carries the
-    node's own (provider) address only. In kube-proxy's userspace mode no packet to a Service ends here.
+    OutBoundNAT translates TCP and UDP only; ICMP leaves with the pod's address, and the replies are lost
+    (Kubernetes "Windows networking", limitations). On overlay only packets from the node's own
+    (provider) address may leave by the uplink.
     """
     kept = ", ".join(map(str, (*exceptions, node_address)))
     ip = word(node_address)
@@ -75,7 +74,7 @@ def ports_table(
         f"{ip} saddr {pod_cidr} {ip} daddr != {{ {kept} }} "
         f'meta l4proto {{ {translated} }} snat to {node_address} comment "OutBoundNAT"'
     )
-    # hides the clients of packets whose destination is kept behind their node
+    # packets that keep their destination get the node's address as source
     hiding = f"meta mark & {PRESERVED:#x} != 0 meta l4proto {{ tcp, udp }} snat to {node_address}"
     chains = {
         "ports": Chain(
@@ -100,7 +99,7 @@ def ports_table(
 
 
 def _untranslated(node_address: Address, service_cidr: Network, features: SwitchFeatures) -> Chain:
-    """Return what becomes of Pods' packets to a Service that no load balancer took, or to a host without ROUTE."""
+    """Return the rules for Pods' packets to a Service that no load balancer translated, or to a host without ROUTE."""
     from_pod = f'iifname "{Port.POD}" {word(node_address)}'
     unserved = "reject" if features.refuse_unserved else "drop"
     rules = () if features.user_mode else (f"{from_pod} daddr {service_cidr} {unserved}",)
@@ -111,10 +110,10 @@ def _untranslated(node_address: Address, service_cidr: Network, features: Switch
 
 
 def ageing_table(pod_cidr: Network) -> Table:
-    """Return how the switch forgets idle TCP flows between pods of its node.
+    """Return the rules by which the switch forgets idle TCP flows between pods of its node.
 
-    Conntrack's entry is the flow. Once it is gone, what goes on without a handshake is dropped before conntrack
-    would pick it up as a flow of its own. No document says that VFP sends a reset.
+    A flow is a conntrack entry. Once it has expired, packets other than a SYN are dropped before conntrack
+    picks them up as a new flow. No document says that VFP sends a reset.
     """
     ip = word(pod_cidr.network_address)
     between = f'iifname "{Port.POD}" {ip} daddr {pod_cidr} meta l4proto tcp'
@@ -143,9 +142,9 @@ def ageing_table(pod_cidr: Network) -> Table:
 
 
 def _tunnel_chain() -> Chain:
-    """Pods' packets leave for the fabric wherever they go; it sends them back to pods of this node.
+    """Send all of the pods' packets to the fabric, which sends those for pods of this node back.
 
-    What a load balancer translated stays in the switch: its flow must pass here once only.
+    Load-balanced packets stay in the switch, because their flow must pass it only once.
     """
     untranslated = f"meta mark & {FROM_POD | PRESERVED:#x} == {FROM_POD:#x} ct status & dnat == 0"
     return Chain(
@@ -155,9 +154,9 @@ def _tunnel_chain() -> Chain:
 
 
 def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict[str, Chain]:
-    """``from_host`` are the destinations to which the host's own packets are encapsulated too.
+    """Return the chains of an overlay; the host's packets to ``from_host`` are encapsulated too.
 
-    They leave with the source VIP, to which other nodes send answers through the overlay.
+    These leave with the source VIP, to which other nodes reply through the overlay.
     """
     encapsulate = f"meta mark set meta mark | {ENCAPSULATE:#x}"
     hosts = tuple(
@@ -177,7 +176,7 @@ def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict
         "provider-addresses": Chain(
             hook="type filter hook postrouting priority 300",
             rules=(
-                # An answer of a backend carries the address that its client dialled.
+                # A backend's reply has the address that its client dialled as source.
                 f'oifname "{Port.UPLINK}" ct direction reply accept',
                 f'oifname "{Port.UPLINK}" {word(node_address)} saddr != {node_address} drop',
             ),
@@ -187,7 +186,7 @@ def _overlay_chains(node_address: Address, from_host: Sequence[Network]) -> dict
 
 @dataclass(frozen=True, slots=True)
 class PolicyRules:
-    """What one policy adds to the table: its chains, sets, and element of the maps that dispatch to it."""
+    """The rules of one policy: chains, sets, and its element of the dispatch maps."""
 
     chains: Mapping[str, Chain]
     sets: Mapping[str, str]
@@ -197,7 +196,7 @@ class PolicyRules:
 
 
 Rules = Callable[[Sequence[LoadBalancer]], Iterable[PolicyRules]]
-"""Returns the rules of each policy."""
+"""Maps :func:`policy_rules` over policies."""
 
 
 def policy_rules(policy: LoadBalancer) -> PolicyRules:
@@ -220,11 +219,11 @@ def load_balancers_table(
     refused: Sequence[Frontend] = (),
     rules: Rules = lambda policies: map(policy_rules, policies),
 ) -> Table:
-    """Return kube-proxy's policies: one chain each, and per kind of port a map that dispatches to them.
+    """Return the rules of kube-proxy's policies: one chain each, and per kind of port a dispatch map.
 
-    ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); without
-    it such a packet arrives with its own address as source and the pod's stack drops it. ``refused`` are
-    addresses of Services without endpoints. ``rules`` may remember what :func:`policy_rules` returned.
+    ``loopback`` are local pods whose flows to themselves are rewritten (``loopbackDSR``); otherwise
+    such a packet arrives with the pod's own address as source, and its stack drops it. ``refused`` are
+    frontends of Services without endpoints. ``rules`` may cache the results of :func:`policy_rules`.
     """
     ip = word(node_address)
     translating = [policy for policy in policies if not policy.preserved]
@@ -265,7 +264,7 @@ def _map_name(port: Port) -> str:
 
 
 def _preserved(ip: str, policies: Sequence[LoadBalancer]) -> Chain:
-    """Mark what goes to a backend with its destination kept; the way there is a route."""
+    """Mark packets that keep their destination; a route leads them to the backend."""
     kept = ", ".join(_frontend(policy) for policy in policies if policy.preserved)
     mark = f"meta mark set meta mark | {PRESERVED:#x}"
     rule = f"{ip} daddr . meta l4proto . th dport {{ {kept} }} {mark}"
@@ -277,7 +276,7 @@ def _frontend(policy: LoadBalancer) -> str:
 
 
 def _refusals(ip: str, refused: Sequence[Frontend]) -> Chain:
-    """Refuse TCP by a reset, which carries the Service's address; the switch has none of its own."""
+    """Refuse TCP by a reset, whose source is the Service's address; the switch has no address."""
     empty = ", ".join(f"{each.address} . {each.protocol} . {each.port}" for each in refused)
     unserved = f"ct state new {ip} daddr . meta l4proto . th dport {{ {empty} }}"
     return Chain(
@@ -291,7 +290,7 @@ def _chain_name(policy: LoadBalancer) -> str:
 
 
 def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
-    """Yield a policy's chain, and one for each backend where clients are remembered."""
+    """Yield a policy's chain, and with affinity time-outs one chain for each backend."""
     ip, name = word(policy.vip), _chain_name(policy)
     allowed = ", ".join(map(str, policy.allowed))
     guard = (f"{ip} saddr != {{ {allowed} }} drop",) if allowed else ()
@@ -304,7 +303,7 @@ def _chains(policy: LoadBalancer) -> Iterable[tuple[str, Chain]]:
     anew = f"numgen random mod {len(each)} vmap {{ {choices} }}"
     yield name, Chain(rules=(*guard, *again, anew))
     for address, chain in each:
-        # "add" does not renew the timeout of a known client: what Open vSwitch learns has a hard timeout.
+        # "add" does not renew the timeout of a known client, as Open vSwitch's learned flows have a hard timeout.
         learn = f"add @{_client_set(policy, address)} {{ {ip} saddr }}"
         yield chain, Chain(rules=(learn, f"{_marked(policy)}dnat to {_place(policy, address)}"))
 
@@ -330,14 +329,14 @@ def _place(policy: LoadBalancer, backend: Address) -> str:
 
 
 def _marked(policy: LoadBalancer) -> str:
-    """Return the beginning of a rule that translates: its protocol, and whose address is rewritten."""
+    """Return the start of a rule that translates: protocol, and mark of the source rewriting."""
     rewrite = _REWRITE[policy.source]
     mark = f"meta mark set meta mark | {rewrite:#x} " if rewrite else ""
     return f"meta l4proto {policy.protocol} {mark}"
 
 
 def _translation(policy: LoadBalancer) -> str:
-    # no choice, so no map: nft reads the map of each policy at every change
+    # nft reads the map of each policy at every change; a single backend needs none
     if len(policy.backends) == 1:
         return f"{_marked(policy)}dnat to {_place(policy, policy.backends[0])}"
     ip = word(policy.vip)
@@ -357,12 +356,10 @@ def _translation(policy: LoadBalancer) -> str:
 
 
 def stealth_table(like: Address) -> Table:
-    """Return the Windows firewall's stealth mode: closed ports of the node answer nothing.
+    """Return the rules of the Windows firewall's stealth mode, in the family of ``like``.
 
-    In the family of ``like``.
-
-    The answer to a SYN for a closed port is the only reset with sequence number 0. Loopback
-    addresses are exempt. Source: Microsoft KB 2586744.
+    Closed ports of the node do not answer, except to loopback addresses. The only reset with
+    sequence number 0 is the answer to a SYN for a closed port. Source: Microsoft KB 2586744.
     """
     ip = word(like)
     icmp = _MESSAGES[ip]

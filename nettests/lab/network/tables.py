@@ -1,9 +1,9 @@
 """An nft table as a value, and the transactions that turn one state of it into another. Pure.
 
-Only what differs is sent: a change of one Service touches its chains and its elements of the maps that dispatch to it;
-everything else stays, with the sets that remember clients. ``nft`` may not raise its socket buffer in a user namespace, so
-one transaction is limited to ``net.core.wmem_max``; a larger change is split: new chains come first, the elements and base
-chains that dispatch to them next, and what nothing refers to any more goes last.
+Only differences are sent: a change of one Service touches its chains and its elements of the dispatch maps;
+everything else stays, including the sets that remember clients. ``nft`` cannot raise its socket buffer in a user namespace,
+so a transaction is limited to ``net.core.wmem_max``; a larger change is split: new chains first, then the elements and
+base chains that dispatch to them, and removals last.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ from itertools import islice
 from nettests.lab.topology import Address
 
 _LARGEST = 30_000
-"""Characters of one transaction. A rule that translates by a map takes five times as much as netlink, and the default
-``wmem_max`` is 212,992."""
+"""Characters of one transaction. A rule that translates by a map takes five times its length in netlink, and the
+default ``wmem_max`` is 212,992 bytes."""
 _ELEMENTS_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """Rules; with ``hook`` (type, hook, priority) a base chain."""
+    """A chain of rules; with ``hook`` (type, hook, priority) a base chain."""
 
     rules: tuple[str, ...]
     hook: str | None = None
@@ -28,9 +28,9 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lookup:
-    """A named set or map whose elements rules look up; ``type`` as nft writes it.
+    """A named set or map that rules look up; ``type`` is nft's.
 
-    ``elements`` has the keys with their verdicts, which are empty in a set.
+    ``elements`` maps keys to verdicts, which are empty in a set.
     """
 
     type: str
@@ -38,16 +38,16 @@ class Lookup:
 
     @property
     def kind(self) -> str:
-        """nft's word for it."""
+        """nft's keyword: ``map`` or ``set``."""
         return "map" if ":" in self.type else "set"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table of family ``ip`` or ``ip6``: chains, lookups, definitions of sets and of ``ct timeout`` objects by name.
+    """A table: chains, lookups, definitions of sets and of ``ct timeout`` objects by name.
 
-    ``sets`` get their elements from rules, ``lookups`` from here; both keep their definitions. The
-    timeouts are there from the beginning, or not at all: ``render`` knows them, differences do not.
+    ``sets`` get their elements from rules, ``lookups`` from here; their definitions never change.
+    Only ``render`` writes timeouts; differences leave them out.
     """
 
     name: str
@@ -59,29 +59,29 @@ class Table:
 
     @property
     def label(self) -> str:
-        """Family and name, as nft's commands want them."""
+        """Family and name, as in nft commands."""
         return f"{self.family} {self.name}"
 
 
 def word(address: Address) -> str:
-    """Return what nft calls the family of an address: ``ip`` or ``ip6``."""
+    """Return nft's keyword for the family of an address: ``ip`` or ``ip6``."""
     return "ip" if address.version == 4 else "ip6"
 
 
 def place(address: Address, port: int) -> str:
-    """Return what packets are translated to: ``10.244.1.5:80``, ``[fd00::5]:80``."""
+    """Return address and port for a ``dnat`` statement: ``10.244.1.5:80``, ``[fd00::5]:80``."""
     return f"{address}:{port}" if address.version == 4 else f"[{address}]:{port}"
 
 
 def replacement(new: Table) -> list[str]:
-    """Return transactions that put ``new`` in the place of whatever has its name."""
+    """Return the transactions that replace any table of this name by ``new``."""
     clean = f"add table {new.label}\ndelete table {new.label}\n"
     first, *rest = transactions(Table(name=new.name, family=new.family), new) or [""]
     return [clean + f"add table {new.label}\n" + first, *rest]
 
 
 def transactions(old: Table, new: Table) -> list[str]:
-    """Return the transactions, one as a rule, that turn ``old`` into ``new``; none if they are equal."""
+    """Return the transactions, usually one, that turn ``old`` into ``new``; none if they are equal."""
     units = [
         *_added_sets(old, new),
         *_added_chains(old, new),
@@ -117,7 +117,7 @@ def _added_chains(old: Table, new: Table) -> Iterable[str]:
 
 
 def _changed_chains(old: Table, new: Table, *, base: bool) -> Iterable[str]:
-    """Base chains last: they dispatch to the others."""
+    """Yield changed chains; the caller takes base chains last, as they dispatch to the others."""
     for name, chain in new.chains.items():
         before = old.chains.get(name)
         if (chain.hook is not None) != base or before is chain or before == chain:
@@ -127,7 +127,7 @@ def _changed_chains(old: Table, new: Table, *, base: bool) -> Iterable[str]:
 
 
 def _changed_elements(old: Table, new: Table) -> Iterable[str]:
-    """Elements whose target changed are deleted, and then added again."""
+    """Delete and add changed elements; nft cannot replace them."""
     for name, lookup in new.lookups.items():
         before = old.lookups[name].elements if name in old.lookups else {}
         gone = [key for key, to in before.items() if lookup.elements.get(key) != to]
@@ -149,7 +149,7 @@ def _elements(command: str, elements: Iterable[str]) -> Iterable[str]:
 def _removed(old: Table, new: Table) -> Iterable[str]:
     chains = [name for name in old.chains if name not in new.chains]
     yield from (f"flush chain {new.label} {name}\n" for name in chains)
-    # A lookup that is gone is one whose elements may lead to chains that are gone.
+    # Removed lookups come before removed chains, to which their elements may lead.
     for name, lookup in old.lookups.items():
         if name not in new.lookups:
             yield f"delete {lookup.kind} {new.label} {name}\n"
@@ -158,7 +158,7 @@ def _removed(old: Table, new: Table) -> Iterable[str]:
 
 
 def render(table: Table) -> str:
-    """Return the whole table as a ruleset a person can read and ``nft -f`` can load."""
+    """Return the whole table as a readable ruleset for ``nft -f``."""
     lines = [f"table {table.label} {{"]
     lines += [f" set {name} {{ {definition} }}" for name, definition in table.sets.items()]
     for name, lookup in table.lookups.items():

@@ -1,10 +1,9 @@
-"""Which mechanisms a Windows node's switch has: thresholds of build, patch level and kube-proxy.
-
-What the user switched by hand (``mechanisms``) goes before what the thresholds say.
+"""Which mechanisms a Windows node's switch has: thresholds of build, patch level and kube-proxy version.
 
 Pure. A threshold switches a mechanism of the data plane on; what a probe then observes follows from
-the packets. Sources: hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy
-``pkg/proxy/winkernel``, KEP-5100, Microsoft's "Common problems" page for KB4571748 and KB5011551.
+the packets. Mechanisms that the user switched by hand (``mechanisms``) override the thresholds. Sources:
+hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy ``pkg/proxy/winkernel``, KEP-5100, Microsoft's
+"Common problems" page for KB4571748 and KB5011551.
 """
 
 from dataclasses import dataclass
@@ -31,19 +30,19 @@ MANY_BACKENDS = (17763, 2746)
 """KB5011551 (March 2022): 1024 destinations in one HNS load balancer instead of 64."""
 
 LOCAL_PORT_MAPPING_BUILD = 20348
-"""Azure CNI sets NatFlagsLocalRoutedVip on host ports; Windows Server 2019 has no effect of it."""
+"""Azure CNI sets NatFlagsLocalRoutedVip on host ports; it has no effect on Windows Server 2019."""
 
 LAST_INTERNAL_PORT = (1, 34)
-"""kube-proxy 1.34 takes the port from every endpoint where it differs, so that the last one counts (#132647)."""
+"""kube-proxy 1.34 overwrites the port with that of every endpoint, so that the last one's is used (#132647)."""
 
 Releases = tuple[tuple[int, int, int], ...]
-"""The first release of each minor version that has a change, the last one for all later minors."""
+"""The first release with a change, for each minor version; the last applies to all later minors."""
 
 INTERNAL_TRAFFIC_LOCAL: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
 """kube-proxy reads ``internalTrafficPolicy`` on Windows (#114407, picked as #114466, #114467 and #114468)."""
 
 DUAL_STACK_CAPABLE = (19041, 610)
-"""HNS 11.10 (Windows 2004 with an update of autumn 2020) has endpoints and load balancers of both families (hcsshim issue 1003)."""
+"""HNS 11.10 (Windows 2004, updated in autumn 2020): endpoints and load balancers of both families (hcsshim issue 1003)."""
 
 DUAL_STACK = (1, 21)
 """IPv6DualStack is on by default; kube-proxy then runs once for each family, except on overlay."""
@@ -55,20 +54,20 @@ FAMILY_IN_KEY: Releases = ((1, 33, 8), (1, 34, 4), (1, 35, 1), (1, 36, 0))
 """kube-proxy remembers load balancers by their family too (#136241, picked as #136375, #136374 and #136373)."""
 
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
-"""Plugins that give Windows pods both families; win-bridge, which Flannel calls, knows IPv4 only."""
+"""Plugins that give Windows pods both families; win-bridge, which Flannel calls, supports only IPv4."""
 
 PRESERVE_DESTINATION_BUILD = 18362
 """Windows Server 1903, the first that the documents name for ``preserve-destination``."""
 
 FALLBACK: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
 """kube-proxy falls back on terminating endpoints of Services with a load balancer's address (#113776, picked as
-#114451, #114452 and #114453), and leaves out what does not serve, even where it is published as ready."""
+#114451, #114452 and #114453), and leaves out endpoints that do not serve, even if they are published as ready."""
 
 KEEPS_BALANCERS = (1, 31)
-"""kube-proxy 1.31 deletes a load balancer only where its successor is another (#124092)."""
+"""kube-proxy 1.31 deletes a load balancer only if the new one differs (#124092)."""
 
 MODIFIES_BUILD = 26100
-"""HNS 15.5 (Windows Server 2025) changes load balancers in place, which kube-proxy 1.31 tells it to (hnslib ``ModifyLoadbalancerVersion``)."""
+"""HNS 15.5 (Windows Server 2025) can modify load balancers, which kube-proxy 1.31 uses (hnslib ``ModifyLoadbalancerVersion``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,27 +80,27 @@ class SwitchFeatures:
     """Pods' packets go to the fabric first, even those to pods of the same node (L2tunnel)."""
     dsr: bool
     source_vip: bool
-    """Load balancers rewrite to an address in the node's Pod range, not to the node's own."""
+    """Load balancers rewrite sources to an address in the node's pod CIDR, not to the node's own."""
     loopback_dsr: bool
     session_affinity: bool
     affinity_timeout: bool
     """Clients are remembered for the time-out of their Service's affinity, instead of by a hash."""
     ingress_dsr: bool
-    """Load balancers' addresses are DSR like the ClusterIP."""
+    """Load balancer addresses use DSR like the ClusterIP."""
     external_traffic_local: bool
     internal_traffic_local: bool
     host_rules: bool
-    """ClusterIP rules sit on the host's port too (``LB_HOST_*`` in the VFP's ``LB`` layer)."""
+    """ClusterIP rules are on the host's port too (``LB_HOST_*`` in VFP's ``LB`` layer)."""
     local_routed_vip: bool
-    """The node reaches NodePorts of its own."""
+    """The node reaches its own NodePorts."""
     empty_node_ports: bool
-    """NodePorts are forwarded where the node's network has no endpoint, too."""
+    """NodePorts are forwarded even if the node's network has no endpoint."""
     port_mappings: bool
     """The network plugin maps host ports to pods."""
     port_mappings_ipv6: bool
-    """Host ports are mapped on the node's IPv6 address too, where pods have such addresses."""
+    """Host ports are mapped on the node's IPv6 address too, if pods have IPv6 addresses."""
     local_port_mappings: bool
-    """The node reaches host ports of its own."""
+    """The node reaches its own host ports."""
     backend_limit: int
     one_internal_port: bool
     """All backends of a load balancer are dialled at one port."""
@@ -110,13 +109,13 @@ class SwitchFeatures:
     host_network_backends: bool
     """Backends with the node's own address are load-balanced on it too."""
     flow_ageing: bool
-    """TCP flows from pod to pod that were idle are forgotten."""
+    """Idle TCP flows from pod to pod are forgotten."""
     refuse_unserved: bool
-    """What no load balancer took is refused instead of lost."""
+    """Packets to a Service that no load balancer translated are refused instead of dropped."""
     refuse_empty: bool
-    """Services without backends are refused at their addresses."""
+    """Packets to Services without backends are refused."""
     load_balancer_addresses: bool
-    """Addresses of load balancers have policies of their own."""
+    """Load balancer addresses have policies."""
     external_ips: bool
     source_ranges: bool
     """``loadBalancerSourceRanges`` are enforced."""
@@ -125,15 +124,15 @@ class SwitchFeatures:
     preserved_sources: bool
     """Packets whose destination is kept keep their source too."""
     terminating_fallback: bool
-    """Terminating endpoints serve Services with a load balancer's address, where no other is left."""
+    """Terminating endpoints serve Services with a load balancer's address if no others are left."""
     skips_unserving: bool
-    """Endpoints that do not serve are left out, even where they are called ready."""
+    """Endpoints that do not serve are left out, even if they are published as ready."""
     keeps_balancers: bool
-    """New endpoints delete no load balancer before its successor is known to be another."""
+    """A change of endpoints deletes a load balancer only if the new one differs."""
     modifies: bool
-    """New endpoints change a load balancer in place."""
+    """A change of endpoints modifies a load balancer in place."""
     terminating_everywhere: bool
-    """They serve all Services, as on Linux."""
+    """Terminating endpoints serve all Services, as on Linux."""
     own_node_route: bool
     """Pods' packets to their own node are handed to the host, not to the wire."""
     outbound_nat: bool
@@ -146,18 +145,18 @@ class SwitchFeatures:
     dual_stack: bool
     """Pods have addresses, and Services load balancers, of both families."""
     required_families: bool
-    """Load balancers of the second family hold Pods of this node too."""
+    """Load balancers of the second family include Pods of this node."""
     topology_hints: bool
-    """kube-proxy keeps to the backends that are hinted for its zone."""
+    """kube-proxy uses only the backends that are hinted for its zone."""
     family_in_key: bool
-    """kube-proxy does not take a NodePort's load balancer of one family for that of the other."""
+    """kube-proxy does not mistake a NodePort's load balancer of one family for that of the other."""
 
 
 _USUAL = (
     *("port_mappings_ipv6", "load_balancer_addresses", "external_ips"),
     *("preserved_sources", "own_node_route", "outbound_nat"),
 )
-"""What every switch has, unless somebody switched it off."""
+"""Features of every switch, unless the user switched them off."""
 _OF_OPEN_VSWITCH = (
     *("affinity_timeout", "empty_node_ports", "host_network_backends", "source_ranges"),
     *("terminating_everywhere", "outbound_icmp", "host_encapsulates", "topology_hints"),
@@ -165,7 +164,7 @@ _OF_OPEN_VSWITCH = (
 
 
 def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
-    """Return the mechanisms that ``node``'s build and settings switch on; Open vSwitch serves pods and host alike."""
+    """Return the mechanisms that ``node``'s build and the profile's settings switch on."""
     release, proxy, plugin = node.windows_release, profile.kube_proxy, profile.cni.plugin
     minor, portals = _minor(profile.kubernetes_version), proxy.mode is ProxyMode.USERSPACE
     switched = profile.cni.driver is Driver.TRANSPARENT
@@ -223,7 +222,7 @@ def _minor(version: str) -> tuple[int, int]:
 
 
 def _has(releases: Releases, profile: Profile) -> bool:
-    """Whether kube-proxy has a change that was picked to patch releases of several minors."""
+    """Whether kube-proxy has a change that was cherry-picked to patch releases of several minors."""
     version = _patch(profile.kubernetes_version)
     same_minor = any(release[:2] == version[:2] and version >= release for release in releases)
     return same_minor or version >= releases[-1]

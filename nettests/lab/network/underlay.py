@@ -1,7 +1,7 @@
-"""The machines' own network: a switch between nodes, the gateway, and two hosts outside.
+"""The nodes' own network: a switch between nodes, the gateway, and two external hosts.
 
-The gateway forwards between nodes and outside. It knows no pods and no Services but the addresses of load
-balancers that it was told to deliver: other packets to them are dropped silently, as by a network without a route.
+The gateway forwards between nodes and outside. It has no routes to pods and Services, except to announced
+load balancer addresses; other packets to pod and Service networks are dropped silently.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from nettests.lab.topology import OS, Address, Profile
 
 MTU = 1500
 METADATA = IPv4Address("169.254.169.254")
-"""The metadata address of clouds; nothing answers there, unless it is switched on."""
+"""The metadata address of clouds; nothing answers there without the mechanism ``cloud-metadata``."""
 _VXLAN = 4789
 _BRIDGE = "underlay"
 _OUTSIDE_BRIDGE = "outside"
@@ -24,7 +24,7 @@ _OUTSIDE_BRIDGE = "outside"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Underlay:
-    """The namespaces between the nodes and outside, and the addresses on the node network."""
+    """The namespaces between the nodes and outside, and the MACs on the node network."""
 
     wire: NetworkNamespace
     gateway: NetworkNamespace
@@ -43,17 +43,17 @@ class Underlay:
             namespace.close()
 
     def port(self, address: Address) -> str:
-        """Return the name of the wire's port that leads to ``address``."""
+        """Return the name of the bridge port that leads to ``address``."""
         return f"to-{str(address).replace('.', '-')}"[:15]
 
     def join_quietly(self, links: Netlink, device: str) -> None:
-        """Make ``device`` a port of the wire without learning and flooding."""
+        """Make ``device`` a port of the bridge without learning and flooding."""
         links.enslave(device, _BRIDGE)
         links.silence_port(device)
         links.up(device)
 
     def plug(self, namespace: NetworkNamespace, link: str, address: Address) -> None:
-        """Give the machine at ``address`` its network card: a link to the wire, its neighbours' MACs."""
+        """Connect the machine at ``address`` to the bridge, and set its neighbours' MACs."""
         port = self.port(address)
         with configure(self.wire) as wire:
             near = End(namespace=self.wire, name=port, mac=addressing.port_mac(address))
@@ -69,7 +69,7 @@ class Underlay:
 
 
 def build_underlay(profile: Profile) -> Underlay:
-    """Make wire, gateway and outside. On the worker thread only."""
+    """Create bridge, gateway and external hosts. On the worker thread only."""
     underlay = Underlay(
         wire=make_namespace("underlay"),
         gateway=make_namespace("gateway", {**settings_for(profile), **FORWARDING}),
@@ -87,9 +87,9 @@ def build_underlay(profile: Profile) -> Underlay:
 
 
 def _own_overlay() -> Table:
-    """Return the rule of a virtualisation that uses the port of VXLAN for networks of its own, as vSphere may.
+    """Return the rule of a hypervisor that uses the VXLAN port itself, as vSphere may.
 
-    Its machines' datagrams to that port end at it.
+    It drops its machines' datagrams to that port.
     """
     taken = f"ip protocol udp udp dport {_VXLAN} drop"
     chain = Chain(hook="type filter hook forward priority 0", rules=(taken,))
@@ -97,13 +97,13 @@ def _own_overlay() -> Table:
 
 
 def settings_for(profile: Profile) -> dict[str, int]:
-    """Return the settings of a namespace on the cluster's networks: IPv6 is off unless it has any."""
+    """Return the settings of a namespace on the cluster's networks: IPv6 is off unless it is used."""
     used = profile.ipv6 is not None or profile.mechanism("unasked-ipv6", 0)
     return dict(IPV6) if used else {}
 
 
 def gateway_of(profile: Profile) -> Address:
-    """Return the gateway's address, in the family that ``profile`` shows."""
+    """Return the gateway's address, in the family of ``profile``."""
     return profile.node_network[1]
 
 
@@ -123,7 +123,7 @@ def _macs(profile: Profile) -> dict[Address, str]:
 def deliver(
     underlay: Underlay, before: Mapping[Address, Address], wanted: Mapping[Address, Address]
 ) -> None:
-    """Route addresses of load balancers to nodes. On the worker thread only."""
+    """Route load balancer addresses to nodes instead of as ``before``. On the worker thread only."""
     with configure(underlay.gateway) as gateway:
         for gone in before.keys() - wanted.keys():
             gateway.forget(ip_network(gone))
@@ -150,9 +150,9 @@ def _wire_gateway(underlay: Underlay, profile: Profile) -> None:
 
 
 def _know_pods(underlay: Underlay, profile: Profile) -> None:
-    """Act as the fabric of a virtual network: it knows every pod's address, but does not announce it outside.
+    """Route pod addresses, as the fabric of a cloud's virtual network does, but not from outside.
 
-    Private addresses are not routed from outside; only translated packets get answers.
+    Outside, only translated packets get answers.
     """
     with configure(underlay.gateway) as gateway:
         gateway.routes_through("eth0", ((node.pod_cidr, node.address) for node in profile.nodes))

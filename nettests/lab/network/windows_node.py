@@ -1,7 +1,7 @@
 """A Windows node: a switch with rules on its ports, to which host and pods are attached as peers.
 
-The switch's namespace is HNS and VFP, the host's namespace is Windows itself. Because they are two, the documented
-limitations arise: the host's packets pass the switch by the host's own port, where no ClusterIP rule sits. The
+The switch's namespace stands for HNS and VFP, the host's for Windows itself. The documented limitations follow from
+this separation: the host's packets enter the switch by the host's own port, which has no ClusterIP rules. The
 node's address belongs to the host; on the wire the switch answers for it with the host's MAC (l2bridge rewrites
 MACs).
 """
@@ -90,7 +90,7 @@ class WindowsServices:
         self._rewriting = rewriting
         self._services: ServiceTable = ()
         self._kept: dict[Address, Address] = {}
-        """Preserved destinations, and the local pod that each is routed to."""
+        """Destinations that packets keep (``preserve-destination``), each with the local pod that it is routed to."""
         self.policies: tuple[LoadBalancer, ...] = ()
         """The load balancers in force, in this family."""
         self._features = switch_features(self._node, family)
@@ -103,7 +103,7 @@ class WindowsServices:
         self._rules = nft.LoadedTable(switch, Table(name="hns", family=family_word))
 
     def program(self, table: ServiceTable) -> None:
-        """Bring the switch's policies to ``table``; flows to a backend go on as they are."""
+        """Bring the switch's policies to ``table``; established flows to a backend continue."""
         services = of_family(table, self._node.address)
         host = host_of(self._node, self._profile, self._pods.addresses().values())
         held = self._proxy.sync(services, host)
@@ -148,7 +148,7 @@ class WindowsServices:
         self._kept = wanted
 
     def _loopback(self, policies: tuple[LoadBalancer, ...]) -> list[Address]:
-        """Local pods whose DSR flows to themselves the CNI plugin's loopbackDSR makes work."""
+        """Return the local backends of DSR load balancers, if loopbackDSR lets them reach themselves."""
         if not self._features.loopback_dsr:
             return []
         direct = (policy.backends for policy in policies if policy.source is Source.KEPT)
@@ -164,7 +164,7 @@ class HostAddresses:
         self._held: frozenset[Address] = frozenset()
 
     def program(self, services: ServiceTable) -> None:
-        """Give the host the addresses of ``services``, and take those of others; it knows IPv4 only."""
+        """Give the host the ClusterIPs of ``services``, and remove others; IPv4 only."""
         wanted = frozenset(
             service.cluster_ip for service in services if service.cluster_ip.version == 4
         )
@@ -179,7 +179,7 @@ class HostAddresses:
 def build_windows_node(
     node: NodeSpec, profile: Profile, underlay: Underlay, worker: Worker
 ) -> Node:
-    """Make a Windows node's host and switch and wire them. On the worker thread only."""
+    """Create a Windows node's host and switch and connect them. On the worker thread only."""
     features = switch_features(node, profile)
     local = features.local_routed_vip or features.local_port_mappings
     accept = {"ipv4/conf/all/accept_local": int(local)}
@@ -255,7 +255,7 @@ def _wire(
         _build_overlay(node, profile, machine, switch)
     if profile.cni.backend == GENEVE:
         nft.load(machine.fd, render(geneve_table()))
-    if features.tunnel:  # what pods send goes to the fabric, which knows where every pod is
+    if features.tunnel:  # pods' packets go to the fabric, which routes to every pod
         with configure(switch) as links:
             links.blackhole(node.pod_cidr)
             links.route(ANY, Port.UPLINK, via=gateway_of(profile), table=_FABRIC_TABLE)
@@ -312,10 +312,10 @@ def _connect_host(
 def _build_overlay(
     node: NodeSpec, profile: Profile, machine: NetworkNamespace, switch: NetworkNamespace
 ) -> None:
-    """Encapsulation ends in the switch; outer packets are the host's, so they carry its address.
+    """Put the VXLAN device into the switch; its outer packets are the host's, and have its address.
 
-    The routes sit in a table of their own: the host's packets never see it, which is why a Windows
-    node does not reach remote pods over the overlay.
+    The routes are in a table of their own, which is not used for the host's packets: that is why a
+    Windows node does not reach remote pods over the overlay.
     """
     with configure(machine) as links:
         links.vxlan(vxlan_device(VXLAN_DEVICE, node, profile), into=switch)
@@ -350,9 +350,9 @@ def _host_ports(
 
 
 def _let_own_ports_visit_the_switch(node: NodeSpec, machine: NetworkNamespace) -> None:
-    """LocalRoutedVIP: some packets of the host to its own address go through the switch.
+    """Prepare LocalRoutedVIP: some of the host's packets to its own address go through the switch.
 
-    The kernel would deliver it at once; the packet comes back with the host's own address as source.
+    The kernel would deliver them locally. They come back with the host's own address as source.
     """
     near = addressing.point_to_point(node.address)
     with configure(machine) as links:
@@ -366,9 +366,9 @@ def _route_own(links: Netlink, node: NodeSpec, first: int, last: int, *, end: bo
 
 
 def _second_range(node: NodeSpec, profile: Profile) -> IPv6Range | None:
-    """Return the range of pods' second addresses: in dual-stack clusters, or where the plugin assigns them anyway.
+    """Return the range of pods' IPv6 addresses: in dual-stack clusters, or if the plugin assigns them anyway.
 
-    Such an address has no route from elsewhere: the cluster does not know it.
+    In the latter case other nodes have no routes to them.
     """
     if switch_features(node, profile).dual_stack:
         return ipv6_range(node, profile)

@@ -1,9 +1,9 @@
-"""kube-proxy's userspace mode: it listens on every Service address itself and carries bytes to backends.
+"""kube-proxy's userspace mode: it listens on every Service address itself and forwards to backends.
 
 After ``pkg/proxy/winuserspace`` of Kubernetes up to 1.25. One portal for each address, protocol and port: the ClusterIP,
 which is an address of the host, and each NodePort on all addresses. Backends are dialled from the host, so they see the
 node's address, and are used round-robin (``LoadBalancerRR``), with ClientIP affinity up to its time-out. Traffic policies
-are not looked at. Runs on the event loop; ``windows_node`` has the host's addresses.
+are ignored. Runs on the event loop; ``windows_node`` gives the host the addresses.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from nettests.lab.interfaces import Namespace
 from nettests.lab.topology import Address, Backend, ServicePort, ServiceTable
 
 DIAL_SECONDS = (0.25, 0.5, 1.0, 2.0)
-"""kube-proxy's ``EndpointDialTimeouts``: one attempt each, every time at the next backend."""
+"""kube-proxy's ``EndpointDialTimeouts``: one attempt each, every time to the next backend."""
 UDP_IDLE_SECONDS = 2.0
-"""A client's datagrams go to one backend until it was quiet for so long (``--udp-timeout``, 0.25 s)."""
+"""A client's datagrams go to one backend until that was idle for so long (``--udp-timeout``, there 0.25 s)."""
 _EVERYWHERE = IPv4Address(0)
 _CHUNK = 65536
 _BACKLOG = 128
@@ -63,11 +63,11 @@ class RoundRobin:
         self._services: dict[str, _Service] = {}
 
     def take(self, table: ServiceTable) -> None:
-        """Replace the table; a Service whose backends did not change goes on where it was."""
+        """Replace the table; a Service whose backends did not change keeps its position."""
         self._services = {port.key: self._renewed(port) for port in table}
 
     def next(self, key: str, client: str, *, anew: bool = False) -> Backend | None:
-        """Return the backend for a client's next connection; with ``anew`` not the one it had."""
+        """Return the backend for a client's next connection; with ``anew`` ignore affinity."""
         service = self._services.get(key)
         if service is None or not service.backends:
             return None
@@ -102,7 +102,7 @@ class Portals:
         self._carrying: set[asyncio.Task[None]] = set()
 
     async def serve(self, table: ServiceTable) -> None:
-        """Listen for the Services of ``table`` and for no others; connections that are open go on."""
+        """Listen for the Services of ``table`` and no others; open connections continue."""
         self._turns.take(table)
         wanted = {place: service.key for service in table for place in _places(service)}
         for place in [
@@ -131,7 +131,7 @@ class Portals:
             listener.bind((str(place.address), place.port))
             if kind is socket.SOCK_STREAM:
                 listener.listen(_BACKLOG)
-        except OSError:  # the port is taken on the node: kube-proxy logs it and goes on
+        except OSError:  # the port is taken on the node: kube-proxy logs it and continues
             listener.close()
             return
         portal = self._open[place] = _Portal(service, listener)
@@ -152,12 +152,12 @@ class Portals:
     async def _accept(self, portal: _Portal) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            with contextlib.suppress(ConnectionError):  # the client went before it was taken up
+            with contextlib.suppress(ConnectionError):  # the client closed before it was accepted
                 client, peer = await loop.sock_accept(portal.listener)
                 self._start(self._carry(client, peer[0], portal.service))
 
     async def _carry(self, client: socket.socket, address: str, service: str) -> None:
-        """Forward one connection; without a backend that answers it is closed."""
+        """Forward one connection; close it if no backend answers."""
         with client, contextlib.suppress(OSError):
             async with self._dialled(address, service) as backend:
                 if backend is not None:
@@ -188,7 +188,7 @@ class Portals:
                 if conversation is not None:
                     await loop.sock_sendall(conversation, data)
             except OSError:
-                continue  # a port that is closed, of a client or a backend: the next datagram counts
+                continue  # a client's or backend's port is closed: go on with the next datagram
 
     def _conversation(self, portal: _Portal, peer: tuple[str, int]) -> socket.socket | None:
         backend = self._turns.next(portal.service, peer[0])
@@ -206,7 +206,7 @@ class Portals:
 
 
 async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -> None:
-    """Forward a backend's answers to its client, until the backend is quiet for a while."""
+    """Forward a backend's answers to its client, until the backend is idle."""
     loop = asyncio.get_running_loop()
     with sock:
         try:
@@ -215,13 +215,13 @@ async def _answer(portal: _Portal, peer: tuple[str, int], sock: socket.socket) -
                     data = await loop.sock_recv(sock, _CHUNK)
                 await loop.sock_sendto(portal.listener, data, peer)
         except OSError:
-            pass  # quiet for long, or refused, or the portal closed
+            pass  # idle, refused, or the portal closed
         finally:
             portal.clients.pop(peer, None)
 
 
 async def _exchange(client: socket.socket, backend: socket.socket) -> None:
-    """Copy both ways; as kube-proxy does, the end of either direction ends both."""
+    """Copy both ways; the end of either direction ends both, as in kube-proxy."""
     ways = {
         asyncio.create_task(_copy(client, backend)),
         asyncio.create_task(_copy(backend, client)),

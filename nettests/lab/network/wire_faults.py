@@ -1,9 +1,9 @@
-"""Network faults between nodes: packets lost, late, or of another VXLAN network.
+"""Network faults between nodes: packets lost, delayed, or of another VXLAN network.
 
-Each method injects one fault on the wire and returns what clears it. Packets of each direction pass here once; on an
-overlay those of pods are inside VXLAN packets. ``node_faults`` has the faults of one node. The kernel's own queue for delays
-(netem) is not everywhere, so nft hands frames to a tap device on the bridge, and the event loop writes each back when its
-time has come. The bridge learns nothing at the tap and floods nothing to it.
+Each method injects one fault on the underlay's bridge and returns the undo. Each packet passes the bridge once; on an
+overlay pods' packets are inside VXLAN packets. ``node_faults`` has the faults of one node. The kernel's netem is not
+available everywhere, so to delay frames nft forwards them to a tap device on the bridge, and the event loop writes them
+back later. The bridge does not learn at the tap or flood to it.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from nettests.lab.network.underlay import Underlay, gateway_of
 from nettests.lab.topology import Address, Profile
 
 GATEWAY = "gateway"
-"""The name of the path out of the nodes' network, beside the nodes' names."""
+"""The name of the gateway as an end of a ``Path``, beside the nodes' names."""
 
 _CROSSING = "type filter hook forward priority 0"
 _TUN = "/dev/net/tun"
@@ -41,7 +41,7 @@ _LARGEST = 65_600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """The path of packets: from ``source`` to ``target``, each any node if empty, or ``both`` ways."""
+    """A path from ``source`` to ``target`` (empty: any node), or ``both`` ways."""
 
     source: str = ""
     target: str = ""
@@ -49,7 +49,7 @@ class Path:
 
 
 def _open_tap(name: str) -> int:
-    """Make a tap device in the calling thread's namespace; return its descriptor. ``OSError`` where none can be had."""
+    """Create a tap device in the calling thread's namespace; return its descriptor, or raise ``OSError``."""
     descriptor = os.open(_TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.ioctl(
@@ -62,16 +62,16 @@ def _open_tap(name: str) -> int:
 
 
 Change = Callable[[bytes], tuple[bytes, ...]]
-"""Makes of a frame those that are delivered instead."""
+"""Takes a frame; returns the frames that are delivered instead."""
 
 
 def damaged(frame: bytes) -> tuple[bytes, ...]:
-    """Return a frame with another last byte, as a bit error leaves it: checksums no longer fit."""
+    """Return a frame with a bit error in its last byte, so that checksums are wrong."""
     return (frame[:-1] + bytes([frame[-1] ^ 0x01]),)
 
 
 def twice(frame: bytes) -> tuple[bytes, ...]:
-    """Return a frame two times."""
+    """Return a frame twice."""
     return frame, frame
 
 
@@ -82,9 +82,9 @@ def unchanged(frame: bytes) -> tuple[bytes, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detour:
-    """What happens to packets on their way: ``seconds`` later, and up to ``jitter`` more, at random, and changed.
+    """How frames are delayed, by ``seconds`` and a random share of ``jitter`` more, and changed.
 
-    ``every`` strikes one frame of so many and lets the others pass at once.
+    It applies to one in ``every`` frames; others pass at once.
     """
 
     seconds: float = 0
@@ -95,7 +95,7 @@ class Detour:
 
 
 class _Tap:
-    """Writes back what it reads from a tap device, as a detour has it. Closing loses what is held."""
+    """Writes frames of a tap device back to it, as a detour says. Closing loses delayed frames."""
 
     def __init__(self, descriptor: int, detour: Detour) -> None:
         self._descriptor, self._detour = descriptor, detour
@@ -104,7 +104,7 @@ class _Tap:
         self._held: set[asyncio.TimerHandle] = set()
 
     def start(self) -> None:
-        """Carry frames in the running loop."""
+        """Handle frames in the running loop."""
         asyncio.get_running_loop().add_reader(self._descriptor, self._take)
 
     def close(self) -> None:
@@ -141,13 +141,13 @@ class _Tap:
         try:
             os.write(self._descriptor, frame)
         except OSError as failure:
-            # a full queue loses frames, as a wire does; a device that is down carries none
+            # a full queue loses frames, like a real link; a device that is down refuses them
             if failure.errno not in {errno.EAGAIN, errno.ENOBUFS, errno.EIO}:
                 raise
 
 
 class WireFaults:
-    """Faults between the nodes of a fabric, and between nodes and what lies outside."""
+    """Faults between the nodes of a fabric, and between nodes and the gateway."""
 
     def __init__(
         self, profile: Profile, underlay: Underlay, worker: Worker, faults: Faults
@@ -163,7 +163,7 @@ class WireFaults:
         return await self.strike(path, packets, f"{share(rate)} drop".strip())
 
     async def strike(self, path: Path, packets: Packets, verdict: str) -> Undo:
-        """Do with packets what an nft verdict says."""
+        """Apply an nft verdict to packets."""
         struck = tuple(
             rule
             for source, target in self._ways(path)
@@ -172,7 +172,7 @@ class WireFaults:
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=struck)})
 
     async def change_network_id(self, node: str, vni: int) -> Undo:
-        """Let a node's VXLAN packets carry another network id, and understand that one alone."""
+        """Set another network id in VXLAN packets from and to a node."""
         if self._tunnel_port is None:
             raise LabError("No packets are encapsulated in this cluster.", hint="Use an overlay.")
         port = self._port(node)
@@ -183,7 +183,7 @@ class WireFaults:
         return await self._load({"crossing": Chain(hook=_CROSSING, rules=id_rules)})
 
     async def hold_back(self, path: Path, packets: Packets, way: Detour) -> Undo:
-        """Deliver packets late or changed; with jitter, or one of several alone, in another order."""
+        """Deliver packets late or changed; with ``jitter``, or an ``every`` above 1, also reordered."""
         name = f"detour-{next(self._numbers)}"
         try:
             detour = _Tap(await self._worker.run(lambda: self._tap(name)), way)
@@ -205,9 +205,9 @@ class WireFaults:
         return undo
 
     def _detour_chains(self, path: Path, packets: Packets, tap: str) -> Iterator[tuple[str, Chain]]:
-        """Yield a chain for each port where packets of the path come in."""
+        """Yield a chain for each port at which packets of the path enter."""
         for number, (source, target) in enumerate(self._ways(path)):
-            # The output port is not known here; the receiver's MAC is.
+            # At ingress the output port is not known yet; the receiver's MAC is.
             where = f"ether daddr {self._mac(target)}" if target else ""
             fwd = f'fwd to "{tap}"'
             for port in [source] if source else self._ports():

@@ -1,7 +1,7 @@
-"""The agent of one node: registers it, keeps its lease, runs the pods bound to it, and answers the API server (``interfaces.Kubelet``).
+"""The agent of one node: registers it, renews its lease, runs its pods, and serves the API server (``interfaces.Kubelet``).
 
-A client of the API like any kubelet: it lists and watches the pods of its node and gives each to a ``PodWorker``. What it cannot admit
-(another OS, a selector that does not match) it rejects. Port-forward goes the way of the node's runtime: containerd connects to
+A client of the API like any kubelet: it lists and watches the pods of its node and gives each to a ``PodWorker``. It rejects pods
+that it cannot admit (another OS, a selector that does not match). Port-forward follows the node's runtime: containerd connects to
 127.0.0.1 inside the pod's namespace, on Windows too up to 1.7 (wincat in the sandbox); containerd 2 on Windows dials the pod's address
 from the host (``sandbox_portforward_windows.go``).
 """
@@ -50,7 +50,7 @@ class GatedClient(Client):
         self.gate.set()
 
     async def watch(self, path: str, resource_version: str, **query: str) -> AsyncIterator[Json]:
-        """Yield watch events; while the gate is closed they wait."""
+        """Yield watch events; they are held back while the gate is closed."""
         async for event in super().watch(path, resource_version, **query):
             await self.gate.wait()
             yield event
@@ -61,7 +61,7 @@ class GatedClient(Client):
 
 
 def refusal(pod: Json, node: Json | None, spec: NodeSpec, profile: Profile) -> Rejection | None:
-    """Say why the node does not admit the pod; ``node`` is its object, once the agent has seen it."""
+    """Return why the node does not admit the pod, if so; ``node`` is its Node object, once the agent has it."""
     wanted = (pod["spec"].get("os") or {}).get("name")
     looks = bool(profile.mechanism("pod-os", 1))
     if looks and wanted and wanted != spec.os.value:
@@ -82,7 +82,7 @@ _DIALS_FROM_HOST = 2
 
 
 class NodeKubelet:
-    """Answers for the pods of one node; ``workers`` maps ``namespace/name`` to them."""
+    """The API server's access to the pods of one node; ``workers`` are by ``namespace/name``."""
 
     def __init__(self, node: NodeContext, workers: Mapping[str, PodWorker]) -> None:
         self._node = node
@@ -95,12 +95,12 @@ class NodeKubelet:
         return await self._container(namespace, pod, container).exec(argv, **streams)
 
     def kill(self, *, namespace: str, pod: str) -> bool:
-        """End the processes of a pod's containers as the kernel does (SIGKILL); say whether there were any."""
+        """Send SIGKILL to the processes of a pod's containers; return whether there were any."""
         worker = self._workers.get(f"{namespace}/{pod}")
         return worker is not None and worker.kill()
 
     def stop_serving(self, *, namespace: str, pod: str) -> None:
-        """Close what a pod's containers listen on; their processes live on."""
+        """Close the listening sockets of a pod's containers; their processes keep running."""
         worker = self._workers.get(f"{namespace}/{pod}")
         if worker is not None:
             worker.stop_serving()
@@ -131,7 +131,7 @@ class NodeKubelet:
         return await connect(sandbox.namespace, "127.0.0.1", port)
 
     async def _dial(self, address: str, port: int) -> Duplex:
-        """Dial a pod from the host; containerd passes Windows' error text on."""
+        """Dial a pod from the host; errors have Windows' text, which containerd passes on."""
         try:
             return await connect(self._node.network.host, address, port)
         except OSError as error:
@@ -155,7 +155,7 @@ _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 
 
 class NodeAgent:
-    """Runs one node. ``kubelet`` answers the API server's questions about it."""
+    """Runs one node. The API server uses its ``kubelet``."""
 
     def __init__(
         self,
@@ -218,7 +218,7 @@ class NodeAgent:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def hold(self) -> None:
-        """Pause: report nothing and start nothing, while containers keep running."""
+        """Pause: stop reporting and starting pods, while containers keep running."""
         self._client.gate.clear()
 
     async def go_on(self) -> None:

@@ -1,8 +1,8 @@
-"""The files and plugins that network plugins' daemons leave on a Windows node. Pure.
+"""The files and CNI plugins that network plugins' daemons install on a Windows node. Pure.
 
-Flannel's ``subnet.env`` is the node's lease; a CNI configuration is what the plugin is called with
-(sig-windows-tools' Flannel image, Azure CNI's conflist, what Calico's operator renders). The switch is built from the
-same profile and does not read them. The configurations are ``templates``, filled in and laid out as JSON.
+Flannel's ``subnet.env`` has the node's lease; the CNI configurations are those of sig-windows-tools' Flannel image,
+Azure CNI's conflist and Calico's operator, rendered from ``templates`` and formatted as JSON. The switch does not read
+them, as it is built from the same profile.
 """
 
 import functools
@@ -38,7 +38,7 @@ BY_HAND: dict[Plugin, list[str]] = {
     Plugin.OVN_KUBERNETES: ["hybrid-overlay-node"],
     Plugin.VPC: [],
 }
-"""Plugins whose files no Pod installs on Windows nodes, with the processes that are services there."""
+"""Plugins whose files are not installed by a Pod on Windows nodes, with their services' processes."""
 PLUGIN_FOLDER = "C:\\opt\\cni\\bin"
 _RELEASE = "v1.5.1"
 _VERSIONS = "0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0"
@@ -47,19 +47,19 @@ _MTU, _OVERLAY_MTU = 1500, 1450
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """What a daemon installs: files by path, plugins by path with what they print of themselves."""
+    """What a daemon installs: files by path, and plugins by path with the output of a bare call."""
 
     files: dict[str, str] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
 
 
 def installed(spec: NodeSpec, profile: Profile) -> Installed:
-    """Return what the plugin's daemon leaves on a Windows node."""
+    """Return what the plugin's daemon installs on a Windows node."""
     plugin = profile.cni.plugin
     if plugin is Plugin.FLANNEL:
         text = _text(flannel.configuration(spec, profile))
         files = {SUBNET_FILE: _subnet(spec, profile), FLANNEL_FILE: text}
-        # with containerd the daemon brings Microsoft's plugins, whose output nothing reads
+        # with containerd the daemon installs Microsoft's plugins, whose output nothing reads
         docker_plugins = ("win-bridge", "win-overlay") if spec.has_docker else ()
         return Installed(files=files, programs=_reference((*docker_plugins, "host-local")))
     if plugin not in _TEMPLATES:
@@ -110,7 +110,7 @@ def _values(spec: NodeSpec, profile: Profile) -> dict[str, object]:
 
 
 def _reference(names: tuple[str, ...]) -> dict[str, str]:
-    """Return containernetworking's plugins; what they print is cni's ``pkg/skel``."""
+    """Return containernetworking's plugins, with the output of cni's ``pkg/skel``."""
     return {
         f"{PLUGIN_FOLDER}\\{name}.exe": (
             f"CNI {name} plugin {_RELEASE}\nCNI protocol versions supported: {_VERSIONS}\n"

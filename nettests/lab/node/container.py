@@ -1,8 +1,8 @@
 """One container: pulled, started, probed, restarted with back-off, stopped. Its program is a task.
 
 Reasons follow the kubelet and containerd: ``ErrImagePull`` then ``ImagePullBackOff``, ``StartError`` for a program
-that the image lacks, ``CrashLoopBackOff`` between restarts (the first comes at once, then after 10 s, 20 s … 300 s).
-SIGTERM is ``Process.terminate``; SIGKILL is cancelling the task, and ends with 137.
+that the image lacks, ``CrashLoopBackOff`` between restarts (the first is immediate, then after 10 s, 20 s … 300 s).
+SIGTERM is ``Process.terminate``; SIGKILL cancels the task, with exit code 137.
 """
 
 import asyncio
@@ -34,17 +34,17 @@ KILLED = 137
 _FIRST_BACK_OFF = 10.0
 _LAST_BACK_OFF = 300.0
 _DOCKER_GRACE = 5
-"""Seconds that Windows leaves to processes of a container that Docker stops: a value in the registry of its image."""
+"""Seconds that Windows gives to processes of a container that Docker stops (from the image's registry)."""
 _INT32 = 0x7FFFFFFF
 _FROM_LOG = "FallbackToLogsOnError"
 _PROBE_OUTPUT = 10 * 1024
 """Bytes of a probe's output that a kubelet keeps (``pkg/probe/exec``)."""
 _SYNC = 1.0
-"""Seconds until a kubelet looks at a pod again: how long an error is shown before its back-off."""
+"""Seconds between a kubelet's syncs of a pod: how long an error is shown before its back-off."""
 
 
 class _StoppedError(Exception):
-    """The pod stops while the container waits for something."""
+    """The pod stopped while the container was waiting."""
 
 
 def _back_off(delay: float) -> Iterator[float]:
@@ -56,7 +56,7 @@ def _back_off(delay: float) -> Iterator[float]:
 
 @dataclass(slots=True)
 class _Running:
-    """One run of the program; ``hollow`` says that its process lives on and does nothing."""
+    """One run of the program; ``hollow`` means that its process stays but does nothing."""
 
     process: Process
     main: "asyncio.Task[int]"
@@ -65,9 +65,9 @@ class _Running:
 
 
 class Container:
-    """Runs ``spec`` of ``pod`` in ``sandbox`` until it is done, or stopped.
+    """Runs ``spec`` of ``pod`` in ``sandbox`` until it has ended or is stopped.
 
-    ``changed`` is called after every change that its pod's status shows.
+    ``changed`` is called after every change that affects the pod's status.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Container:
         return self._state.view
 
     async def run(self) -> int:
-        """Run, and restart as the pod's policy says; return the last exit code."""
+        """Run, restart by the pod's restart policy, and return the last exit code."""
         crashes = _back_off(0.0)
         try:
             while True:
@@ -114,7 +114,7 @@ class Container:
     async def stop(self, grace: float) -> None:
         """Run the preStop hook, send SIGTERM, and SIGKILL after ``grace`` seconds.
 
-        Under Docker Windows ends all processes itself once they had a few seconds, whatever their Pod says.
+        With Docker, Windows itself ends all processes after a few seconds, whatever the grace period.
         """
         self._stopping.set()
         if self._run is None:
@@ -137,17 +137,17 @@ class Container:
         run.main.cancel()
 
     def kill(self) -> bool:
-        """End the program at once, from outside; it is restarted as after a crash."""
+        """Kill the program; it is restarted as after a crash. Return whether it was running."""
         return self._run is not None and self._run.main.cancel()
 
     def stop_serving(self) -> None:
-        """Close all that the program listens on; its process lives on."""
+        """Close the program's listening sockets; its process keeps running."""
         if self._run is not None:
             self._run.hollow = True
             self._run.main.cancel()
 
     async def exec(self, argv: Sequence[str], **streams: Any) -> ExecOutcome:
-        """Run a program beside the container's own; it ends with the container. Streams are those of ``Guests.run``."""
+        """Run another program in the container; it ends with the container. Streams are those of ``Guests.run``."""
         if self._run is None:
             raise NotRunningError(f'container not found ("{self.name}")')
         return await self._guests.run(self._run.process, argv, **streams)

@@ -1,7 +1,7 @@
 """The state of one container (waiting, running or terminated, ready, restarts), and its log.
 
-Records that ``Container`` changes and ``status`` reads; every change of the state is passed to the pod. Reasons and messages are the
-kubelet's and containerd's. The log is lines with the time they were written, bounded like a rotated file.
+Records that ``Container`` changes and ``status`` reads; the pod is notified of changes. Reasons and messages are the
+kubelet's and containerd's. The log has lines with the time they were written, bounded like a rotated file.
 """
 
 import uuid
@@ -21,7 +21,7 @@ _NEVER = "1970-01-01T00:00:00Z"
 
 
 class ContainerState:
-    """The present and last state of a container; ``changed`` is called after each change."""
+    """The current and last state of a container; ``changed`` is called after each reported change."""
 
     def __init__(self, name: str, image: str, reason: str, changed: Callable[[], None]) -> None:
         self.view = ContainerView(name=name, image=image, state={"waiting": {"reason": reason}})
@@ -29,47 +29,47 @@ class ContainerState:
         self._changed = changed
 
     def set(self, **values: Any) -> None:
-        """Change fields of the view, without a report."""
+        """Change fields of the view without reporting them."""
         self.view = replace(self.view, **values)
 
     def create(self) -> None:
-        """Give the container a new id: each run is a container of its own to the runtime."""
+        """Give the container a new id: the runtime makes a container for each run."""
         self.container_id = uuid.uuid4().hex + uuid.uuid4().hex
         self.set(container_id=f"containerd://{self.container_id}")
 
     def wait(self, reason: str, message: str) -> None:
-        """Wait for something; how the last run ended stays known."""
+        """Set the state to waiting; the last state is kept."""
         self._remember()
         self.set(state={"waiting": {"reason": reason, "message": message}})
         self._changed()
 
     def run(self, *, started: bool, ready: bool) -> None:
-        """Set the state to running; not reported yet, because a program that cannot start fails at once."""
+        """Set the state to running, without a report, because a program that cannot start fails at once."""
         self.set(state={"running": {"startedAt": timestamp()}}, started=started, ready=ready)
 
     def tell(self) -> None:
-        """Report the present state."""
+        """Report the current state."""
         self._changed()
 
     def terminate(self, code: int, *, ready: bool = False, message: str = "") -> None:
-        """End with an exit code, and with what the program wrote to its termination message, if anything."""
+        """Set the state to terminated with an exit code, and the termination message if any."""
         started = self.view.state.get("running", {}).get("startedAt", _NEVER)
         reason = "Completed" if code == 0 else "Error"
         end: Json = {"exitCode": code, "reason": reason, "startedAt": started}
         self._end({**end, "message": message} if message else end, ready=ready)
 
     def fail_to_start(self, message: str) -> None:
-        """End before the program ran."""
+        """Set the state to terminated before the program ran."""
         end = {"exitCode": START_FAILED, "reason": "StartError", "message": message}
         self._end({**end, "startedAt": _NEVER}, ready=False)
 
     def restart(self) -> None:
-        """Count a restart; the end of the run before becomes the last state."""
+        """Count a restart; the end of the previous run becomes the last state."""
         self._remember()
         self.set(restarts=self.view.restarts + 1)
 
     def start_error(self, os: OS, text: str) -> str:
-        """Return what containerd says when a program cannot start: runc fails to create it, hcsshim to start it."""
+        """Return containerd's error for a program that cannot start: from runc on creation, from hcsshim on start."""
         if os is OS.WINDOWS:
             return f'failed to start containerd task "{self.container_id}": {text}'
         return (
@@ -114,14 +114,14 @@ class ContainerLog:
         return tuple(self._lines)
 
     def close(self) -> None:
-        """Keep what was written without a newline at the end; the container has ended."""
+        """Keep a last line without a newline; the container has ended."""
         for stream, text in self._open.items():
             if text:
                 self._lines.append((_now(), text))
                 self._open[stream] = b""
 
     def tail(self) -> str:
-        """Return what a kubelet takes for a termination message: 80 lines and 2048 bytes at most."""
+        """Return the end of the log, as a kubelet's termination message: at most 80 lines and 2048 bytes."""
         end = b"".join(line for _, line in tuple(self._lines)[-_TAIL_LINES:])
         return end[-_TAIL_BYTES:].decode(errors="replace")
 

@@ -1,7 +1,7 @@
 """What pods and containers of one node share: the node, its network, its client, how programs start, and how images are pulled.
 
-A kubelet pulls one image at a time (``serializeImagePulls``) and logs in with the pod's pull Secrets. Images on the node are on its disk,
-so that a fault can remove them. ``images`` says which images exist.
+A kubelet pulls one image at a time (``serializeImagePulls``) and logs in with the pod's pull Secrets. Pulled images are recorded in
+the node's ``Disk``, so that a fault can remove them. ``images`` defines which images exist.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from nettests.lab.node.images import Kind
 from nettests.lab.topology import Address, NodeSpec, Profile, Shim, shim_of
 
 Wait = Callable[[float], Awaitable[None]]
-"""Waits so many seconds, or raises when the pod stops."""
+"""Waits for some seconds, or raises if the pod stops meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """An image that is on the node: how long its pull took, ``None`` where it was there already."""
+    """An image on the node, and how long its pull took; ``None`` if it was already there."""
 
     image: images.Image
     seconds: float | None
@@ -43,7 +43,7 @@ class Puller:
     async def pull(
         self, reference: str, logins: images.Logins, wait: Wait, *, host_process: bool
     ) -> Pulled:
-        """Return the image, pulled if it is not there; ``ImagePullError``, ``ImageBuildError`` as ``find``."""
+        """Return the image, and pull it if needed; ``ImagePullError`` and ``ImageBuildError`` as in ``find``."""
         if reference in self.disk.images:
             everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}  # no registry checks credentials
             present = images.find(reference, self.spec, host_process=host_process, logins=everybody)
@@ -62,7 +62,7 @@ class Puller:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a pod's pull Secrets say, and the names of those that could not be read."""
+    """The logins of a pod's pull Secrets, and the names of Secrets that could not be read."""
 
     logins: images.Logins
     lacking: tuple[str, ...]
@@ -85,7 +85,7 @@ async def credentials(client: Client, pod: Json) -> Credentials:
 
 
 def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:
-    """Return registries and logins of a ``.dockerconfigjson``; none if the text is not valid."""
+    """Return the registries and logins of a ``.dockerconfigjson``; none if it is invalid."""
     text = (secret.get("data") or {}).get(".dockerconfigjson", "")
     logins = []
     try:
@@ -139,12 +139,12 @@ class NodeContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """A pod's place in the network, its own namespace or its node's, and the volumes that its containers share."""
+    """A pod's network namespace, its own or its node's, and the volumes that its containers share."""
 
     namespace: Namespace
     address: Address
     ipv6: IPv6Address | None
-    """The address of the second family, where it has one."""
+    """The address of the second family, if any."""
     gateway: Address
     hostname: str
     resolver: ResolverConfig

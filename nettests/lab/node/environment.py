@@ -3,8 +3,8 @@
 Service variables (``pkg/kubelet/envvars``), ``env`` with literals and downward API fields, ``$(VAR)`` expansion
 (``third_party/forked/golang/expansion``). ``envFrom`` and values from ConfigMaps and Secrets are not supported: the container then
 fails with ``CreateContainerConfigError``. The resolver follows ``GetPodDNS`` (pkg/kubelet/network/dns) and
-``managedHostsFileContent``; Windows pods get the same settings through the CNI (``runtimeConfig.dns``), HostProcess containers use the
-node's own resolver whatever their policy says, and a ``resolv.conf`` that a pod mounts over its own (a downward API's) counts instead.
+``managedHostsFileContent``. Windows pods get the same settings through the CNI (``runtimeConfig.dns``); HostProcess containers use the
+node's own resolver, whatever their DNS policy; a mounted ``resolv.conf`` (as from the downward API) replaces the generated one.
 """
 
 import re
@@ -26,7 +26,7 @@ _SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 
 
 class ConfigError(Exception):
-    """The container's configuration cannot be made; the text is the kubelet's."""
+    """The container's configuration is invalid; the text is the kubelet's."""
 
 
 def variables(
@@ -36,7 +36,7 @@ def variables(
     services: Iterable[Json],
     image: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return the environment; ``facts`` maps status field paths (``status.podIP``) to values.
+    """Return the environment; ``facts`` has values by status field path (``status.podIP``).
 
     ``services`` are those of the pod's namespace and ``default/kubernetes``, ``image`` the image's own variables.
     """
@@ -55,12 +55,12 @@ def variables(
 
 
 def linux_variables(hostname: str) -> dict[str, str]:
-    """Return the variables of a container of Linux before those of its pod."""
+    """Return the variables that the runtime sets in a Linux container before those of its pod."""
     return {"PATH": _LINUX_PATH, "HOSTNAME": hostname}
 
 
 def command_line(container: Json, image: Image, environment: Mapping[str, str]) -> list[str]:
-    """Return argv: ``command`` replaces entrypoint and default command, ``args`` only the latter."""
+    """Return argv: ``command`` replaces the image's entrypoint and default command, ``args`` only the latter."""
     if container.get("command"):
         argv = [*container["command"], *(container.get("args") or ())]
     else:
@@ -111,7 +111,7 @@ def _variable(
 
 
 def _service_variables(service: Json) -> dict[str, str]:
-    """Return ``WEB_SERVICE_HOST`` and its Docker link cousins; headless Services have none."""
+    """Return ``WEB_SERVICE_HOST`` and the Docker link variables; headless Services have none."""
     address = service["spec"].get("clusterIP")
     if not address or address == "None":
         return {}
@@ -139,12 +139,12 @@ RESOLV_CONF = "/etc/resolv.conf"
 
 
 def mounted(default: ResolverConfig, pod: Json, container: Json) -> ResolverConfig:
-    """Return ``default`` with what the container's mounted resolv.conf says instead, if it mounts one."""
+    """Return ``default``, with the settings of the container's mounted resolv.conf if it has one."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
     for mount in container.get("volumeMounts") or ():
         folder, single = str(mount["mountPath"]).rstrip("/"), mount.get("subPath")
         for item in (volumes[mount["name"]].get("downwardAPI") or {}).get("items") or ():
-            # where it is seen: one file of a volume, or all in a folder
+            # where it is mounted: as one file of a volume, or in a folder
             place = (
                 folder if single == item["path"] else "" if single else f"{folder}/{item['path']}"
             )
@@ -154,7 +154,7 @@ def mounted(default: ResolverConfig, pod: Json, container: Json) -> ResolverConf
 
 
 def _resolv_conf(default: ResolverConfig, text: str) -> ResolverConfig:
-    """Read resolv.conf(5): the last ``search`` counts, every ``nameserver``, ``ndots`` of the options."""
+    """Read resolv.conf(5): the last ``search``, every ``nameserver``, and the option ``ndots``."""
     servers: list[str] = []
     searches: tuple[str, ...] = ()
     ndots = 1
@@ -184,7 +184,7 @@ _LOCALHOST = (
 def resolver(
     pod: Json, profile: Profile, os: OS, address: Address, *, on_host: bool
 ) -> ResolverConfig:
-    """Return the settings of a pod; ``on_host`` says that it shares its node's network."""
+    """Return the settings of a pod; ``on_host`` means that it uses its node's network."""
     if os is OS.WINDOWS and not on_host and not profile.mechanism("dns-policy", 1):
         pod = {**pod, "spec": {**pod["spec"], "dnsPolicy": "ClusterFirst", "dnsConfig": {}}}
     config = pod["spec"].get("dnsConfig") or {}
@@ -211,7 +211,7 @@ def _policy(
 ) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     policy = pod["spec"].get("dnsPolicy", "ClusterFirst")
     if policy == "ClusterFirst" and os is OS.WINDOWS and not profile.mechanism("cluster-dns", 1):
-        policy = "Default"  # what a kubelet without clusterDNS falls back to
+        policy = "Default"  # the fallback of a kubelet without clusterDNS
     domain = profile.cluster_domain
     namespace = pod["metadata"]["namespace"]
     cluster = (
@@ -242,12 +242,12 @@ def _hosts(
 
 
 def kernel_hostname(pod: Json, profile: Profile) -> str:
-    """Return what ``hostname`` prints: the whole name where ``setHostnameAsFQDN`` requests it."""
+    """Return the kernel's host name: the FQDN with ``setHostnameAsFQDN``, else the host name."""
     return _fqdn(pod, profile) if pod["spec"].get("setHostnameAsFQDN") else hostname(pod)
 
 
 def _fqdn(pod: Json, profile: Profile) -> str:
-    """Return the name that a subdomain makes of the host name; without one, the host name."""
+    """Return the host name with the pod's subdomain and the cluster domain; without a subdomain the host name."""
     subdomain = pod["spec"].get("subdomain")
     if not subdomain:
         return hostname(pod)

@@ -1,6 +1,6 @@
-"""Programs that exec and probes run beside a container's own; they end when the container ends.
+"""Programs that exec and probes run in a container; they end when the container ends.
 
-A guest's output may be lost on its way: all of it where it is short, or what exceeds a limit.
+Their output may be lost, as on some Windows nodes: all of it if it is short, or what exceeds a limit.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from nettests.lab.topology import OS
 Write = Callable[[bytes], Awaitable[None]]
 
 _SHORT = 4096
-"""Bytes that a pipe takes at once: the shim closes its ends before it has read them (hcsshim before 5eb195256)."""
+"""The size of a pipe, which the shim closes before it has read it (hcsshim before 5eb195256)."""
 
 
 class Output:
-    """The streams of one command; ``through`` wraps each, and ``end`` is called when the command has ended."""
+    """The streams of one command; wrap each by ``through``, and call ``end`` when the command has ended."""
 
     def __init__(self, *, loses_all: bool, limit: int | None) -> None:
         self._loses_all, self._left = loses_all, limit
         self._held: list[tuple[Write, bytes]] = []
 
     def through(self, write: Write) -> Write:
-        """Return a stream from which the same is lost."""
+        """Return ``write`` with the losses."""
 
         async def passed(data: bytes) -> None:
             if self._left is not None:
@@ -46,7 +46,7 @@ class Output:
         return passed
 
     async def end(self) -> None:
-        """Pass on what was held back, unless it is lost."""
+        """Pass on the held-back output, unless it is lost."""
         held, self._held = self._held, []
         for write, data in held if not self._loses_all else ():
             await write(data)
@@ -109,7 +109,7 @@ class Guests:
         return ExecOutcome(exit_code=troubles.exit_code)
 
     def end(self) -> None:
-        """Kill all guests: their container has ended."""
+        """Kill all guests, as their container has ended."""
         for task in self._tasks:
             task.cancel()
 
@@ -123,12 +123,12 @@ class Guests:
 
 
 def exec_failure(text: str) -> str:
-    """Return what containerd says of a program that did not start beside a container's own."""
+    """Return containerd's error for an exec whose program did not start."""
     return f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": {text}'
 
 
 def _through_terminal(write: Write) -> Write:
-    """Return ``write`` behind a terminal, which ends lines with CR LF (ONLCR)."""
+    """Return ``write`` behind a terminal, which writes LF as CR LF (ONLCR)."""
 
     async def terminal(data: bytes) -> None:
         await write(data.replace(b"\n", b"\r\n"))
@@ -137,7 +137,7 @@ def _through_terminal(write: Write) -> Write:
 
 
 def _outcome(task: "asyncio.Task[int]", os: OS) -> ExecOutcome:
-    """Return how a program ended; what did not start has runc's words around it on Linux, the shim's own on Windows."""
+    """Return how a program ended; start errors are in runc's words on Linux, in the shim's on Windows."""
     if task.cancelled():
         return ExecOutcome(exit_code=_KILLED)
     error = task.exception()

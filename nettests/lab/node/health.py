@@ -1,7 +1,7 @@
 """Probes and hooks of a running container, real dials from the node, and their consequences.
 
-A kubelet dials HTTP and TCP probes from its node's own namespace, so a probe fails where the node cannot reach the pod; exec probes run
-in the container. The startup probe comes first, then liveness and readiness together. A failed startup or liveness probe ends the
+A kubelet dials HTTP and TCP probes from its node's own namespace, so a probe fails if the node cannot reach the pod; exec probes run
+in the container. The startup probe runs first, then liveness and readiness together. A failed startup or liveness probe ends the
 container with its grace period, so that it is restarted; readiness only changes ``ready``. Defaults and thresholds are the API's.
 """
 
@@ -31,14 +31,14 @@ class Ended:
 
 
 Exec = Callable[[Sequence[str]], Awaitable[Ended]]
-"""Runs argv in the probed container; ``ProbeErroredError`` where it does not start."""
+"""Runs argv in the probed container; raises ``ProbeErroredError`` if it does not start."""
 
 _EAGER_PERIOD = 0.1
 _EAGER_TRIES = 10
 
 
 class ProbeFailedError(Exception):
-    """One attempt failed; the text is what the kubelet writes into its event, ``code`` that of a command that ended."""
+    """One attempt failed; the text is that of the kubelet's event, ``code`` a command's exit code."""
 
     def __init__(self, text: str, code: int | None = None) -> None:
         super().__init__(text)
@@ -46,12 +46,12 @@ class ProbeFailedError(Exception):
 
 
 class ProbeErroredError(ProbeFailedError):
-    """A command could not be started: the kubelet writes an event, and otherwise forgets the attempt."""
+    """A command could not be started: the kubelet writes an event and otherwise ignores the attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prober:
-    """Queries one container. ``address`` is the pod's; ``node`` is the namespace that dials, ``os`` its system."""
+    """Probes one container. ``address`` is the pod's; ``node`` is the namespace that dials, ``os`` its system."""
 
     node: Namespace
     os: OS
@@ -126,7 +126,7 @@ async def _get(duplex: Duplex, host: str, action: Json) -> int:
 
 
 def _trust_all() -> ssl.SSLContext:
-    """Kubelets do not verify what answers a probe."""
+    """Return a context that verifies nothing, as kubelets probe."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -142,11 +142,11 @@ async def watch(
     until_success: bool = False,
     eager: bool = False,
 ) -> None:
-    """Run ``probe`` periodically; tell ``result`` when its threshold is reached, either way, and of each attempt that erred.
+    """Run ``probe`` periodically; call ``result`` when a threshold is reached, and ``failed`` for each failure.
 
-    ``failed`` is told of each failure, whatever the threshold (Kubernetes, pkg/kubelet/prober/prober.go: its event).
-    ``result`` gets success (``None``: unknown) and the last failure's text. With ``until_success`` (startup probes) it
-    returns after the first success. With ``eager`` (readiness) it probes more often at first: a kubelet
+    ``result`` gets success and the last attempt's text; for an attempt that could not be made it is called at once, with
+    ``None``. ``failed`` stands for the kubelet's event (Kubernetes, pkg/kubelet/prober/prober.go). With ``until_success``
+    (startup probes) return after the first success. With ``eager`` (readiness) probe more often at first: a kubelet
     also probes at each sync of a pod that has just started and is not ready.
     """
     await asyncio.sleep(probe.get("initialDelaySeconds", 0))
@@ -191,13 +191,13 @@ Tell = Callable[[str, str, str], None]
 """Writes an event: type, reason, message."""
 
 _STATED = 33
-"""Kubernetes whose events name the state that follows from a probe's error (inferred from reports of 1.32)."""
+"""The minor version from which events name the state after a probe's error (inferred from reports of 1.32)."""
 _DIAL_SECONDS = 30.0
-"""The DefaultTransport of Go's ``net/http``, which kubelets use for hooks, limits a dial to so long."""
+"""The dial timeout of the DefaultTransport of Go's ``net/http``, which kubelets use for hooks."""
 
 
 def cared_for(spec: Json, profile: Profile, os: OS) -> Json:
-    """Return a container's spec with the probes and hooks that its kubelet follows: on Windows they can be switched off."""
+    """Return a container's spec without the probes and hooks that mechanisms switch off on Windows."""
     if os is OS.LINUX:
         return spec
     probed = bool(profile.mechanism("liveness-probes", 1))
@@ -209,7 +209,7 @@ def cared_for(spec: Json, profile: Profile, os: OS) -> Json:
 
 
 class Health:
-    """Looks after one run of the container that ``spec`` describes; ``kill`` ends it."""
+    """Runs hooks and probes for one run of the container of ``spec``; ``kill`` ends that."""
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class Health:
                 group.create_task(self._watch("Readiness", probe, self._on_readiness, eager=True))
 
     async def hook(self, name: str) -> bool:
-        """Run ``postStart`` or ``preStop`` if there is one; return whether it went well."""
+        """Run ``postStart`` or ``preStop`` if there is one; return whether it succeeded."""
         handler = (self._spec.get("lifecycle") or {}).get(name)
         if not handler:
             return True
@@ -261,7 +261,7 @@ class Health:
         return True
 
     async def _request(self, handler: Json) -> None:
-        """Send a hook's request: only the dial of Go's HTTP client has a timeout."""
+        """Run a hook's handler; HTTP requests have the timeout of Go's dial."""
         action = handler.get("httpGet")
         if action is None:
             await self._prober.request(handler)
@@ -283,7 +283,7 @@ class Health:
         until_success: bool = False,
         eager: bool = False,
     ) -> None:
-        """Run a probe; each failure is an event, and a command that did not start is no result (``prober.go``, ``worker.go``)."""
+        """Run a probe with an event for each failure; a command that does not start is only an event (``worker.go``)."""
 
         def unhealthy(how: str) -> None:
             self._tell("Warning", "Unhealthy", f"{name} probe {how}")

@@ -1,7 +1,7 @@
-"""The images that nodes of the lab can pull, and how a pull or start fails for others.
+"""The images that nodes of the lab can pull, and the errors of pulling or starting others.
 
-Pure. An image has an entrypoint, a default command, the operating systems and Windows builds that its
-manifest list holds, and the kind of program it runs. Sources: agnhost's tags per Windows build
+Pure. An image has an entrypoint, a default command, the operating systems and Windows builds of its
+manifest list, and the kind of program that it runs. Sources: agnhost's tags per Windows build
 (kubernetes/kubernetes test/images/agnhost, #132117, #136727), pause's CHANGELOG, Microsoft's version
 compatibility page (build must match for process isolation; 25398 and 26100 also run 20348 images). Error texts
 are containerd's.
@@ -23,9 +23,9 @@ from nettests.lab.topology import OS, PRODUCTS, NodeSpec
 REGISTRY = "registry.k8s.io"
 AGNHOST = f"{REGISTRY}/e2e-test-images/agnhost"
 MIRROR, PRIVATE = "mirror.lab.test", "private.lab.test"
-"""Registries that hold a copy of every image, below any path; the second one wants credentials."""
+"""Registries with a copy of every image, below any path; the second requires credentials."""
 PRIVATE_LOGIN = ("puller", "lab")
-"""The one user of the private registry, and the password."""
+"""User name and password of the private registry's only user."""
 
 Logins = Mapping[str, Collection[tuple[str, str]]]
 """User names and passwords by registry, as pull Secrets have them."""
@@ -54,28 +54,28 @@ class ImagePullError(Exception):
 
 
 class ImageBuildError(Exception):
-    """The image is there, but its Windows build cannot run on this node; the text is HCS's."""
+    """The image exists, but its Windows build cannot run on this node; the text is HCS's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """An image on a node: what it runs when the container says nothing else."""
+    """An image on a node: the program and arguments that it runs by default."""
 
     reference: str
     kind: Kind
     entrypoint: tuple[str, ...]
     command: tuple[str, ...] = ()
     bare: bool = False
-    """Whether it is a base image of Windows, without the programs of agnhost's image."""
+    """Whether this is a Windows base image, without the programs of agnhost's image."""
 
     @property
     def holds_agnhost(self) -> bool:
-        """Whether it has agnhost, and the programs beside it."""
+        """Whether the image has agnhost and its other programs."""
         return self.kind is Kind.AGNHOST and not self.bare
 
     @property
     def image_id(self) -> str:
-        """The image's digest; made of its name, so that it is stable."""
+        """The image's digest, derived from its name."""
         return "sha256:" + hashlib.sha256(self.reference.encode()).hexdigest()
 
 
@@ -117,8 +117,8 @@ def find(
 ) -> Image:
     """Return the image as ``node`` would pull it with these ``logins``.
 
-    Raises ``ImagePullError`` for what no registry in reach has, or has not for this platform or this user,
-    and ``ImageBuildError`` for a Windows base image of another build (HostProcess containers need no match).
+    Raises ``ImagePullError`` if no registry of the lab has it for this platform and user, and
+    ``ImageBuildError`` for a Windows base image of another build (HostProcess containers need no match).
     """
     repository, tag = split(reference)
     registry = repository.partition("/")[0]
@@ -146,7 +146,7 @@ def find(
 
 
 def split(reference: str) -> tuple[str, str]:
-    """Split a reference into repository (with its registry) and tag, as Docker's defaults say."""
+    """Split a reference into repository (with its registry) and tag, with Docker's defaults."""
     name, _, digest = reference.partition("@")
     head, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")
@@ -160,7 +160,7 @@ def split(reference: str) -> tuple[str, str]:
 
 
 def _original(repository: str) -> str:
-    """Return the repository that a mirror's repository copies; users choose the path before its name."""
+    """Return the original of a mirror's repository, whose name may follow any path."""
     registry, _, path = repository.partition("/")
     if registry not in {MIRROR, PRIVATE}:
         return repository
@@ -173,7 +173,7 @@ def _original(repository: str) -> str:
 
 
 def _log_in(reference: str, tag: str, logins: Collection[tuple[str, str]]) -> None:
-    """Raise unless one of the logins is the right one: containerd tries each."""
+    """Raise unless one of the logins is valid: containerd tries each."""
     if PRIVATE_LOGIN in logins:
         return
     if not logins:
@@ -212,7 +212,7 @@ def _failed(reference: str) -> str:
 
 
 def unreachable(reference: str) -> str:
-    """Return what a pull says where no registry can be reached: its name does not resolve."""
+    """Return the error of a pull whose registry's name does not resolve."""
     repository, tag = split(reference)
     registry, _, path = repository.partition("/")
     host = "registry-1.docker.io" if registry == "docker.io" else registry

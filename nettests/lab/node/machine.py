@@ -1,6 +1,6 @@
 """A container's view of OS, name, network, resolver and files (``interfaces.Machine``), made from its pod.
 
-Known volumes are emptyDir, the downward API's and ConfigMaps, which the kubelet fetches as the pod starts; other volumes (service
+Supported volumes are emptyDir, downwardAPI and ConfigMaps, which the kubelet fetches as the pod starts; other volumes (service
 account tokens, host paths) are empty folders.
 """
 
@@ -24,12 +24,12 @@ class MountError(LabError):
 
 MESSAGE_PATH = "/dev/termination-log"
 MESSAGE = ""
-"""The path within its volume of the file that a container's termination message is written to."""
+"""The path of a container's termination message file within its volume."""
 _NOT_A_FOLDER = "The directory name is invalid."
 
 
 async def volumes_of(node: NodeContext, pod: Json) -> dict[str, Volume]:
-    """Return the pod's volumes by name; ``MountError`` names one that cannot be set up, in the kubelet's words."""
+    """Return the pod's volumes by name; ``MountError``, in the kubelet's words, if one cannot be set up."""
     in_memory = node.spec.os is OS.LINUX and bool(node.profile.mechanism("memory-volumes", 1))
     volumes = {}
     for volume in pod["spec"].get("volumes") or ():
@@ -80,7 +80,7 @@ def files_of(
     *,
     privileged: bool,
 ) -> Files:
-    """Return what a container sees; ``ConfigError`` where its node maps no single file and it mounts one."""
+    """Return the files that a container sees; ``ConfigError`` if it mounts a single file and its node cannot."""
     single, windows = maps_single_files(node), node.spec.os is OS.WINDOWS
     shown = not windows or bool(node.profile.mechanism("volumes", 1))
     mounts = []
@@ -106,19 +106,19 @@ def files_of(
 
 
 def maps_single_files(node: NodeContext) -> bool:
-    """Whether the node's runtime mounts one file: Docker for Windows mounts folders alone."""
+    """Whether the node's runtime mounts single files: Docker for Windows mounts only folders."""
     if node.spec.os is OS.LINUX:
         return True
     return bool(node.profile.mechanism("single-files", not node.spec.has_docker))
 
 
 WANTED_ADDRESSES = "cni.projectcalico.org/ipAddrs"
-"""The annotation by which a pod requests an address; in the lab every plugin knows it."""
+"""The annotation by which a pod requests an address; in the lab every plugin supports it."""
 _HOST_USER = "NT AUTHORITY\\SYSTEM"
 _CONTAINER_USER = "User Manager\\ContainerAdministrator"
 _PRIVILEGED = frozenset({"root", "0", _HOST_USER, _CONTAINER_USER})
 _ACCOUNTS = frozenset({"containeradministrator", "containeruser"})
-"""Those of the probe image, in whatever domain."""
+"""Accounts of the probe image, in any domain."""
 _ROOT_ON_WINDOWS = "ContainerAdministrator"
 _ANY = "0.0.0.0"  # noqa: S104 - read from an object, never bound
 _HYPER_V = b"\x00\x15\x5d"
@@ -126,7 +126,7 @@ _CNI = b"\x0a\x58"
 
 
 def is_host_process(pod: Json) -> bool:
-    """Say whether the pod's containers are HostProcess containers (set on the pod, or on each)."""
+    """Whether the pod's containers are HostProcess containers (set on the pod, or on each)."""
     spec = pod["spec"]
     if _windows_options(spec).get("hostProcess"):
         return True
@@ -134,7 +134,7 @@ def is_host_process(pod: Json) -> bool:
 
 
 def wanted_address(pod: Json) -> Address | None:
-    """Return the address that a pod requests in Calico's words, of whatever plugin: the first one of its annotation."""
+    """Return the address that a pod requests by Calico's annotation, with any plugin: the first in its list."""
     text = (pod["metadata"].get("annotations") or {}).get(WANTED_ADDRESSES)
     if not text:
         return None
@@ -168,11 +168,11 @@ def machine_of(
     *,
     user: str = "",
 ) -> Machine:
-    """Return the machine that ``container`` sees as ``user``; ``message`` is where its termination message is written."""
+    """Return the machine that ``container`` sees as ``user``; ``message`` is the volume of its termination message."""
     capabilities = {"ping"}
     reads_file = node.spec.os is OS.LINUX or bool(node.profile.mechanism("resolv-conf", 0))
     settings, packed = sandbox.resolver, sandbox.address.packed
-    # the address that the data plane gives such an interface, made from its IP
+    # the MAC that the data plane derives from the interface's IP (``addressing.mac``)
     mac = _HYPER_V + packed[1:] if node.spec.os is OS.WINDOWS else _CNI + packed
     in_image = node.spec.os is OS.WINDOWS and not sandbox.host_process
     if in_image and not node.profile.options.windows_image_has_ping:
@@ -199,7 +199,7 @@ def machine_of(
 
 
 def user_of(node: NodeContext, pod: Json, container: Json, *, host_process: bool) -> str:
-    """Return the account that a container is to run as: what its pod requests, else its image's."""
+    """Return the account that a container is to run as: its pod's request, else the image's default."""
     if node.spec.os is OS.LINUX:
         user = _effective(pod, container, "runAsUser")
         return str(user) if user else "root"
@@ -213,17 +213,17 @@ def user_of(node: NodeContext, pod: Json, container: Json, *, host_process: bool
 
 
 def unknown_account(node: NodeContext, user: str, *, host_process: bool) -> bool:
-    """Whether a Windows container runs as an account that its own database lacks; the host's accounts do not count."""
+    """Whether a Windows container runs as an account that does not exist in its image."""
     if node.spec.os is OS.LINUX or host_process or not node.profile.mechanism("accounts", 1):
         return False
     return user.rpartition("\\")[2].lower() not in _ACCOUNTS
 
 
 def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None:
-    """Say why ``runAsNonRoot`` keeps the container from being made, as the kubelet does, or nothing.
+    """Return the kubelet's error if ``runAsNonRoot`` forbids the container, or ``None``.
 
     After ``verifyRunAsNonRoot`` of ``pkg/kubelet/kuberuntime``; every image here runs as root, or as
-    ContainerAdministrator, unless the pod says otherwise.
+    ContainerAdministrator, unless the pod requests another user.
     """
     if not _effective(pod, container, "runAsNonRoot"):
         return None
@@ -250,7 +250,7 @@ def breaks_non_root(node: NodeContext, pod: Json, container: Json) -> str | None
 
 
 def _effective(pod: Json, container: Json, field: str) -> Any:
-    """Return a field of the security context; the container's own wins."""
+    """Return a field of the security context; the container's overrides the pod's."""
     contexts = ((container.get("securityContext") or {}), pod["spec"].get("securityContext") or {})
     return next((context[field] for context in contexts if context.get(field) is not None), None)
 

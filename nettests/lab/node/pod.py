@@ -1,8 +1,8 @@
 """One pod on one node: admitted, given a sandbox, its containers run and stopped, its status reported.
 
-Started by the agent when a pod bound to the node appears; told of changes by ``update``; ends when the
-pod is finished or gone. The status is sent by one task that looks at all containers after each change,
-so that changes that come together cost one request.
+Started by the agent when a pod bound to the node appears; ``update`` passes changes of the pod; it ends
+when the pod has finished and is deleted. One task sends the status after changes of any container, so
+that simultaneous changes cost one request.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class PodWorker:
         self._start_time = pod.get("status", {}).get("startTime") or timestamp()
         self._taken_up = False
         self._attached = False
-        """Whether a network is being made: after a cancellation it has to be removed, too."""
+        """Whether attaching to the network has begun: it has to be undone even after a cancellation."""
         self._stopped = False
         if "deletionTimestamp" in pod["metadata"]:
             self._leaving.set()
@@ -89,19 +89,19 @@ class PodWorker:
             self._dirty.set()
 
     def container(self, name: str) -> Container:
-        """Return a container by name, the only or first one for ``""``; ``NotRunningError`` if none."""
+        """Return a container by name, the first for ``""``; ``NotRunningError`` if there is none."""
         for container in (*self._containers, *self._init):
             if name in {container.name, ""}:
                 return container
         raise NotRunningError(f'container not found ("{name}")')
 
     def kill(self) -> bool:
-        """End the processes of its containers; say whether any ran."""
-        killed = [container.kill() for container in self._containers]  # each of them
+        """Kill the processes of its containers; return whether any ran."""
+        killed = [container.kill() for container in self._containers]  # ``any`` would stop early
         return any(killed)
 
     def stop_serving(self) -> None:
-        """Close what its containers listen on."""
+        """Close the listening sockets of its containers."""
         for container in self._containers:
             container.stop_serving()
 
@@ -124,7 +124,7 @@ class PodWorker:
             await self._take_down()
 
     async def _live(self) -> None:
-        """Run init containers, then the others, until all are done or the pod is to go."""
+        """Run init containers, then the others, until all have ended or the pod is deleted."""
         self.sandbox = await self._retried_sandbox()
         if self.sandbox is None:
             return
@@ -154,7 +154,7 @@ class PodWorker:
         await asyncio.gather(*(container.run() for container in self._containers))
 
     async def _leave(self) -> None:
-        """Report the end, then remove the pod from the API as a kubelet does: grace period zero."""
+        """Report the end, then delete the pod from the API with grace period zero, as a kubelet does."""
         metadata = self.pod["metadata"]
         if self._containers:
             await self._send_status()
@@ -172,7 +172,7 @@ class PodWorker:
         self._stopped = True
 
     async def _retried_sandbox(self) -> Sandbox | None:
-        """Return the sandbox, retried every few seconds; ``None`` when the pod is deleted first."""
+        """Return the sandbox, retried every few seconds; ``None`` if the pod is deleted first."""
         while not self._leaving.is_set():
             try:
                 return await self._make_sandbox()
@@ -184,14 +184,14 @@ class PodWorker:
         return None
 
     async def _make_sandbox(self) -> Sandbox:
-        """Attach the pod to the network, or to its node's: hostNetwork counts on Linux only.
+        """Attach the pod to its own network, or to its node's; ``hostNetwork`` has an effect on Linux only.
 
-        On Windows containerd gives the host's network to HostProcess pods; ``hostNetwork`` without
-        them is accepted and ignored (KEP-3503, withdrawn), unless the mechanism is switched.
+        On Windows containerd gives the host's network to HostProcess pods; for others ``hostNetwork``
+        is accepted and ignored (KEP-3503, withdrawn), unless the mechanism ``host-network`` is on.
         """
         node, spec = self._node, self.pod["spec"]
         volumes = await volumes_of(node, self.pod)
-        domain = node.network.disk.cluster_domain  # as the node's kubelet is configured
+        domain = node.network.disk.cluster_domain  # a misconfigured kubelet's, if any
         profile = replace(node.profile, cluster_domain=domain) if domain else node.profile
         windows = node.spec.os is OS.WINDOWS
         host_process = windows and is_host_process(self.pod)
@@ -222,7 +222,7 @@ class PodWorker:
         )
 
     def _refused_by_plugin(self) -> str:
-        """Return containerd's words for a plugin that fails; each try is a sandbox, and a text, of its own."""
+        """Return containerd's error for a failing plugin, or ``""``; each attempt has a new sandbox id."""
         patterns = self._node.network.disk.no_sandbox
         name = self.pod["metadata"]["name"]
         why = next((text for pattern, text in patterns.items() if fnmatchcase(name, pattern)), "")
@@ -256,7 +256,7 @@ class PodWorker:
             start_time=self._start_time,
             running=self.sandbox is not None and not self._stopped,
         )
-        # Conditions keep their times from the last status sent, which the watch may not have delivered yet.
+        # Conditions keep their times from the last status sent, as the watch may not have delivered it yet.
         pod = {**self.pod, "status": {**self.pod.get("status", {}), **self._sent}}
         status = pod_status(
             pod,
@@ -294,7 +294,7 @@ def _why_no_sandbox(error: LabError | OSError) -> tuple[str, str]:
     text = error.message if isinstance(error, LabError) else str(error)
     if isinstance(error, MountError):
         return "FailedMount", text
-    # The kubelet shows the runtime's answer as gRPC's error has it (kubernetes/kubernetes#94924).
+    # The kubelet shows the runtime's error in gRPC's format (kubernetes/kubernetes#94924).
     return (
         "FailedCreatePodSandBox",
         f"Failed to create pod sandbox: rpc error: code = Unknown desc = {text}",

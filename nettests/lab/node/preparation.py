@@ -1,10 +1,10 @@
-"""One container's process before it starts: its command, variables, directory, account and machine.
+"""Prepare a container's process before it starts: its command, variables, directory, account and machine.
 
-Called by ``container`` for each run, because the runtime makes a container of each. What keeps a container from being made is a
-``ConfigError``; what the runtime says when it cannot start one is a ``StartFailedError``. What the shim of a Windows node makes of a
-container is after microsoft/hcsshim, ``internal/jobcontainers`` (``CreateProcess``, ``processToken``), and the images' own files
-(kubernetes/kubernetes, ``test/images/busybox/Dockerfile_windows``). A HostProcess container has the variables of its account on the
-node, then those of its image and Pod, later ones in place of earlier ones, whatever their case.
+Called by ``container`` for each run, because the runtime creates a container for each. ``ConfigError`` means that the container cannot
+be created, ``StartFailedError`` that the runtime cannot start it. HostProcess containers follow the shim, microsoft/hcsshim
+``internal/jobcontainers`` (``CreateProcess``, ``processToken``), and the images' Dockerfile (kubernetes/kubernetes,
+``test/images/busybox/Dockerfile_windows``). Their variables are those of the account on the node, then the image's and the Pod's;
+later ones replace earlier ones, whatever their case.
 """
 
 import ntpath
@@ -26,25 +26,25 @@ from nettests.lab.topology import OS, Shim
 
 VARIABLE = "CONTAINER_SANDBOX_MOUNT_POINT"
 SYSTEM = "NT AUTHORITY"
-"""The domain of the accounts of the system, in the one spelling that logs on without a password."""
+"""The domain of system accounts, in the only spelling that logs on without a password."""
 _USER_NAME = 20
-"""Characters of a container's id that name the account of a group's member."""
+"""The length of the user name that the shim makes of a container's id, for an account in a group."""
 _EXTRA_PATH = r";C:\WINDOWS\System32\WindowsPowerShell\v1.0\;C:\WINDOWS\System32\Wbem"
 _WINDOWS = read_yaml(__package__, "windows.yaml")
 
 
 def computer(hostname: str) -> dict[str, str]:
-    """Return the variable that names a computer, as NetBIOS cuts it."""
+    """Return the variable with the computer's NetBIOS name."""
     return {"COMPUTERNAME": hostname.upper()[:15]}
 
 
 def image_variables(image: Image) -> dict[str, str]:
-    """Return the variables that an image states."""
+    """Return the variables of an image."""
     return dict(_WINDOWS["image"]) if image.holds_agnhost else {}
 
 
 def host_variables(hostname: str, account: str) -> dict[str, str]:
-    """Return the variables that a process of an account has on its node."""
+    """Return the variables of an account's processes on its node."""
     name = account.rpartition("\\")[2]
     home = _WINDOWS["profiles"].get(name.lower(), r"C:\Windows\system32\config\systemprofile")
     domain = hostname.upper()[:15] if name.lower() in _WINDOWS["services"] else ""
@@ -56,7 +56,7 @@ def host_variables(hostname: str, account: str) -> dict[str, str]:
 def on_host(
     shim: Shim, container_id: str, host: Mapping[str, str], variables: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the variables of a HostProcess container: its account's, its ``variables``, and where its image is."""
+    """Return the variables of a HostProcess container: its account's, its ``variables``, and its mount point."""
     root = shim.root(container_id)
     given = {name: with_mount_point(value, root) for name, value in variables.items() if value}
     merged: dict[str, tuple[str, str]] = {}
@@ -69,7 +69,7 @@ def on_host(
 
 
 def directory(shim: Shim, container_id: str, wanted: str, *, host_process: bool) -> str:
-    """Return where a container starts: where images are no bound folder, paths count below the image."""
+    """Return the folder that a container starts in; without ``cmd`` paths are relative to the image's folder."""
     if not host_process:
         return wanted or "C:\\"
     root = shim.root(container_id)
@@ -81,9 +81,9 @@ def directory(shim: Shim, container_id: str, wanted: str, *, host_process: bool)
 
 
 def host_account(shim: Shim, container_id: str, hostname: str, name: str) -> str | None:
-    """Return the account that a HostProcess container runs as; ``None`` where the shim cannot log on.
+    """Return the account that a HostProcess container runs as; ``None`` if the shim cannot log on.
 
-    From 0.10 on a local group stands for a new account in it; accounts with a password cannot log on.
+    From 0.10 on a local group means a new account in that group; accounts with a password cannot log on.
     """
     domain, _, user = name.rpartition("\\")
     if shim.images_in_hpc and name.lower() in _WINDOWS["groups"]:
@@ -99,7 +99,7 @@ class StartFailedError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of a container: of a pod's ``spec``, in ``sandbox``, as the runtime's container ``container_id``."""
+    """One run of the container ``spec`` of a pod, as the runtime's container ``container_id``."""
 
     node: NodeContext
     pod: Json
@@ -115,7 +115,7 @@ class Run:
         return self.node.shim
 
     def process(self, log: ContainerLog) -> Process:
-        """Return the process of the container's variables program."""
+        """Return the process of the container's program; ``ConfigError`` or ``StartFailedError`` if it has none."""
         refusal = breaks_non_root(self.node, self.pod, self.spec)
         if refusal is not None:
             raise ConfigError(refusal)
@@ -137,7 +137,7 @@ class Run:
         )
 
     def _own_variables(self) -> dict[str, str]:
-        """Return the variables of image and pod, from which the kubelet fills in a command."""
+        """Return the variables of image and pod, which the kubelet expands in the command."""
         node, sandbox, pod = self.node, self.sandbox, self.pod
         facts = {
             "status.podIP": str(sandbox.address),

@@ -1,10 +1,9 @@
-"""The Node object and Lease of one node, and how kubelet and kube-proxy are started on it, with what they say of themselves. Pure.
+"""The Node object and Lease of one node, and the configuration and services of its kubelet and kube-proxy. Pure.
 
 ``nodeInfo`` as kubelets report it: Windows product names and ``10.0.<build>.<patch>``, the label ``node.kubernetes.io/windows-build``
-(since 1.17); ``kubeProxyVersion`` is empty from 1.33 on (KEP-4004). The plugin's annotations are written by its daemon on a real node.
-On Windows the kubelet is a service of its own, as ``sc.exe`` creates one with a recovery; kube-proxy, where it is a service of its
-host, is one of nssm's, as in the documents of Kubernetes 1.19: ``nssm install kube-proxy``, its parameters and its variable. Nothing
-is started here.
+(since 1.17); ``kubeProxyVersion`` is empty from 1.33 on (KEP-4004). The plugin's annotations are included, which its daemon writes on
+a real node. On Windows the kubelet is a service with a recovery action, as ``sc.exe`` creates it; kube-proxy, if it is a service of
+its host, is installed by nssm with parameters and a variable, as documented for Kubernetes 1.19.
 """
 
 import json
@@ -39,7 +38,7 @@ KUBELET_LINE = (
 _MACHINE = r"HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Control\Session Manager\Environment"
 _PAUSE_MINOR = 10
 _FOREIGN = 100
-"""Added to the third octet of a subnet to get the one that the node had before."""
+"""Added to a subnet's third octet to get the node's previous subnet."""
 
 
 def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -> dict[str, str]:
@@ -59,7 +58,7 @@ def files(spec: NodeSpec, profile: Profile, source_vip: Address | None = None) -
 
 
 def kubelet_configuration(profile: Profile) -> str:
-    """Return the kubelet's configuration as kubeadm writes it, in the part that the lab follows."""
+    """Return the parts of the kubelet's configuration, as kubeadm writes it, that the lab follows."""
     with_dns = profile.mechanism("cluster-dns", 1)
     dns = f"clusterDNS:\n- {profile.dns_address}\n" if with_dns else ""
     resolver = 'resolvConf: ""' if profile.mechanism("own-resolver", 1) else _OF_LINUX
@@ -68,7 +67,7 @@ def kubelet_configuration(profile: Profile) -> str:
 
 
 def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None) -> str:
-    """Return the command line of a kube-proxy that is a service of its Windows node."""
+    """Return the command line of a kube-proxy that runs as a service of a Windows node."""
     vip = [] if source_vip is None else [f"--source-vip={source_vip}"]
     arguments = [r"--kubeconfig=C:\k\config", f"--hostname-override={spec.name}"]
     return " ".join([r"C:\k\kube-proxy.exe", *arguments, *kube_proxy_flags(profile), *vip])
@@ -77,7 +76,7 @@ def kube_proxy_line(spec: NodeSpec, profile: Profile, source_vip: Address | None
 def registry(
     spec: NodeSpec, profile: Profile, source_vip: Address | None = None
 ) -> dict[str, Values]:
-    """Return what the service control manager of a Windows node knows of kubelet and kube-proxy."""
+    """Return a Windows node's registry: its services, kubelet and kube-proxy among them, and variables."""
     if spec.os is not OS.WINDOWS:
         return {}
     restarts = bool(profile.mechanism("service-recovery", 1))
@@ -124,9 +123,9 @@ def _by_nssm(name: str, line: str, variable: str, restarts: bool) -> dict[str, V
 
 
 def configuration(os: OS, mode: str, line: str) -> Json:
-    """Return what ``/configz`` of a kube-proxy with this command line shows: the object in its memory, with Go's names.
+    """Return the ``/configz`` answer of a kube-proxy with this command line: the internal object, with Go's names.
 
-    Of its fields those that flags of the lab set (``pkg/proxy/apis/config/types.go``).
+    Only fields that flags of the lab set (``pkg/proxy/apis/config/types.go``).
     """
     flags = dict(word[2:].partition("=")[::2] for word in line.split() if word.startswith("--"))
     gates = dict(pair.split("=") for pair in flags.get("feature-gates", "").split(",") if pair)
@@ -176,7 +175,7 @@ def minor(version: str) -> int:
 
 def node_object(spec: NodeSpec, profile: Profile) -> Json:
     """Return the Node as its kubelet registers it, Ready."""
-    google = profile.mechanism("google-labels", 0)  # nodes are to look like Google's managed ones
+    google = profile.mechanism("google-labels", 0)  # makes nodes look like Google's managed ones
     node: Json = {
         "apiVersion": "v1",
         "kind": "Node",
@@ -199,7 +198,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
 
 
 def _ranges(spec: NodeSpec, profile: Profile) -> Json:
-    """Return the node's pod range, which the API does not know where a cloud or OVN-Kubernetes gives addresses."""
+    """Return the node's ``podCIDR`` fields; none if a cloud or OVN-Kubernetes assigns pod addresses."""
     if profile.cni.plugin in {Plugin.AZURE, Plugin.VPC, Plugin.OVN_KUBERNETES}:
         return {}
     second = [] if spec.ipv6 is None else [str(spec.ipv6.pod_cidr)]

@@ -1,10 +1,9 @@
 """Connections and small HTTP servers in namespaces of the lab: real ``connect()`` calls, the ports of system pods, of Services and of the kubelet.
 
-System pods answer ``/ready`` (CoreDNS) and ``/healthz`` (kube-proxy) on the real components' ports, so that probes and people find them
-where they look. The health check ports of Services are served as a service proxy does (``pkg/proxy/healthcheck``): a balancer outside
-learns from them which nodes have backends of a Service with ``externalTrafficPolicy: Local``; any path, 200 where the node has local
-endpoints, 503 where it has none. Port 10250 is TLS with ``/healthz``, and Go's answer to plain HTTP; it serves nothing that runs
-programs or reads logs: the API server reaches those without it.
+System pods serve ``/ready`` (CoreDNS) and ``/healthz`` (kube-proxy) on the real components' ports. The health check ports of Services
+are served as by a service proxy (``pkg/proxy/healthcheck``): an external load balancer learns from them which nodes have backends of a
+Service with ``externalTrafficPolicy: Local``; the answer, for any path, is 200 if the node has local endpoints, else 503. Port 10250
+has TLS with ``/healthz``, and Go's answer to plain HTTP, but neither exec nor logs: the API server calls these directly.
 """
 
 import asyncio
@@ -29,7 +28,7 @@ Answer = Callable[[], Response]
 
 
 async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
-    """Open a TCP connection from ``namespace``; ``OSError`` when it fails."""
+    """Open a TCP connection from ``namespace``; ``OSError`` if it fails."""
     sock = namespace.socket(family(address), socket.SOCK_STREAM)
     try:
         await asyncio.get_running_loop().sock_connect(sock, (address, port))
@@ -41,7 +40,7 @@ async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
 
 
 class NodeDialer:
-    """Opens connections from one namespace: the API server's way to pods, nodes and Services."""
+    """Opens connections from one namespace, for the API server's proxy to pods, nodes and Services."""
 
     def __init__(self, namespace: Namespace) -> None:
         self._namespace = namespace
@@ -54,7 +53,7 @@ class NodeDialer:
 def as_json(
     value: object, status: int = 200, *headers: tuple[str, str], indent: str = ""
 ) -> Response:
-    """Return an answer in JSON."""
+    """Return a JSON response."""
     body = json.dumps(value, indent=indent or None).encode()
     return Response(
         body=body,
@@ -67,7 +66,7 @@ def as_json(
 async def answering(
     namespace: Namespace, address: str, port: int, paths: Mapping[str, Answer]
 ) -> AsyncIterator[None]:
-    """Answer GET of ``paths`` on ``address:port`` while the context lasts; others are 404."""
+    """Serve ``paths`` on ``address:port`` while the context lasts; other paths get 404."""
 
     async def answer(request: Request) -> Response:
         handler = paths.get(request.path)
@@ -82,7 +81,7 @@ async def answering(
 
 
 class HealthChecks:
-    """Keeps one small server for each health check port in ``namespace``, that of node ``node``."""
+    """Runs a small server for each health check port in ``namespace``, that of node ``node``."""
 
     def __init__(self, namespace: Namespace, node: str) -> None:
         self._namespace = namespace
@@ -133,12 +132,12 @@ def _counts(table: ServiceTable, node: str) -> dict[int, tuple[str, str, int]]:
             for backend in service.endpoints
             if backend.node == node and backend.ready
         )
-    # A pod of two families is one endpoint.
+    # A dual-stack pod counts as one endpoint.
     return {port: (*names[port], max(map(len, by_port[port].values()))) for port in names}
 
 
 def kubelet_server(namespace: Namespace, address: str, port: int, tls: ssl.SSLContext) -> WebServer:
-    """Return a server that listens on ``address:port`` in ``namespace``, as strangers see a kubelet."""
+    """Return a server on ``address:port`` in ``namespace`` that answers like a kubelet without credentials."""
 
     async def answer(request: Request) -> Response:
         if request.path in {"/healthz", "/healthz/ping"}:

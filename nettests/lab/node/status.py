@@ -1,9 +1,9 @@
-"""Pod status as the kubelet reports it, made from what the containers say. Pure.
+"""Pod status as the kubelet reports it, made from the states of its containers. Pure.
 
-Shapes follow statuses recorded from Kubernetes 1.36 (running, image missing, command failing, finished
-once, hostNetwork); fields that came with a release are left out below it. ``ContainerView`` is a
-container's state at one moment; conditions keep the time of their last change from the status that is
-replaced.
+Shapes follow statuses recorded from Kubernetes 1.36 (running, image missing, command failing, run to
+completion, hostNetwork); older releases lack the fields that came later. ``ContainerView`` is a
+container's state at one moment; conditions keep the time of their last change from the previous
+status.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ _POD_RESOURCES = 35
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """Whose status it is: a kubelet of Kubernetes 1.``minor`` on ``os``."""
+    """The kubelet that reports the status: of Kubernetes 1.``minor`` on ``os``."""
 
     minor: int
     os: OS
@@ -95,9 +95,9 @@ def pod_status(
     manner: Manner,
     now: str,
 ) -> Json:
-    """Return the whole status for a merge patch (``None`` removes what went away).
+    """Return the whole status for a merge patch (``None`` removes a field).
 
-    A kubelet reports the pod's address once it has dealt with a container.
+    A kubelet reports the pod's address once it has handled a container.
     """
     current = phase(pod, containers, init)
     reasons = [view.state.get("waiting", {}).get("reason") for view in (*init, *containers)]
@@ -123,7 +123,7 @@ def pod_status(
 
 
 def creating_view(container: Json, reason: str) -> ContainerView:
-    """Return the state of a container that is still to be created."""
+    """Return the state of a container that has not been created yet."""
     state = {"waiting": {"reason": reason}}
     return ContainerView(name=container["name"], image=container["image"], state=state)
 
@@ -139,7 +139,7 @@ def rejected_status(rejection: Rejection, now: str) -> Json:
 
 
 def _observe(status: Json, generation: int | None) -> None:
-    """Note which generation of the pod the status and the kubelet's own conditions are about."""
+    """Set ``observedGeneration`` of the status and of the kubelet's own conditions."""
     if generation is None:
         return
     status["observedGeneration"] = generation

@@ -1,8 +1,7 @@
-"""What the containers of system pods run: service proxy, DNS server, and daemons that only log.
+"""The programs of system pods: service proxy, DNS server, and daemons that only log.
 
-Built in, because no image of the lab has such programs. They are the real components of the lab: stop
-the kube-proxy pod of a node and its rules are no longer kept current, stop the CoreDNS pod and names
-no longer resolve.
+They are real components of the lab: without a node's kube-proxy pod its rules are no longer updated,
+without the CoreDNS pod names no longer resolve.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -31,11 +30,11 @@ Program = Callable[[Process], Awaitable[int]]
 
 HEALTHZ_PORT = 10256
 METRICS_PORT = 10249
-"""At the loopback address, as kube-proxy binds it; mode, configuration and, of its metrics, its version are answered."""
+"""On the loopback address, as in kube-proxy; serves the mode, the configuration and, as metrics, the version."""
 READY_PORT = 8181
 
 _DNS_GATHER, _DNS_GATHER_A_NODE = 0.01, 0.001
-"""Seconds in which changes are gathered before the DNS server's records are recreated: all of them, each time."""
+"""Seconds in which changes are gathered before all of the DNS server's records are recreated; the second is per node."""
 
 _HEALTH_PER_FAMILY = 34
 _KERNELSPACE_ONLY = 26
@@ -56,9 +55,8 @@ _KUBE_PROXY_DEFAULTS = {
 class SystemPrograms:
     """The programs of one node's system pods.
 
-    ``clients`` makes a client of the API for a component's name; ``programmed`` gets each table that the service
-    proxy has programmed; ``dns_troubles`` are the faults of the cluster's DNS; ``shared`` is what the service
-    proxies of all nodes have in common.
+    ``clients`` makes an API client for a component's name; ``programmed`` gets each table that the service proxy has
+    programmed; ``dns_troubles`` are the faults of the cluster's DNS; all service proxies use ``shared``.
     """
 
     profile: Profile
@@ -69,7 +67,7 @@ class SystemPrograms:
     shared: SharedPorts
 
     def by_kind(self) -> Mapping[Kind, Program]:
-        """Return the programs by the kind of image that holds them."""
+        """Return the programs by kind of image."""
         return {
             Kind.KUBE_PROXY: self._kube_proxy,
             Kind.COREDNS: self._coredns,
@@ -94,7 +92,7 @@ class SystemPrograms:
             return await _beside(process, proxy.run())
 
     async def kube_proxy_service(self) -> None:
-        """Run kube-proxy as a service of its host: not a Pod, and without a log in the API."""
+        """Run kube-proxy as a service of its host, without a Pod and a log in the API."""
         line = kube_proxy_line(self.network.spec, self.profile, self.network.source_vip)
         async with self._proxying(self.network.host, line) as proxy:
             await proxy.run()
@@ -151,7 +149,7 @@ class SystemPrograms:
         )
 
     async def _end_forwarding(self) -> None:
-        """Connections that kube-proxy forwards itself end with its process; rules in the kernel stay."""
+        """End connections that a userspace kube-proxy forwards; rules in the kernel outlive its process."""
         user_mode = self.profile.kube_proxy.mode is ProxyMode.USERSPACE
         if user_mode and self.network.spec.os is OS.WINDOWS:
             await self.network.program_services(())
@@ -204,7 +202,7 @@ class SystemPrograms:
             disk.processes.remove(name)
 
     def _install(self) -> None:
-        """Install the plugin's files on a Windows node, as its daemon does first."""
+        """Install the plugin's files on a Windows node, as its daemon does at its start."""
         if self.network.spec.os is OS.WINDOWS:
             plugin_files = installed(self.network.spec, self.profile)
             self.network.disk.files |= plugin_files.files
@@ -222,7 +220,7 @@ class SystemPrograms:
             return await _until_terminated(process)
 
     async def _antrea(self, process: Process) -> int:
-        """AntreaProxy: where no kube-proxy runs, the agent itself programs Services."""
+        """Run the agent, which programs Services itself (AntreaProxy) if a Windows node has no kube-proxy."""
         await _log(process, "agent.go:1", "Starting Antrea agent")
         windows = process.machine.os is OS.WINDOWS
         if not windows or self.profile.kube_proxy.mode is not ProxyMode.NONE:
@@ -237,7 +235,7 @@ class SystemPrograms:
 
 
 def _health_of(profile: Profile, *, synced: bool) -> Response:
-    """Return kube-proxy's answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
+    """Return kube-proxy's ``/healthz`` answer; per family since 1.34 (``pkg/proxy/healthcheck``)."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     body: dict[str, object] = {"lastUpdated": now, "currentTime": now, "nodeEligible": True}
     if minor(profile.kubernetes_version) >= _HEALTH_PER_FAMILY:
@@ -247,7 +245,7 @@ def _health_of(profile: Profile, *, synced: bool) -> Response:
 
 
 async def _beside(process: Process, component: Awaitable[None]) -> int:
-    """Run a component until SIGTERM; a component that fails takes its container with it."""
+    """Run a component until SIGTERM, or until it fails: then its container ends, too."""
     async with racing(component, process.terminate.wait()) as (work, _):
         if work.done() and not work.cancelled() and work.exception() is not None:
             await process.stderr(f"{work.exception()}\n".encode())
@@ -268,7 +266,7 @@ async def _log_flags(process: Process, arguments: Sequence[str]) -> None:
 
 
 def _refused_mode(arguments: Sequence[str], profile: Profile, os: OS) -> str:
-    """Return what kube-proxy on Windows ends with where ``--proxy-mode`` names a mode that it does not have.
+    """Return kube-proxy's error on Windows if ``--proxy-mode`` names an unsupported mode, else ``""``.
 
     After ``validateProxyModeWindows`` of ``k8s.io/kubernetes/pkg/proxy/apis/config/validation``. Linux nodes read
     their mode from the ConfigMap.

@@ -1,9 +1,9 @@
-"""A door to the emulated outside for datagrams: a SOCKS5 relay on the machine's loopback (RFC 1928, RFC 1929).
+"""A SOCKS5 relay for datagrams to the emulated outside, on the machine's loopback (RFC 1928, RFC 1929).
 
-Beside ``forward_proxy``, which carries TCP. A client requests a relay (``UDP ASSOCIATE``) with the lab's credentials and
-declares the port from which it will send; what it sends from there to the one relay socket leaves from the outside client's
-namespace, from a port of its own, for as long as its connection stands. Nothing but IPv4 addresses and whole
-datagrams; ICMP messages are passed to nobody.
+``forward_proxy`` does the same for TCP. A client requests a relay (``UDP ASSOCIATE``) with the lab's credentials and
+declares its source port; its datagrams from there to the shared relay socket are sent from the outside client's
+namespace, with a source port for each client, until the client's TCP connection ends. Only IPv4 addresses and
+unfragmented datagrams are supported; ICMP errors are not relayed.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ Place = tuple[str, int]
 
 
 class _FromOutside(asyncio.DatagramProtocol):
-    """Passes what comes back to one client."""
+    """Passes answers to one client."""
 
     def __init__(self, relay: socket.socket, client: Place) -> None:
         self._relay = relay
@@ -53,7 +53,7 @@ class DatagramProxy:
         self._client = client
         self._token = token.encode()
         self._outwards: dict[Place, asyncio.DatagramTransport] = {}
-        """By client, its socket outside."""
+        """The outside socket of each client."""
 
     async def run(self) -> None:
         """Serve until cancelled."""
@@ -80,7 +80,7 @@ class DatagramProxy:
     async def _associated(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> Place | None:
-        """Greet, check the credentials and read the request; return from where the client will send."""
+        """Do the SOCKS handshake and read the request; return the address that the client will send from."""
         _, count = await reader.readexactly(2)
         offered = await reader.readexactly(count)
         writer.write(bytes((_VERSION, _PASSWORD if _PASSWORD in offered else _NONE_FITS)))
@@ -101,7 +101,7 @@ class DatagramProxy:
         else:
             writer.write(_reply(_UNSUPPORTED_ADDRESS))
             return None
-        # of where it will send from, the port counts
+        # only the port of the stated source is used
         declared = await reader.readexactly(length + 2)
         if command != _ASSOCIATE:
             writer.write(_reply(_UNSUPPORTED_COMMAND))
@@ -121,14 +121,14 @@ class DatagramProxy:
         try:
             writer.write(_reply(0, self._relay.getsockname()))
             while await reader.read(_CHUNK):
-                pass  # nothing is said on it any more: it is held
+                pass  # nothing is expected here; the connection keeps the relay open
         finally:
-            if self._outwards.get(client) is transport:  # else its port is another client's by now
+            if self._outwards.get(client) is transport:  # otherwise another client has its port now
                 del self._outwards[client]
             transport.close()
 
     def _pass_on(self) -> None:
-        """Send what a client sent, from its socket outside; anybody else's is dropped."""
+        """Send a client's datagram from its outside socket; drop those of unknown clients."""
         with contextlib.suppress(OSError):
             data, client = self._relay.recvfrom(65535)
             transport = self._outwards.get(client)

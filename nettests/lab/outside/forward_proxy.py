@@ -1,9 +1,9 @@
 """The emulated outside: an external host, and an HTTP forward proxy on the machine's loopback for external clients.
 
-The host is netexec on TCP and UDP, reachable from the cluster through its gateway only. The proxy's connections are made
-from the outside client's namespace. It speaks as squid does: GET with an absolute address and CONNECT,
-``Proxy-Authorization``, and ``503`` with ``X-Squid-Error`` and the errno when the target cannot be reached
-(``ERR_CONNECT_FAIL 111`` refused, ``110`` timed out, ``113`` unreachable). It resolves no names.
+The host runs netexec on TCP and UDP, reachable from the cluster only through its gateway. The proxy connects from the
+outside client's namespace. It behaves like squid: GET with an absolute URL and CONNECT, ``Proxy-Authorization``, and
+``503`` with ``X-Squid-Error`` and the errno if the target cannot be reached (``ERR_CONNECT_FAIL 111`` refused, ``110``
+timed out, ``113`` unreachable). It resolves no names.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _HOP_BY_HOP = frozenset({b"proxy-authorization", b"proxy-connection", b"connecti
 
 
 class _RefusedError(Exception):
-    """The proxy itself answers, instead of the target."""
+    """The proxy answers itself, instead of the target."""
 
     def __init__(self, status: int, squid_error: str, text: str) -> None:
         super().__init__(text)
@@ -195,7 +195,7 @@ async def _refuse(connection: h11.Connection, duplex: Duplex, refused: _RefusedE
 
 
 async def _join(client: Duplex, upstream: Duplex) -> bool:
-    """Pass bytes both ways until the target has said everything; return whether it said anything."""
+    """Copy both ways until the target has closed; return whether it sent anything."""
     upward = asyncio.create_task(_copy(client.reader, upstream.writer))
     try:
         first = await _first(upstream.reader)
@@ -209,7 +209,7 @@ async def _join(client: Duplex, upstream: Duplex) -> bool:
 
 
 async def _first(source: asyncio.StreamReader) -> bytes:
-    """Return the first bytes, none if the target closed or broke the connection instead."""
+    """Return the first bytes; none if the target closed or reset the connection."""
     try:
         return await source.read(_CHUNK)
     except ConnectionError:

@@ -1,8 +1,8 @@
-"""Scripts of ``bash -c``, known word for word, that hold one TCP connection, or one flow of datagrams, and say what came back.
+"""Fixed scripts of ``bash -c`` that hold one TCP connection, or one flow of datagrams, and print the answers.
 
-Conformance probes send them, and what finds out whether they would work. One speaks in words, another in HTTP requests, one for each
-word; the third sends ``hostname`` from the same source port for each word. No script is interpreted: a text that differs in a single
-character is not known. What each prints is what the real bash does. PowerShell's scripts are interpreted (``windows.powershell``).
+Probes of the harness use them, and a fourth text that tests whether they would work. One sends words, another an HTTP request for
+each word; the third sends ``hostname`` from the same source port for each word. Scripts are not interpreted: a text that differs in
+a single character is refused. The output is that of the real bash. PowerShell's scripts are interpreted (``windows.powershell``).
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from nettests.lab.programs.terminal import Lines, err, out
 BASH, BASH_TRIAL, BASH_WEB, BASH_DATAGRAMS = read_yaml(__package__, "bash_scripts.yaml").values()
 _READ_SIZE, _DATAGRAM_SIZE = 65536, 2048
 _TIMED_OUT = 142
-"""``read -t`` of bash: 128 and the number of SIGALRM."""
+"""The exit code of bash's ``read -t`` on a time-out: 128 plus the number of SIGALRM."""
 _CLOSED = "none 1\n"
 _SCRIPT_ENDS, _CONNECT_FAILS, _SEND_FAILS, _UNKNOWN = 0, 7, 55, 2
 
 
 async def bash(process: Process, words: Sequence[str]) -> int:
-    """``bash -c TEXT …``, for four texts; any other is refused before anything is done."""
+    """Run ``bash -c TEXT …`` for four known texts; refuse any other."""
     match list(words):
         case ["-c", text] if text == BASH_TRIAL:
             return _SCRIPT_ENDS
@@ -47,7 +47,7 @@ def _text(error: OSError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Connection:
-    """A script that holds a connection; ``address`` is its ``$0``, and ``name`` that of a web server, if it requests one."""
+    """A script that holds a connection; ``address`` is its ``$0``, ``name`` the host name for HTTP requests, if any."""
 
     process: Process
     address: str
@@ -55,7 +55,7 @@ class _Connection:
     name: str = ""
 
     async def hold(self, port: int) -> int:
-        """Send each line of the input, or a request to the web server for it, and say what came of it."""
+        """Send each line of the input, or an HTTP request for it, and print the result."""
         process, loop, place = (
             self.process,
             asyncio.get_running_loop(),
@@ -89,7 +89,7 @@ class _Connection:
         return _SCRIPT_ENDS
 
     def _end(self, connection: socket.socket) -> str:
-        """Return what came of a connection over which something can be read that answers nothing; nothing if it is silent."""
+        """Return how the connection ended if it is readable without a request; ``""`` if it is idle."""
         try:
             connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -99,7 +99,7 @@ class _Connection:
         return _CLOSED
 
     async def _answer(self, answers: Lines, word: str) -> str:
-        """Return what came back: a line, or a web server's head, whose first line stands for the word."""
+        """Return the answer: a line, or for a web server's head the word if its first line is as expected."""
         try:
             async with asyncio.timeout(self.seconds):
                 line = back = await answers.next()
@@ -120,7 +120,7 @@ class _Connection:
 
 
 async def _hold_flow(process: Process, address: str, port: int, seconds: float) -> int:
-    """Send a datagram for each line of the input, and say what came of it."""
+    """Send a datagram for each line of the input, and print the result."""
     try:
         flow = transport.Conversation(process.machine, address, port)
     except OSError:

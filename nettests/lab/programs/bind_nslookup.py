@@ -1,7 +1,7 @@
-"""BIND's ``nslookup``, as the agnhost images of both operating systems hold it.
+"""BIND's ``nslookup`` of the agnhost images of both operating systems.
 
-It walks the suffix list itself, for dotted names too, so on Windows it finds names the DNS client does
-not (kubernetes/kubernetes #65016). Exit code 1 when nothing was found. Not interactive.
+It walks the suffix list itself, for dotted names too, so on Windows it finds names that the DNS client
+does not (kubernetes/kubernetes #65016). Exit code 1 if nothing was found. Not interactive.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,11 +40,11 @@ class _Question:
     tries: int = _TRIES
     search: bool = True
     over_tcp: bool = False
-    """``-vc``: a virtual circuit, which is BIND's word for TCP."""
+    """``-vc``: TCP, which BIND calls a virtual circuit."""
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Look a name up; 0 when it was found, else 1."""
+    """Look a name up; 0 if it was found, else 1."""
     question = _parse(process.machine.resolver, words)
     if question is None:
         await out(process, "Usage: nslookup [-opt] NAME [SERVER]; the lab's is not interactive\n")
@@ -90,7 +90,7 @@ def _parse(config: ResolverConfig, words: Sequence[str]) -> _Question | None:
 
 
 def _candidates(process: Process, question: _Question) -> Iterator[str]:
-    """Yield absolute names: enough dots try the name itself first, then the suffixes all the same."""
+    """Yield the absolute names to try: with enough dots the name itself first, then with suffixes."""
     name = question.name
     if from_literal(name):
         yield dns.reversename.from_address(name).to_text()

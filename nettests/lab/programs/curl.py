@@ -1,8 +1,8 @@
-"""``curl``: one HTTP or HTTPS request, with curl's exit codes, in the version each system has.
+"""``curl``: one HTTP or HTTPS request, with curl's exit codes, in each system's version.
 
 Linux image 7.88.1; Windows image 7.57.0, or 8.12.1 since agnhost 2.63 (kubernetes/kubernetes, test/images/agnhost); the
-Windows node's own (7.55.1, or 7.83.1 since 20348: Windows updates it, which no document lists by build). Options
-beyond the ones probes use are refused as unknown. The progress meter is not printed.
+Windows node's own (7.55.1, or 7.83.1 since 20348: Windows updates it, but no document lists versions by build). Options
+that probes do not use are refused as unknown. The progress meter is not printed.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ _WINSOCK = {
     10061: "Connection refused",
     10065: "Host unreachable",
 }
-"""curl's own names of Winsock's errors (curl, lib/strerror.c), which are English whatever the system speaks."""
+"""curl's own texts of Winsock errors (curl, lib/strerror.c), which are always English."""
 
 
 class CurlError(Exception):
@@ -52,7 +52,7 @@ class CurlError(Exception):
 
 @dataclass(slots=True)
 class Report:
-    """Figures of a transfer, filled in as it goes."""
+    """Figures of a transfer, filled in while it runs."""
 
     status: int = 0
     received: int = 0
@@ -77,7 +77,7 @@ def write_out(template: str, report: Report, seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """One transfer to do; ``write`` takes the body and, with ``-i``, the head."""
+    """One transfer; ``write`` gets the body and, with ``-i``, the head."""
 
     machine: Machine
     options: Options
@@ -93,7 +93,7 @@ class Transfer:
 
 
 async def transfer(job: Transfer, report: Report) -> None:
-    """Do the transfer within ``--max-time``; ``CurlError`` when it fails."""
+    """Do the transfer within ``--max-time``; ``CurlError`` if it fails."""
     url = job.options.url
     parts = urlsplit(url if "://" in url else f"http://{url}")
     if parts.scheme not in _PORTS:
@@ -138,7 +138,7 @@ async def _request_url(job: Transfer, report: Report, parts: SplitResult) -> Non
 
 
 async def _connect(job: Transfer, host: str, port: int) -> socket.socket:
-    """Resolve and connect; both together are bounded by ``--connect-timeout``."""
+    """Resolve and connect, together within ``--connect-timeout``."""
     try:
         async with asyncio.timeout(job.options.connect_timeout):
             try:
@@ -245,7 +245,7 @@ _BUILD_2022 = 20348
 
 
 def version(machine: Machine) -> tuple[int, int, int]:
-    """Return the version of the curl that this container finds first on its path."""
+    """Return the version of the first curl on the container's path."""
     if machine.os is OS.LINUX:
         return _LINUX_IMAGE
     if not machine.host_process:
@@ -257,7 +257,7 @@ def version(machine: Machine) -> tuple[int, int, int]:
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Transfer one URL, or those of a range one after the other; return curl's exit code, which is the last one's."""
+    """Transfer one URL, or those of a range one after the other; return the last exit code."""
     try:
         options = curl_options.parse(words)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""curl's command line, as far as probes use it, and its ``--write-out`` text. Pure."""
+"""curl's command line, as far as probes use it. Pure."""
 
 import getopt
 import re
@@ -21,12 +21,12 @@ _BIT_BUCKETS = ("/dev/null", "nul", "-")
 
 
 class UsageError(Exception):
-    """The command line is not usable; the text is curl's."""
+    """The command line is invalid; the text is curl's."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Options:
-    """What one curl command requests."""
+    """The options of one curl command."""
 
     url: str = ""
     silent: bool = False
@@ -38,7 +38,7 @@ class Options:
     max_time: float | None = None
     connect_timeout: float | None = None
     output: bool = False
-    """The body is thrown away."""
+    """Whether the body is discarded."""
     write_out: str = ""
     method: str = ""
     local_port: int = 0
@@ -46,7 +46,7 @@ class Options:
 
 
 def parse(words: Sequence[str]) -> Options:
-    """Read the words after ``curl``; ``UsageError`` for what is not supported."""
+    """Parse the arguments of ``curl``; ``UsageError`` if one is not supported."""
     short = "".join(_SWITCHES) + "".join(f"{letter}:" for letter in _VALUES)
     long = [*_SWITCHES.values(), *(f"{name}=" for name in (*_VALUES.values(), *_LONG_VALUES))]
     try:
@@ -96,7 +96,7 @@ def _set(options: Options, name: str, value: str) -> None:
 
 
 def urls(pattern: str) -> tuple[str, ...]:
-    """Return the URLs that one with a range stands for (``[1-15]``, curl's globbing); of others the one."""
+    """Expand a range in a URL (``[1-15]``, curl's globbing)."""
     match = _RANGE.search(pattern)
     if match is None:
         return (pattern,)

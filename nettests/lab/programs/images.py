@@ -1,6 +1,6 @@
 """Which programs a container can run, and how a command finds one: on Linux by its name, on Windows by a command line.
 
-A command that is not found raises with the runtime's words: runc's, or those of Windows' shim (``windows.starting``).
+A missing program raises an error with the text of the runtime: runc, or the Windows shim (``windows.starting``).
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -32,12 +32,12 @@ Program = Callable[[Process, Sequence[str]], Coroutine[Any, Any, int]]
 
 
 _UINT32 = 0xFFFFFFFF
-"""Exit codes of Windows are unsigned."""
+"""The mask for exit codes on Windows, which are unsigned."""
 _LINUX_FOLDERS = ("", "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 
 
 async def run(process: Process) -> int:
-    """Run ``process.argv``; return its exit code. ``ProgramNotFoundError`` when there is no such program."""
+    """Run ``process.argv``; return its exit code. ``ProgramNotFoundError`` if there is no such program."""
     if not process.argv:
         raise ProgramNotFoundError("no command specified")
     if process.machine.os is OS.WINDOWS:
@@ -63,7 +63,7 @@ async def _finish(program: Program, process: Process, words: Sequence[str]) -> i
 
 
 def _powershell(drive: Drive, launch: command_prompt.Launch) -> Program:
-    """Return PowerShell, which finds programs as cmd does, and starts them itself."""
+    """Return PowerShell, which finds programs like cmd, and starts them itself."""
 
     async def call(process: Process) -> int:
         path = command_prompt.find(process, drive, process.argv[0])
@@ -82,7 +82,7 @@ async def _run_on_windows(process: Process) -> int:
     drive = process.machine.drive or drive_of(process.machine)
 
     async def launch(process: Process, path: str, *, outermost: bool = False) -> int:
-        """Run the program in a file, which is not written meanwhile; its name comes from its command line."""
+        """Run the program in a file, which cannot be overwritten meanwhile."""
         line = process.command_line
         name, words = drive.program(path) or "", starting.arguments(line)
         pages = texts.of(process.machine.locale)
@@ -147,4 +147,4 @@ _OF_WINDOWS: Mapping[str, Program] = {
     "tasklist": small_programs.tasklist,
     "whoami": small_programs.whoami,
 }
-"""Programs of Windows itself, which encode what they print in a code page, as do cmd, where and PowerShell, which seek others."""
+"""Programs of Windows itself, which encode their output in a code page; cmd, where and PowerShell do, too."""

@@ -1,6 +1,6 @@
-"""``nc`` as a server for one connection: listen, and give the connection to a program as its input and output.
+"""``nc`` as a server for one connection, which is a program's input and output.
 
-Two programs: BusyBox's applet of the Linux image (its ``nc`` by that name is OpenBSD's, which is not provided) and
+Two programs: BusyBox's applet of the Linux image (its plain ``nc`` is OpenBSD's, which is not provided) and
 netcat-win32 1.12 of the Windows image. Both close the listener after one client. Other uses are refused.
 """
 
@@ -20,7 +20,7 @@ _NOT_FOUND = 127
 
 
 async def busybox(process: Process, words: Sequence[str], program: Run) -> int:
-    """``busybox nc …``; no other applet is provided by that name."""
+    """Run ``busybox nc …``; other applets are not provided."""
     if words[:1] != ["nc"]:
         await err(process, f"{' '.join(words[:1])}: applet not found\n")
         return _NOT_FOUND
@@ -29,7 +29,7 @@ async def busybox(process: Process, words: Sequence[str], program: Run) -> int:
 
 
 async def windows(process: Process, words: Sequence[str], program: Run) -> int:
-    """``nc.exe …``."""
+    """Run ``nc.exe …``."""
     in_use = "Can't grab 0.0.0.0:{port} with bind"
     return await _serve(process, words, program, "the lab's nc knows -l -p PORT -e PROG", in_use)
 
@@ -57,7 +57,7 @@ async def _serve(
 async def _attached(
     process: Process, connection: socket.socket, argv: Sequence[str], program: Run
 ) -> int:
-    """Run the program on the connection; a reset fails with the message of ``cat``."""
+    """Run the program on the connection; after a reset fail with the message of ``cat``."""
     loop = asyncio.get_running_loop()
 
     async def read() -> bytes:

@@ -1,7 +1,7 @@
 """Captured frames of a namespace, for the lab's ``tcpdump`` and ``pktmon``.
 
-A packet socket of the namespace sees what enters an interface before any rule, and what leaves it after all of
-them. Only as much of a packet is read here as filters and head lines need.
+A packet socket sees packets that enter an interface before all rules, and packets that leave it after all rules.
+Only the headers that filters and output need are parsed.
 """
 
 import asyncio
@@ -29,18 +29,18 @@ _FLAGS = ((0x02, "S"), (0x01, "F"), (0x04, "R"), (0x08, "P"), (0x10, "."))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A frame at an interface: its bytes, with the Ethernet header if wanted, and the time."""
+    """A captured frame: its interface, time and bytes, with the Ethernet header if requested."""
 
     time: float
     interface: str
     out: bool
     data: bytes
     other_host: bool = False
-    """Whether it arrived at the interface with another machine's address."""
+    """Whether it was addressed to another machine's MAC."""
 
 
 class Sniffer:
-    """Calls ``take`` with each frame that carries IP at any interface of the namespace, for the time of the block."""
+    """Calls ``take`` with each IP frame at any interface of the namespace, during the block."""
 
     def __init__(
         self, namespace: Namespace, take: Callable[[Taken], None], *, ethernet: bool
@@ -60,7 +60,7 @@ class Sniffer:
         self._socket.close()
 
     def dropped(self) -> int:
-        """Return how many frames the kernel had no room for since this was called last (packet(7))."""
+        """Return how many frames the kernel has dropped since the last call (packet(7))."""
         counted = self._socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, _COUNTERS.size)
         return int(_COUNTERS.unpack(counted)[1])
 
@@ -77,7 +77,7 @@ class Sniffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heads:
-    """The heads of an IP packet: addresses, protocol, ports where it has any, and all behind the IP header."""
+    """The headers of an IP packet: addresses, protocol, ports if any, and the IP payload."""
 
     source: str
     destination: str
@@ -88,12 +88,12 @@ class Heads:
 
     @property
     def inner(self) -> bytes:
-        """The IP packet inside a VXLAN or GENEVE packet without options; empty where it is too short for one."""
+        """The IP packet inside a VXLAN or GENEVE packet without options; empty if the packet is too short."""
         return self.segment[8 + 8 + ETHERNET :] if self.protocol == UDP else b""
 
 
 def heads(packet: bytes) -> Heads | None:
-    """Read the heads of an IP packet; ``None`` for what is none."""
+    """Parse the headers of an IP packet; ``None`` if it is not one."""
     if len(packet) < 20:
         return None
     if packet[0] >> 4 == 4:
@@ -118,7 +118,7 @@ def heads(packet: bytes) -> Heads | None:
 
 
 def described(headers: Heads) -> str:
-    """Say what a packet is, as tcpdump and pktmon do: ``10.0.0.1.80 > 10.0.0.2.5000: Flags [S.], seq 1, length 0``."""
+    """Describe a packet like tcpdump and pktmon: ``10.0.0.1.80 > 10.0.0.2.5000: Flags [S.], seq 1, length 0``."""
     if not headers.ports:
         return f"{headers.source} > {headers.destination}: {_NAMES.get(headers.protocol, 'ip-proto')}, length {len(headers.segment)}"
     ends = f"{headers.source}.{headers.ports[0]} > {headers.destination}.{headers.ports[1]}"
@@ -134,7 +134,7 @@ def described(headers: Heads) -> str:
 
 
 def hexadecimal(data: bytes) -> Iterator[str]:
-    """Yield the lines in which both programs show bytes."""
+    """Yield the lines of a hex dump, as both programs print it."""
     for start in range(0, len(data), 16):
         digits = data[start : start + 16].hex()
         words = (digits[at : at + 4] for at in range(0, len(digits), 4))

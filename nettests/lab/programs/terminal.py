@@ -1,4 +1,4 @@
-"""Text output of a program, with the line ends of its operating system; and SIGTERM, which ends programs that do not handle it."""
+"""Streams of programs, with the line ends of their operating system, and SIGTERM for programs that do not handle it."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from nettests.lab.interfaces import Process
 from nettests.lab.topology import OS
 
 _BEST_FIT = str.maketrans("’‘“”–", "''\"\"-")
-"""What stands in a code page for characters that it lacks (Microsoft, "Best fit")."""
+"""Replacements for characters that a code page lacks (Microsoft, "Best fit")."""
 
 
 def encode(process: Process, text: str) -> bytes:
@@ -33,11 +33,11 @@ async def err(process: Process, text: str) -> None:
 
 
 async def drop(_data: bytes) -> None:
-    """Write to ``/dev/null``, or ``NUL``."""
+    """Discard output (``/dev/null``, ``NUL``)."""
 
 
 def reading(*chunks: bytes) -> Callable[[], Awaitable[bytes]]:
-    """Return a standard input that has these chunks, and ends."""
+    """Return a standard input of these chunks."""
     waiting = list(chunks)
 
     async def read() -> bytes:
@@ -47,7 +47,7 @@ def reading(*chunks: bytes) -> Callable[[], Awaitable[bytes]]:
 
 
 def keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
-    """Return an output that is kept."""
+    """Return an output that appends to ``kept``."""
 
     async def keep(data: bytes) -> None:
         kept.extend(data)
@@ -57,9 +57,9 @@ def keeping(kept: bytearray) -> Callable[[bytes], Awaitable[None]]:
 
 @dataclass(slots=True)
 class Lines:
-    """The lines of a stream, one at a time; ``left`` is what was read beyond the last one.
+    """The lines of a stream, one at a time; ``left`` are the bytes after the last one.
 
-    At the end of the stream what is left without a line end is a line too, unless only ``whole`` ones are.
+    The rest at the end of the stream is a line, too, unless only ``whole`` lines are wanted.
     """
 
     read: Callable[[], Awaitable[bytes]]
@@ -80,7 +80,7 @@ class Lines:
 
 
 class ExitError(Exception):
-    """``exit`` of a shell, with its code."""
+    """A shell's ``exit``, with its code."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -92,7 +92,7 @@ TERMINATED = 143
 
 @contextlib.asynccontextmanager
 async def racing(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any]]]:
-    """Start some work, and go on once the first of it is done; the rest is cancelled at the end of the block."""
+    """Start tasks and enter the block once the first is done; cancel the others at its end."""
     tasks: list[asyncio.Future[Any]] = [asyncio.ensure_future(each) for each in work]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -104,6 +104,6 @@ async def racing(*work: Awaitable[Any]) -> AsyncIterator[list[asyncio.Future[Any
 
 
 async def until_terminated(process: Process, work: Coroutine[Any, Any, int]) -> int:
-    """Return what ``work`` returns, or ``TERMINATED`` when SIGTERM comes first."""
+    """Return the result of ``work``, or ``TERMINATED`` if SIGTERM comes first."""
     async with racing(work, process.terminate.wait()) as (program, _):
         return int(program.result()) if program.done() else TERMINATED

@@ -1,8 +1,7 @@
 """Two to four named faults at the same time, at nodes of a profile that a seed chooses.
 
-Of two faults that are in force together neither may hide the other: a node that is cut off shows nothing of a route that it lacks.
-So no combination has a fault whose nodes are all among those of another one, and a fault of no node excludes those that turn nothing but
-what it turns itself.
+No fault may hide another: a node that is cut off does not show that it lacks a route. So no combination has a fault whose
+nodes are all among those of another fault; and a fault without nodes excludes faults that turn no other flows than it does.
 """
 
 import re
@@ -20,17 +19,17 @@ from nettests.lab.selftest.named_faults import (
 )
 
 JOINED = "+"
-"""Between the names of faults of a combination."""
+"""Separates the names of faults in the name of a combination."""
 FEWEST, MOST = 2, 4
 _TOPICS = ("packet", "path", "size_and_time", "service", "change", "name", "fleet")
-"""Topics whose faults a network has while Pods of a run start, and whose causes a run names."""
+"""Topics whose faults are in the network from the start of a run, and whose causes a run names."""
 # samples: win-1, linux-12; server-windows-1-2
 _NODE = re.compile(r"(?<![\w-])(?:win|linux)-\d+(?![\w-])")
 _SLOT = re.compile(r"\b(?:windows|linux)-\d-\d+\b")
 
 
 def combined(profile: str, seed: int) -> NamedFault:
-    """Return the combination of faults that a seed chooses for a profile."""
+    """Return the combination of faults that a seed selects for a profile."""
     named = [fault for topic in _TOPICS for fault in of_topic(topic)]
     names = [fault.name for fault in named if fault.must and not fault.enable]
     names = [fault.name for fault in named if fault.name in names and placeable(fault, profile)]
@@ -45,7 +44,7 @@ def combined(profile: str, seed: int) -> NamedFault:
 
 
 def restored(name: str, profile: str) -> NamedFault:
-    """Return the placed fault, or the combination of several, that has a name."""
+    """Return the placed fault, or the combination of faults, of that name."""
     parts = [placed(each, profile, int(each.rpartition(SEED)[2])) for each in name.split(JOINED)]
     return parts[0] if len(parts) == 1 else _together(profile, parts)
 
@@ -64,7 +63,6 @@ def _together(profile: str, parts: list[NamedFault]) -> NamedFault:
 
 
 def _hide(fault: NamedFault, other: NamedFault) -> bool:
-    """Whether one of two faults may hide the other."""
     places, others = _places(fault), _places(other)
     if places and others:
         return places <= others or others <= places
@@ -77,6 +75,6 @@ def _turns_all_of(fault: NamedFault, other: NamedFault) -> bool:
 
 
 def _places(fault: NamedFault) -> frozenset[str]:
-    """Return the nodes that are broken, by the names of Pods on them."""
+    """Return the affected nodes, as slots (``windows-1-1``)."""
     texts = " ".join(value for each in fault.injections for value in each.options.values())
     return frozenset({*map(slot_of, _NODE.findall(texts)), *_SLOT.findall(texts)})

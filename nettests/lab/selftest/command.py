@@ -1,4 +1,4 @@
-"""``nettests lab selftest``: options in, a matrix out, on the terminal too: faults with their verdicts, then totals and problems."""
+"""``nettests lab selftest``: the command, and the matrix on the terminal."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from nettests.lab.selftest.named_faults import ALIKE, NamedFault
 from nettests.lab.selftest.selftest import Plan, Selftest, Store, judge_again, judged
 
 _MOST = 6
-"""Flows or ids that one line names."""
+"""The most flows or ids in one line."""
 _STYLES = {"good": "green", "bad": "red", "blind": "yellow", "idle": "dim"}
 
 

@@ -1,6 +1,6 @@
-"""Whether the harness detected a fault, nothing unrelated turned red, and the cause was named. Pure.
+"""Judge whether the harness detected a fault, turned nothing unrelated red, and named the cause. Pure.
 
-Compared are what was declared of the fault, the healthy run of the same profile, and the run under the fault.
+It compares the fault's declaration, the healthy run of the same profile, and the run under the fault.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from nettests.lab.selftest.runs import Check, Incident, Run
 
 
 class Problem(StrEnum):
-    """What the harness did wrong under a fault."""
+    """What was wrong with a run under a fault."""
 
     UNDETECTED = "undetected"
     UNRELATED = "unrelated red"
@@ -32,8 +32,8 @@ class Problem(StrEnum):
 class Judged:
     """One fault on one profile.
 
-    ``missed`` are the declarations without a red check, ``unrelated`` ids of red checks that nothing declares,
-    ``cause`` what the leading incidents say, as many as there are faults, ``left`` ids that are red after the fault was taken out.
+    ``missed`` are the declarations without a red check, ``unrelated`` ids of undeclared red checks, ``cause``
+    the causes of as many leading incidents as there are faults, ``left`` ids that are red after the fault was cleared.
     """
 
     fault: str
@@ -42,31 +42,31 @@ class Judged:
     problems: tuple[Problem, ...] = ()
     blind: str = ""
     recovered: str = ""
-    """Words that an event of the run must have, where it recovers from the fault."""
+    """Words that an event of the run must contain if the run recovers from the fault."""
     harmless: str = ""
     turned: tuple[tuple[str, int, int], ...] = ()
-    """Flows with the number of their red checks, and of their checks."""
+    """Flows with the numbers of their red checks and of all their checks."""
     missed: tuple[str, ...] = ()
     unrelated: tuple[str, ...] = ()
     cause: str = ""
     named: bool = False
     parts: int = 1
-    """How many faults were in force together."""
+    """How many faults were in force at once."""
     parts_named: int = 0
-    """How many of them as many leading incidents name."""
+    """How many of these faults the same number of leading incidents name."""
     echoes: int = 0
-    """How many incidents came beside those of the faults."""
+    """How many more incidents there were than faults."""
     contradicted: tuple[str, ...] = ()
-    """Causes with a path that passed, and the path."""
+    """Causes that are contradicted by a passing pair of nodes, with the pair."""
     left: tuple[str, ...] = ()
     seconds: float = 0
     exit_code: int | None = None
     detail: str = ""
     selected: bool = False
     rejudged: bool | None = False
-    """Whether the run's journal was judged again; ``None`` where that is not recorded."""
+    """Whether the run's journal was judged again; ``None`` if that was not recorded."""
     beside: float = 0
-    """Seconds of the healthy run beside which it was judged."""
+    """Duration in seconds of the healthy run that it was compared with."""
 
     @property
     def detected(self) -> bool:
@@ -114,7 +114,7 @@ def not_run(fault: NamedFault, profile: str) -> Judged:
 def judge(
     fault: NamedFault, profile: str, healthy: Run, run: Run, left: tuple[str, ...] = ()
 ) -> Judged:
-    """Judge a run under a fault; ``left`` are ids of checks that are still red without it."""
+    """Judge a run under a fault; ``left`` are ids of checks that were still red after it was cleared."""
     ran = {
         "seconds": run.seconds,
         "exit_code": run.exit_code,
@@ -134,7 +134,7 @@ def judge(
     each_red = [member for check in red for member in (check, *check.members)]
     missed = [checks for checks in fault.must if not any(member in checks for member in each_red)]
     if SEED in fault.name:
-        # Not every flow has a member for each pair of nodes, or is planned on every profile: those that have one turn.
+        # Not every flow has a member for each pair of nodes, or is planned on every profile: one declaration suffices.
         every = [set(part.must) for part in fault.parts or (fault,)]
         missed = [checks for checks in missed if any(checks in must <= {*missed} for must in every)]
         lacking = [checks for checks in lacking if checks in missed]
@@ -167,7 +167,7 @@ def judge(
 
 
 def _of_incidents(parts: Sequence[NamedFault], run: Run) -> dict[str, Any]:
-    """Return what the incidents of a run say of so many faults."""
+    """Return the fields of a row that follow from the run's incidents."""
     leading, parts_named = run.incidents[: len(parts)], _named(parts, run.incidents)
     return {
         "cause": " · ".join(incident.cause for incident in leading),
@@ -182,7 +182,7 @@ def _of_incidents(parts: Sequence[NamedFault], run: Run) -> dict[str, Any]:
 
 
 def _named(parts: Sequence[NamedFault], incidents: Sequence[Incident]) -> int:
-    """Return how many faults as many leading incidents name at most, each another one."""
+    """Return how many faults are named by as many leading incidents, in the best assignment."""
     leading = [incident.words.casefold() for incident in incidents[: len(parts)]]
     leading += [""] * (len(parts) - len(leading))
     return max(
@@ -199,12 +199,12 @@ def _names(fault: NamedFault, words: str) -> bool:
 
 
 def _may_be(wanted: Checks, check: Check) -> bool:
-    """Whether a check matches, or may have members that do: results do not list passing members."""
+    """Whether a check, or perhaps a passing member of it, matches: results do not list passing members."""
     return check in wanted or (not (check.source or check.target) and check in wanted.anywhere)
 
 
 def _declared(fault: NamedFault, check: Check) -> bool:
-    """Whether a red check is one of those that may turn; one of many nodes is where each of its red members is."""
+    """Whether a red check, or each of its red members, is declared."""
     if any(check in checks for checks in (*fault.must, *fault.may)):
         return True
     return bool(check.members) and all(_declared(fault, member) for member in check.members)

@@ -1,4 +1,4 @@
-"""All faults on all profiles, and all flows: what turned what, what nothing turns, and the verdict. Pure."""
+"""The matrix of faults, profiles and flows: what each fault turned, what none turned, and the exit code. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from nettests.lab.selftest.named_faults import NamedFault
 API_VERSION = "nettests.dev/v1alpha1"
 
 BUDGET = 2.0
-"""How many times as long as without a fault a run may take: a broken cluster is reported as quickly as a whole one."""
+"""The longest run under a fault, as a multiple of the healthy run."""
 
 
 class Exit(IntEnum):
-    """How the command ends; after the exit codes of a run."""
+    """Exit codes of the command, modelled on those of a run."""
 
     DETECTED = 0
     MISSED = 1
@@ -26,7 +26,7 @@ class Exit(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One profile's healthy run: its red checks, which ought to be none, and how long it took."""
+    """One profile's healthy run: its red checks (ideally none) and its duration."""
 
     name: str
     seconds: float
@@ -35,16 +35,16 @@ class Profile:
 
     @property
     def healthy(self) -> bool:
-        """Whether faults can be judged on it."""
+        """Whether nothing was red and no problem occurred."""
         return not self.red and not self.problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrix:
-    """The rows of all faults. ``flows`` are those that ran on any of the profiles; ``summaries`` says what faults are.
+    """The rows of all faults. ``flows`` are those that ran on any profile; ``summaries`` describe faults.
 
-    ``open`` are flows whose outcome documents leave open on every profile, with the limitations that say so: no
-    fault can turn them.
+    ``open`` are flows whose outcome the documents leave open on every profile, with the limitations that say
+    so: no fault can turn them.
     """
 
     profiles: tuple[Profile, ...]
@@ -70,13 +70,13 @@ class Matrix:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Flows that no fault of those that ran has turned, although documents expect something of them."""
+        """Flows with an expected outcome that no fault has turned."""
         turned = {flow for row in self.ran for flow, _, _ in row.turned}
         return tuple(flow for flow in self.flows if flow not in turned and flow not in self.open)
 
     @property
     def named(self) -> tuple[int, int]:
-        """How many leading incidents name their cause, of how many detected faults."""
+        """For how many detected faults leading incidents name the cause, and the number of detected faults."""
         detected = [row for row in self.ran if row.detected and not row.need_not_turn]
         return sum(row.named for row in detected), len(detected)
 
@@ -87,16 +87,16 @@ class Matrix:
 
     @property
     def in_time(self) -> tuple[int, int]:
-        """How many faults' runs took no longer than ``BUDGET`` allows, of how many that can be compared.
+        """How many runs were within ``BUDGET``, and how many could be compared.
 
-        A run without results is not in time, however soon it ended.
+        A run without results is not in time, however short it was.
         """
         compared = [row for row in self.ran if self.ratio(row) is not None]
         return len(compared) - sum(map(self.too_long, compared)), len(compared)
 
     @property
     def exit(self) -> Exit:
-        """How the command ends."""
+        """The exit code of the command."""
         if not self.ran:
             return Exit.NOTHING
         if self.wrong or not all(profile.healthy for profile in self.profiles):
@@ -104,9 +104,9 @@ class Matrix:
         return Exit.UNFINISHED if self.missing else Exit.DETECTED
 
     def ratio(self, row: Judged) -> float | None:
-        """Return how many times as long as its profile's healthy run a fault's run took.
+        """Return the duration of a fault's run as a multiple of its profile's healthy run.
 
-        ``None`` where there is nothing to compare: the fault was not reached, or only selected flows were run.
+        ``None`` if they cannot be compared: the fault was not run, or only selected flows were.
         """
         whole = row.beside or healthy_seconds(self.profiles, row.profile)
         comparable = row.ran and not row.selected and whole
@@ -118,7 +118,7 @@ class Matrix:
         return ratio is not None and (ratio > BUDGET or Problem.BROKEN in row.problems)
 
     def flows_of(self, row: Judged) -> Mapping[str, tuple[int, int]]:
-        """Return the flows that a fault turned: red checks, and all."""
+        """Return the flows that a fault turned, with the numbers of red checks and of all checks."""
         return {flow: (red, of) for flow, red, of in row.turned}
 
 
@@ -150,7 +150,7 @@ def document(matrix: Matrix) -> dict[str, Any]:
 
 
 def healthy_seconds(profiles: Iterable[Profile], name: str) -> float:
-    """Return how long the healthy run of a profile took."""
+    """Return the duration of a profile's healthy run, 0 if there was none."""
     return next((profile.seconds for profile in profiles if profile.name == name), 0)
 
 
@@ -160,5 +160,5 @@ def counts(judged: Iterable[Judged]) -> dict[str, int]:
 
 
 def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
-    """Return what each fault is."""
+    """Return the summary of each fault, by name."""
     return {fault.name: fault.summary for fault in faults}

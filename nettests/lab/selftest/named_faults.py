@@ -1,12 +1,12 @@
-"""What a named fault is, and all of them, read from ``faults/*.yaml``: mechanism, where it makes sense, what must turn, and its name.
+"""Named faults, read from ``faults/*.yaml``: how each is injected, its profiles, the checks that must turn, and the cause to name.
 
-A file holds the faults of one topic, each with the fields of ``NamedFault``: ``inject`` lists injections (``kind``, ``after`` in
-seconds, and the options of ``nettests lab fault inject``); in ``must`` and ``may`` a mapping is a pattern of checks (``Checks``), as
-the harness' ``results.json`` names them, and a word, with the nodes that it is about, a group of ``GROUPS``.
+A file has the faults of one topic, each with the fields of ``NamedFault``: ``inject`` lists injections (``kind``, ``after`` in
+seconds, and the options of ``nettests lab fault inject``); in ``must`` and ``may`` a mapping is a pattern of checks (``Checks``), in
+the terms of the harness' ``results.json``, and a text is a group of ``GROUPS`` with its nodes.
 
 All profiles but ``FLEET`` and ``EMPTY`` have the same four nodes: ``linux-1`` and ``win-1`` are source or target, ``linux-2`` and
-``win-2`` answer; the cluster's DNS runs on ``linux-1``. A check may cross nodes that are no end of it: those of the backends behind its
-Service, and those of its positive controls.
+``win-2`` answer; the cluster's DNS runs on ``linux-1``. A check may depend on nodes that are neither its source nor its target:
+those of its Service's backends, and those of its positive controls.
 """
 
 import difflib
@@ -29,7 +29,7 @@ from nettests.lab.selftest.runs import Check
 class Checks:
     """Checks by patterns; fields that are not set match anything.
 
-    ``node`` is either end; ``source`` and ``target`` are nodes too; all others are as in the results.
+    ``node`` is the source or the target node; the other fields are as in the results.
     """
 
     flow: str = "*"
@@ -52,7 +52,7 @@ class Checks:
 
     @property
     def anywhere(self) -> "Checks":
-        """Return the same patterns for any node: a check with members has no nodes of its own."""
+        """Return the same patterns without nodes: a check with members has none itself."""
         return replace(self, node="", source="", target="")
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Checks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Injection:
-    """One fault of the lab with its options; injected ``after`` so many seconds of the run, if set."""
+    """One fault of the lab with its options; with ``after``, injected that many seconds into the run."""
 
     kind: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -78,12 +78,12 @@ class Injection:
 class NamedFault:
     """One fault.
 
-    ``injections`` break a lab that runs; ``mechanisms`` make one of its own (``NAME=VALUE``). Each of ``must`` has
-    to have a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the leading
-    incident has to say all of these words, each possibly one of several (``win-1|windows``). ``blind`` is the
-    reason why nothing can detect it yet. ``recovered`` are words of the event in which a run reports that it
-    recovered: then no check may turn red. ``harmless`` says why none may turn, and nothing need be told. ``enable`` are classes of checks that a run has to be told to enable:
-    then it is a run of the flows that must turn, and of a few others.
+    ``injections`` break a running lab; ``mechanisms`` (``NAME=VALUE``) need a lab of their own. Each of ``must``
+    needs a red check; a red check that is in neither ``must`` nor ``may`` is unrelated. ``names``: the leading
+    incident has to contain all of these words, each possibly one of several (``win-1|windows``). ``blind`` is the
+    reason why nothing can detect the fault yet. ``recovered`` are words of the event by which a run reports that it
+    recovered; then no check may turn red. ``harmless`` says why none may turn and nothing is reported. ``enable``
+    are classes of checks that are not enabled by default: then only flows that must turn and a few others are run.
     """
 
     name: str
@@ -99,7 +99,7 @@ class NamedFault:
     harmless: str = ""
     enable: tuple[str, ...] = ()
     parts: "tuple[NamedFault, ...]" = ()
-    """The faults that are in force together, where there are several."""
+    """The faults of a combination."""
 
     def __post_init__(self) -> None:
         if bool(self.injections) == bool(self.mechanisms):
@@ -115,7 +115,7 @@ class NamedFault:
 
     @property
     def need_not_turn(self) -> bool:
-        """Whether no check has to turn red: nothing can detect the fault, a run recovers from it, or it does no harm."""
+        """Whether no check has to turn red: the fault is undetectable, recovered from, or harmless."""
         return bool(self.blind or self.recovered or self.harmless)
 
 
@@ -123,26 +123,26 @@ BRIDGE = "win2022-l2bridge-dsr"
 OVERLAY = "win2019-overlay"
 OLD_BRIDGE = "win2019-l2bridge"
 SERVICES = "win2022-overlay-services"
-"""kube-proxy is a service of its Windows nodes, which only a vantage there reads."""
+"""kube-proxy is a service of its Windows nodes, whose settings only a node vantage reads."""
 FLEET = "fleet"
 """Twelve nodes: two Windows pools of four (``win-1`` to ``win-4``, ``win-5`` to ``win-8``) and four Linux nodes."""
 EVERYWHERE = (BRIDGE, OVERLAY, OLD_BRIDGE)
-"""Of each kind of network one: routed with DSR, overlay, and the oldest that is supported."""
+"""One profile of each kind of network: routed with DSR, overlay, and the oldest supported one."""
 EMPTY = "hns-ipam-l2bridge"
-"""Its third Windows node is cordoned and has no Pods but those of the host's network."""
+"""Its third Windows node is cordoned and has only Pods on the host's network."""
 PROFILES = (*EVERYWHERE, SERVICES, FLEET, EMPTY)
 ALIKE = {"win2022-overlay-dsr": OVERLAY, "antrea-transparent": OVERLAY}
-"""Further profiles where a seed may put the faults of another one."""
+"""Further profiles where a seed may place the faults of another profile."""
 
 NODES = {BRIDGE: {"linux": 2, "win": 2}, FLEET: {"linux": 4, "win": 8}}
-"""How many nodes of each system a profile has where faults may be; profiles that are not listed have as many as the first."""
+"""Numbers of nodes of each system where faults may be placed; other profiles have as many as the first."""
 _OF_A_POOL = 4
 SEED = "@"
-"""Between the name of a fault and the seed that chose its nodes."""
+"""Separates the name of a fault and the seed that chose its nodes."""
 
 
 def slot_of(node: str) -> str:
-    """Return the node pool and the place in it by which Pods on a node are named: ``windows-2-1`` of ``win-5``."""
+    """Return the slot of a node, pool and position, as in names of its Pods: ``windows-2-1`` for ``win-5``."""
     system, _, number = node.rpartition("-")
     pool, member = divmod(int(number) - 1, _OF_A_POOL)
     return f"{'windows' if system == 'win' else system}-{pool + 1}-{member + 1}"
@@ -160,27 +160,27 @@ _NEGATIVE = (
     "etp-local-no-local-backend itp-local-no-local-backend service-no-endpoints nodeport-no-endpoints nodeport-localhost "
     "icmp-pod-to-service icmp-egress service-terminating-backends service-unready-backend service-two-target-ports "
     "service-topology-hints service-host-process-backend *session-affinity "
-    # Documented limitations of Windows nodes: the silence counts only where another node's question was answered.
+    # Documented limitations of Windows nodes: no answer counts only if another node got an answer.
     "node-to-pod node-to-service-* nodeport-from-local-node nodeport-from-node-source-address hostport-bound-* "
     "pod-to-node-closed-port pod-to-closed-port icmp-packet-beyond-mtu"
 )
 _BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
 
 UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE.split())
-"""What expects silence, or one backend of several, where a control that would show more has failed."""
+"""Checks that expect no answer, or one of several backends, and are unknown after a failed control."""
 NAMES = tuple(Checks(flow=flow) for flow in _NAMES.split())
-"""What needs an answer of the cluster's DNS."""
+"""Checks that need the cluster's DNS."""
 PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY.split(), "*nodeport*"))
-"""What needs Service proxies."""
+"""Checks that need Service proxies."""
 
 
 def names_from(node: str) -> tuple[Checks, ...]:
-    """Return what needs an answer of the cluster's DNS on a node."""
+    """Return the checks from a node that need the cluster's DNS."""
     return tuple(Checks(flow=flow, source=node) for flow in _NAMES.split())
 
 
 def through_proxy_of(node: str) -> tuple[Checks, ...]:
-    """Return what the Service proxy of a node translates, beside names."""
+    """Return the checks that need a node's Service proxy, without those of names."""
     return (
         *(Checks(flow=flow, source=node) for flow in _OF_PROXY.split()),
         Checks(flow="*nodeport*", target=node),
@@ -190,7 +190,7 @@ def through_proxy_of(node: str) -> tuple[Checks, ...]:
 
 
 def answering(node: str, source: str = "") -> tuple[Checks, ...]:
-    """Return what something on a node answers: its Pods, behind Services too, and itself."""
+    """Return the checks that a node or its Pods answer, through Services too."""
     pod = slot_of(node)
     pool = pod.rpartition("-")[0]
     affine = ("session-affinity",) if pool == "linux-1" else ()  # it has backends there
@@ -198,13 +198,13 @@ def answering(node: str, source: str = "") -> tuple[Checks, ...]:
         Checks(target=node, source=source),
         *(Checks(flow=flow, source=source) for flow in affine),
         Checks(service=f"*-{pod}", source=source),
-        Checks(service=f"*-{pool}", source=source),  # several backends, one of them there
-        Checks(flow="dns-headless-service", source=source),  # dials what the name stands for
+        Checks(service=f"*-{pool}", source=source),  # one of several backends is there
+        Checks(flow="dns-headless-service", source=source),  # dials the addresses of the name
     )
 
 
 def crossing(node: str) -> tuple[Checks, ...]:
-    """Return what passes between a node and the others."""
+    """Return the checks whose packets pass between a node and other nodes or the outside."""
     return (
         *(
             Checks(node=node, placement=placement)
@@ -220,7 +220,7 @@ def crossing(node: str) -> tuple[Checks, ...]:
 
 
 def between(start: str, end: str) -> tuple[Checks, ...]:
-    """Return what is tested from one node of another, by its Services and NodePorts too."""
+    """Return the checks from one node to another, through its Services and NodePorts too."""
     pod = slot_of(end)
     api = _BY_THE_API if start == "linux-1" else ()
     queries = (
@@ -229,11 +229,11 @@ def between(start: str, end: str) -> tuple[Checks, ...]:
     return (
         *queries,
         *answering(end, source=start),
-        Checks(flow="pod-to-service-*", target=end),  # waited for from there, too
+        Checks(flow="pod-to-service-*", target=end),  # convergence is awaited from there, too
         *(Checks(flow=flow, target=end) for flow in api),  # the API server proxies from there
         Checks(flow="*nodeport-*", target=start, service=f"*-{pod}"),
         Checks(flow="etp-*", target=start, service=f"*-{pod}"),
-        Checks(flow="session-affinity", source=start),  # of several backends one is there
+        Checks(flow="session-affinity", source=start),  # one of several backends is there
         *UNPROVEN,
     )
 
@@ -248,14 +248,14 @@ GROUPS: Mapping[str, Callable[..., tuple[Checks, ...]]] = {
     "crossing": crossing,
     "between": between,
 }
-"""What files of named faults call these groups; the words behind are nodes."""
+"""Groups of checks by their name in the files; the words after a name are nodes."""
 
 
 TOPICS = (
     *("packet", "path", "size_and_time", "service", "change", "name", "node", "setting"),
     *("configuration", "pod", "fleet", "scale", "witness"),
 )
-"""The files, in the order in which their faults are tried."""
+"""The files, in the order in which their faults are run."""
 
 
 Entry = Mapping[str, Any]
@@ -279,10 +279,10 @@ _SLOT = re.compile(r"\b(windows|linux)-(\d)-(\d+)\b")
 
 
 def placed(name: str, profile: str, seed: int) -> NamedFault:
-    """Return a fault at nodes that a seed chooses among those of a profile, instead of those that its file names.
+    """Return a fault at nodes of a profile that a seed chooses, instead of those in its file.
 
-    Nodes of a system change places with each other, in what is injected, in what must and may turn, and in what it is called;
-    where the API server and the cluster's DNS run, and which node is cordoned, is the profile's. The seed is behind its name.
+    Nodes of the same system are permuted in the injections, in ``must`` and ``may``, and in the words of the cause; the nodes of
+    the API server and of the cluster's DNS, and the cordoned node, stay. The seed is appended to the name.
     """
     name, _, _ = name.partition(SEED)
     places: dict[str, str] = {}
@@ -297,12 +297,12 @@ def placed(name: str, profile: str, seed: int) -> NamedFault:
 
 
 def placeable(fault: NamedFault, profile: str) -> bool:
-    """Whether a fault may be put at other nodes of a profile: it breaks a lab that runs, and makes sense there."""
+    """Whether a fault may be placed at other nodes: it breaks a running lab, and is for this profile."""
     return bool(fault.injections) and ALIKE.get(profile, profile) in fault.profiles
 
 
 def _moved(value: Any, key: str, places: Mapping[str, str], slots: Mapping[str, str]) -> Any:
-    """Return a part of an entry with other nodes: as nodes, and in the names of Pods and Services."""
+    """Return a part of an entry with other nodes, also in the names of Pods and Services."""
     if isinstance(value, list):
         return [_moved(item, key, places, slots) for item in value]
     if isinstance(value, Mapping):
@@ -344,13 +344,13 @@ def _checks(entry: str | Mapping[str, str]) -> tuple[Checks, ...]:
 
 
 FAULTS: tuple[NamedFault, ...] = tuple(fault for topic in TOPICS for fault in of_topic(topic))
-"""Every named fault of a cluster, in the order in which they are tried."""
+"""Every named fault of a cluster, in the order in which they are run."""
 ASSUMPTIONS = of_topic("assumption")
-"""What breaks an assumption of the harness about tools, and nothing of the network."""
+"""Faults that break an assumption of the harness about tools, and nothing in the network."""
 
 
 def chosen(names: Sequence[str], faults: tuple[NamedFault, ...] = FAULTS) -> tuple[NamedFault, ...]:
-    """Return those of these names, all of them for none; ``LabError`` names the nearest."""
+    """Return the faults of these names, or all without names; ``LabError`` suggests the nearest name."""
     by_name = {fault.name: fault for fault in faults}
     for name in names:
         if name not in by_name:
@@ -363,7 +363,7 @@ def chosen(names: Sequence[str], faults: tuple[NamedFault, ...] = FAULTS) -> tup
 def profiles_of(
     names: Sequence[str], faults: Sequence[NamedFault], alike: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return the profiles to run, those that are named or all that the faults are for; ``alike`` are further ones."""
+    """Return the profiles of the faults, only those in ``names`` if there are any; ``alike`` are further ones."""
     every = (*PROFILES, *alike)
     for name in names:
         if name not in every:

@@ -1,7 +1,7 @@
 """The matrix as documents, and the sentences that these and the terminal share. Pure.
 
-A reference page, ``docs/reference/selftest.md`` or ``assumptions.md``, is made from the matrix's document only. The HTML file needs no
-network and no script: faults down, flows across.
+The reference pages ``docs/reference/selftest.md`` and ``assumptions.md`` are rendered from the matrix alone. The HTML page needs neither
+network nor script; its rows are faults, its columns flows.
 """
 
 import base64
@@ -28,7 +28,7 @@ def headline(matrix: Matrix) -> str:
 
 
 def counted(matrix: Matrix) -> str:
-    """Return how many were run, detected, recovered from, blind, named, and how many in time."""
+    """Return how many faults were run, detected, recovered from, blind, named, and how many runs were in time."""
     ran, named, in_time = matrix.ran, matrix.named, matrix.in_time
     blind = sum(bool(row.blind) for row in ran)
     recovered = [row for row in ran if row.recovered]
@@ -53,7 +53,7 @@ def counted(matrix: Matrix) -> str:
 
 
 def _of_combinations(matrix: Matrix) -> list[str]:
-    """Return of how many combinations every fault is detected and named, and what else their incidents say."""
+    """Return in how many combinations every fault is detected and named, and about further incidents."""
     rows = matrix.combined
     if not rows:
         return []
@@ -67,7 +67,7 @@ def _of_combinations(matrix: Matrix) -> list[str]:
 
 
 def times(matrix: Matrix, row: Judged) -> str:
-    """Return how many times as long as the healthy run a fault's run took; nothing if there is no ratio."""
+    """Return the duration of a fault's run as a multiple of the healthy run; empty if there is no ratio."""
     ratio = matrix.ratio(row)
     return "" if ratio is None else f"{ratio:.2f} ×"
 
@@ -78,7 +78,7 @@ def word(row: Judged) -> str:
 
 
 def judged_again(matrix: Matrix) -> str:
-    """Return how many runs were judged again, and how many are not recorded; nothing if none was."""
+    """Return how many runs were judged again, and for how many that was not recorded; empty if none."""
     again = sum(bool(row.rejudged) for row in matrix.ran)
     untold = sum(row.rejudged is None for row in matrix.ran)
     parts = [
@@ -90,12 +90,12 @@ def judged_again(matrix: Matrix) -> str:
 
 
 def left_open(matrix: Matrix) -> list[str]:
-    """Return the flows that documents leave open, each with the limitations that say so."""
+    """Return the flows whose outcome the documents leave open, each with its limitations."""
     return [f"{flow} ({', '.join(names)})" for flow, names in matrix.open.items()]
 
 
 def reasons(row: Judged, most: int) -> list[str]:
-    """Return the problems of a fault's row, each list cut after ``most``."""
+    """Return the problems of a fault's row, with at most ``most`` names each."""
     lines = [f"nothing turned of {what}" for what in row.missed if not row.blind]
     if row.unrelated and not row.blind:
         lines.append(f"red and unrelated: {some(row.unrelated, most)}")
@@ -115,13 +115,13 @@ def reasons(row: Judged, most: int) -> list[str]:
 
 
 def some(names: tuple[str, ...], most: int) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first ``most`` names, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def state(row: Judged) -> str:
-    """Return a word for colours: ``good``, ``bad``, ``blind`` or ``idle``."""
+    """Return the style of a row: ``good``, ``bad``, ``blind`` or ``idle``."""
     if not row.ran:
         return "idle"
     if row.problems:
@@ -133,7 +133,7 @@ _MOST = 8
 
 
 def render(matrix: Matrix, *, of: str = "selftest") -> str:
-    """Return the reference page of that name: of faults of clusters, where declared or anywhere, or of ``assumptions``."""
+    """Return a reference page: ``selftest`` for faults of clusters, or ``assumptions``."""
     why = {
         "What a run recovers from": [
             (row.fault, f"an event has to say “{row.recovered}”")
@@ -164,7 +164,7 @@ _MOST_ON_PAGE = 12
 
 
 def page(matrix: Matrix) -> str:
-    """Return the page."""
+    """Return the HTML page."""
     environment = _environment()
     assert environment.loader is not None
     style = environment.loader.get_source(environment, "selftest.css")[0]

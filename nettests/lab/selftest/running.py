@@ -1,6 +1,6 @@
 """Starts labs, injects and clears faults, and runs the harness: all side effects of the selftest.
 
-The harness is another process, met by its command line and ``results.json``. Nothing here judges.
+The harness is another process, used through its command line and ``results.json``.
 """
 
 import json
@@ -25,12 +25,12 @@ from nettests.lab.topology import mechanisms
 
 _HARNESS = (sys.executable, "-m", "nettests")
 _ENDING = 60
-"""Seconds that an interrupted run has to clean up."""
+"""Seconds for an interrupted run to clean up."""
 
 
 @contextmanager
 def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
-    """Bring up a lab of its own for the time of the block."""
+    """Run a new lab for the time of the block."""
     name = f"selftest-{os.getpid()}-{secrets.token_hex(2)}"
     options = launch.Options(mechanisms=mechanisms.read(switched), while_pid=os.getpid())
     try:
@@ -41,7 +41,7 @@ def lab(profile: str, switched: Sequence[str] = ()) -> Iterator[LabFolder]:
 
 @contextmanager
 def broken(folder: LabFolder, injections: Sequence[Injection]) -> Iterator[None]:
-    """Inject faults for the time of the block, but for those that come in the middle of a run."""
+    """Inject faults during the block, except those that are injected in the middle of a run."""
     try:
         for injection in injections:
             if not injection.after:
@@ -65,9 +65,9 @@ def run(
     enable: Sequence[str] = (),
     later: Sequence[Injection] = (),
 ) -> Run:
-    """Run the harness once; ``later`` faults are injected while it runs.
+    """Run the harness once; the ``later`` faults with ``after`` are injected while it runs.
 
-    A run that has not ended after ``limit`` seconds is interrupted, and reports what it has.
+    A run that has not ended after ``limit`` seconds is interrupted; it then reports its results so far.
     """
     reports.mkdir(parents=True, exist_ok=True)
     before = set(reports.iterdir())
@@ -101,7 +101,7 @@ def run(
 
 
 def judged_again(reports: Path, stored: Run) -> Run:
-    """Return a run whose journal the current harness judged again; unchanged if there is no journal."""
+    """Return the run after the current harness judged its journal again; unchanged if there is no journal."""
     journal = reports / "latest"
     if stored.problem or not (journal / "journal.jsonl").exists():
         return stored
@@ -133,7 +133,7 @@ def _wait_for_run(
     limit: float,
     pending: list[tuple[float, Callable[[], None]]],
 ) -> bool:
-    """Wait for a run and do what is planned meanwhile; return whether it was interrupted."""
+    """Wait for a run and inject pending faults in time; return whether it was interrupted."""
     try:
         for after, act in pending:
             if _ends(process, began + after - time.monotonic()):

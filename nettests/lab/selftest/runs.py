@@ -1,4 +1,4 @@
-"""What a run of the harness says, as far as the selftest judges it: read from ``results.json``. Pure."""
+"""The results of a run of the harness that the selftest judges, read from ``results.json``. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,14 +10,14 @@ import cattrs
 RED = frozenset({"fail", "flaky", "unknown", "lifted"})
 _SKIPPED = "skipped"
 _PLAIN = "pod-to-pod-ip"
-"""The flow of which passing pairs contradict an incident of packets that get lost between nodes."""
+"""The flow whose passing pairs contradict an incident of lost packets between nodes."""
 _PLACES = {"direction", "link", "remote-node", "pod-network", "pod-pair", "pod-route"}
-"""Traits of an incident that say between which nodes all packets get lost, if it has no other but a protocol."""
+"""Traits of incidents that say between which nodes all packets are lost, if the only other trait is a protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One check that ran, with its verdict; ``source`` and ``target`` are nodes, empty where there is none."""
+    """One check that ran, with its verdict; ``source`` and ``target`` are nodes, or empty."""
 
     id: str
     flow: str
@@ -28,21 +28,21 @@ class Check:
     placement: str = ""
     service: str = ""
     left_open_by: str = ""
-    """The limitation that leaves the outcome open; empty where one is expected."""
+    """The limitation that leaves the outcome open; empty if an outcome is expected."""
     members: "tuple[Check, ...]" = ()
-    """Of a check of many nodes, or pairs of nodes: those that are red, each with its own ends."""
+    """The red members of a check of many nodes or node pairs, each with its own source and target."""
     passing: tuple[str, ...] = ()
-    """The pairs of nodes in order, ``win-1 → linux-2``, of a check of what every Pod may reach."""
+    """The ordered node pairs that pass, ``win-1 → linux-2``, of a check of the connectivity matrix."""
 
     @property
     def red(self) -> bool:
-        """Whether a person has to look at it."""
+        """Whether the verdict needs attention."""
         return self.verdict in RED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """One cause that the run names, most explaining first; ``explained``: it stands for several checks."""
+    """One incident of the run; ``explained`` means that it explains several checks."""
 
     cause: str
     traits: tuple[tuple[str, str], ...]
@@ -51,15 +51,15 @@ class Incident:
 
     @property
     def words(self) -> str:
-        """All that names the cause, in one text."""
+        """All texts that name the cause, joined."""
         return " ".join((self.cause, *(value for _, value in self.traits)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run. ``problem`` says why it left no results; ``selected``: not all flows were run.
+    """One run. ``problem`` says what failed; ``selected`` means that not all flows were run.
 
-    ``rejudged``: its journal was judged again, by a later harness; ``None`` where that is not recorded.
+    ``rejudged``: its journal was judged again, by a later harness; ``None`` if that was not recorded.
     """
 
     exit_code: int | None
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def contradictions(self) -> Iterator[tuple[Incident, str]]:
-        """Yield incidents by which nothing passes between nodes, each with a pair between which something did."""
+        """Yield incidents that say that nothing passes between nodes, each with a passing pair of these."""
         for incident in self.incidents:
             traits = dict(incident.traits)
             protocol = traits.pop("protocol", "*")
@@ -99,7 +99,7 @@ class Run:
 
     @property
     def spoiled(self) -> bool:
-        """Whether nothing can be judged beside it: what a busy machine left unknown is only left out."""
+        """Whether faults cannot be judged by this healthy run; ``unknown`` checks (a busy machine) are no reason."""
         return bool(self.problem) or any(check.verdict != "unknown" for check in self.red)
 
 
@@ -142,7 +142,7 @@ def _check(result: Mapping[str, Any]) -> Check:
 
 
 def _members(whole: Check, members: Mapping[str, Any]) -> Iterator[Check]:
-    """Yield the red members of a check; their label names the Service where it is none of a node."""
+    """Yield the red members of a check; a label that is no node's names the Service."""
     for deviation in members.get("deviating") or ():
         source, target = deviation.get("source") or "", deviation.get("target") or ""
         _, _, end = deviation["member"].partition(" → ")
@@ -166,7 +166,7 @@ def _passing(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def open_flows(healthy: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """Return the flows whose checks the documents all leave open, with the limitations that say so.
+    """Return the flows whose checks are all left open by the documents, with the limitations that say so.
 
     A flow with an expectation on one profile is not open.
     """
@@ -191,5 +191,5 @@ def _incident(incident: Mapping[str, Any]) -> Incident:
 
 
 def from_json(data: Mapping[str, Any]) -> Run:
-    """Return the run that a file of ``asdict`` holds."""
+    """Return the run that was stored by ``asdict``."""
     return cattrs.structure({"rejudged": None, **data}, Run)

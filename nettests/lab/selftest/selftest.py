@@ -1,8 +1,8 @@
-"""The selftest: profile after profile a healthy run, then fault after fault, as far as the budget reaches.
+"""The selftest: for each profile a healthy run, then one run per fault, within the budget.
 
-It decides what is next and reports progress; ``running`` acts, ``Store`` saves, and ``judging`` judges at the end. The runs so far are
-in one folder, one file for each healthy run and each fault, written as soon as its run ends, so that an interrupted selftest can be
-resumed. Runs are stored, never judgements: declarations may change.
+It decides what runs next and reports progress; ``running`` has the side effects, ``Store`` stores runs, ``judging`` judges them. A folder
+has one file for each healthy run and each fault, written as soon as the run ends, so that an interrupted selftest can be resumed.
+Judgements are not stored, because declarations may change.
 """
 
 import json
@@ -28,7 +28,7 @@ _HEALTHY = "healthy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A run under a fault; ``left`` are checks that were still red after it."""
+    """A run under a fault; ``left`` are checks that were still red after it was cleared."""
 
     run: Run
     left: tuple[str, ...] = ()
@@ -41,39 +41,39 @@ class Store:
         self.path = path
 
     def make(self) -> None:
-        """Make the folder; ``LabError`` if it cannot be."""
+        """Create the folder; ``LabError`` if that fails."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise LabError(f"{self.path} cannot be made: {error.strerror}") from error
 
     def reports(self, profile: str, name: str) -> Path:
-        """Return the folder for the harness' own documents of a run."""
+        """Return the folder for the harness' documents of a run."""
         return self.path / profile / name
 
     def healthy(self, profile: str) -> Run | None:
-        """Return the healthy run of a profile, if there was one."""
+        """Return the stored healthy run of a profile, if any."""
         data = self._read(profile, _HEALTHY)
         return None if data is None else from_json(data["run"])
 
     def keep_healthy(self, profile: str, run: Run) -> None:
-        """Write the healthy run of a profile."""
+        """Store the healthy run of a profile."""
         self._write(profile, _HEALTHY, {"run": asdict(run)})
 
     def fault(self, profile: str, fault: NamedFault) -> Kept | None:
-        """Return the run under a fault, if there was one that was put in force as it is declared now."""
+        """Return the stored run under a fault, if any, unless the fault's injections have changed since."""
         data = self._read(profile, fault.name)
         if data is None or data["inject"] != _injected(fault):
             return None
         return Kept(run=from_json(data["run"]), left=tuple(data["left"]))
 
     def keep(self, profile: str, fault: NamedFault, kept: Kept) -> None:
-        """Write the run under a fault."""
+        """Store the run under a fault."""
         data = {"inject": _injected(fault), "run": asdict(kept.run), "left": list(kept.left)}
         self._write(profile, fault.name, data)
 
     def write(self, name: str, text: str) -> Path:
-        """Write a document of the whole."""
+        """Write a document into the folder; return its path."""
         path = self.path / name
         path.write_text(text, encoding="utf-8")
         return path
@@ -97,7 +97,7 @@ class Store:
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(".draft")
         draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
-        os.replace(draft, file)  # noqa: PTH105  # whoever reads meets the old file or the new one
+        os.replace(draft, file)  # noqa: PTH105  # readers see the old or the new file
 
 
 def _injected(fault: NamedFault) -> Any:
@@ -117,16 +117,16 @@ ALWAYS = (
     *("pod-to-pod-ip", "pod-to-service-clusterip", "pod-to-external-dns", "dns-via-service"),
     *("icmp-pod-to-pod", "node-to-pod", "nodeport-from-pod-other-node"),
 )
-"""Flows that a quick run tests beside those that must turn."""
+"""Flows that a quick run tests besides those that must turn."""
 _VERIFIED = 4
 """How many flows are retried after a fault was cleared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to do: faults by profile, within ``budget`` seconds; each run within ``limit`` seconds.
+    """The profiles and faults to run, within ``budget`` seconds; each run within ``limit`` seconds.
 
-    ``quick`` runs only flows that must turn and a few others, and not again once the fault is cleared.
+    ``quick`` runs only flows that must turn and a few others, and does not verify after clearing a fault.
     """
 
     profiles: tuple[str, ...]
@@ -135,9 +135,9 @@ class Plan:
     limit: float = 900
     quick: bool = False
     seeds: tuple[int, ...] = ()
-    """Faults are put at nodes that each of them chooses, and not where they are declared."""
+    """Each seed places all faults at other nodes than declared."""
     combine: bool = False
-    """Each seed chooses a combination of faults, too."""
+    """Each seed selects a combination of faults instead."""
 
     def of(self, profile: str) -> Iterator[NamedFault]:
         """Yield the faults of a profile."""
@@ -153,7 +153,7 @@ class Plan:
 
 
 class Selftest:
-    """Carries a plan out. ``clock`` returns seconds."""
+    """Executes a plan. ``clock`` returns seconds."""
 
     def __init__(
         self, plan: Plan, store: Store, tell: Tell, clock: Callable[[], float] = time.monotonic
@@ -166,7 +166,7 @@ class Selftest:
         self._longest = 0.0
 
     def carry_out(self) -> None:
-        """Make the missing runs, until all are made or the budget is spent."""
+        """Make the missing runs, until there are none or the budget is spent."""
         self._store.make()
         for profile in self._plan.profiles:
             if not self._carry_out(profile):
@@ -226,7 +226,7 @@ class Selftest:
         lab = shared.lab()
         with running.broken(lab, fault.injections):
             finished = self._run(lab, reports, fault, flows)
-        quick = self._plan.quick  # what is declared is mended: a longer selftest looks for that
+        quick = self._plan.quick  # only the full selftest verifies that clearing works
         return Kept(run=finished, left=() if quick else self._verify(lab, reports, fault))
 
     def _run(self, lab: LabFolder, reports: Path, fault: NamedFault, flows: Sequence[str]) -> Run:
@@ -258,7 +258,7 @@ class Selftest:
 
 
 class _Shared:
-    """The lab that faults of a profile share; started when first needed, and replaced after a fault left it broken."""
+    """The lab that faults of a profile share, started when needed, and replaced if a fault left it broken."""
 
     def __init__(self, profile: str, stack: ExitStack) -> None:
         self._profile = profile
@@ -271,19 +271,19 @@ class _Shared:
         return self._lab
 
     def renew(self) -> None:
-        """Take the lab down; the next one is another."""
+        """Stop the lab; the next call of ``lab`` starts a new one."""
         self._stack.close()
         self._lab = None
 
 
 def _quick_flows(fault: NamedFault) -> tuple[str, ...]:
-    """Return names of flows that a fault must turn, as far as they are no patterns, and those of ``ALWAYS``."""
+    """Return the flows that a fault must turn, except patterns, and those of ``ALWAYS``."""
     named = (checks.flow for checks in fault.must if not set("*?[") & set(checks.flow))
     return tuple(dict.fromkeys((*named, *ALWAYS)))
 
 
 def judge_again(plan: Plan, store: Store, tell: Tell) -> None:
-    """Let the harness judge the journals of all stored runs again: its rules may have changed."""
+    """Let the harness judge the journals of all stored runs again, as its rules may have changed."""
     for profile in plan.profiles:
         healthy = store.healthy(profile)
         if healthy is not None:

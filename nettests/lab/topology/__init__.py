@@ -1,7 +1,7 @@
-"""Which cluster is emulated: its values, the profile files they are read from, the mechanisms that are switched.
+"""The emulated cluster: its values, the profile files that they are read from, and switchable mechanisms.
 
-``cluster`` holds the values, which every part of the lab is handed; ``profiles`` reads them, and
-``mechanisms`` names what a user may switch against them. Nothing here creates a namespace or opens a socket.
+``cluster`` has the values, which every part of the lab uses; ``profiles`` reads them, and ``mechanisms``
+lists what a user may switch against them. Nothing here creates a namespace or opens a socket.
 """
 
 from nettests.lab.topology.cluster import GENEVE as GENEVE

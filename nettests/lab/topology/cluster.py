@@ -1,7 +1,6 @@
 """The values that describe an emulated cluster: profile, nodes, CNI, kube-proxy, Services.
 
-Read from profile files by ``profiles``; handed to every part of the lab. Pure values: nothing here
-creates a namespace or opens a socket.
+``profiles`` reads them from profile files; every part of the lab uses them. Pure values.
 """
 
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ PRODUCTS: dict[int, str] = read_yaml(__package__, "products.yaml")
 
 
 class Driver(StrEnum):
-    """HNS network type of the Windows nodes' pod network."""
+    """The HNS network type of the Windows nodes' pod network."""
 
     L2BRIDGE = "l2bridge"
     L2TUNNEL = "l2tunnel"
@@ -43,33 +42,33 @@ class Plugin(StrEnum):
     ANTREA = "antrea"
     CALICO = "calico"
     SDNBRIDGE = "sdnbridge"
-    """Microsoft's own plugin for l2bridge; the one of them that gives pods both families."""
+    """Microsoft's own plugin for l2bridge; the only plugin that gives Windows pods both families."""
     OVN_KUBERNETES = "ovn-kubernetes"
-    """Its hybrid overlay, which gives Windows nodes an overlay network of HNS and leaves Services to kube-proxy."""
+    """With its hybrid overlay: Windows nodes have an HNS overlay network, and kube-proxy serves Services."""
     VPC = "aws-vpc-cni"
     """Amazon's, on Windows ``vpc-bridge``."""
 
 
 class Ipam(StrEnum):
-    """The IPAM of Windows pods, where a plugin leaves the choice."""
+    """The IPAM of Windows pods, if the plugin supports several."""
 
     HOST_LOCAL = "host-local"
     HNS = "hns"
-    """Windows itself: the CNI configuration names no other."""
+    """Windows itself, if the CNI configuration names no IPAM."""
 
 
 GENEVE = "geneve"
-"""A backend, and the one encapsulation beside VXLAN."""
+"""A backend, and the only encapsulation besides VXLAN."""
 GENEVE_PORT = 6081
 """The assigned UDP port (RFC 8926, section 3.3)."""
 TUNNELS = frozenset({"vxlan", GENEVE, "hybrid-overlay"})
-"""Backends that encapsulate what pods send to other nodes."""
+"""Backends that encapsulate pods' packets to other nodes."""
 NATIVE = frozenset({"vnet", "vpc"})
 """Backends that give pods addresses of the nodes' own network."""
 
 
 class ProxyMode(StrEnum):
-    """Who serves Services on Windows nodes, as ``--proxy-mode`` says it; ``none``: no kube-proxy."""
+    """kube-proxy's ``--proxy-mode`` on Windows nodes; ``none``: no kube-proxy."""
 
     KERNELSPACE = "kernelspace"
     USERSPACE = "userspace"
@@ -105,9 +104,9 @@ class NodeSpec:
     taints: tuple[str, ...] = ()
     """``key=value:Effect``."""
     cordoned: bool = False
-    """Whether it is registered as unschedulable, so that only DaemonSets have pods on it."""
+    """Whether it is registered as unschedulable; then only DaemonSets have pods on it."""
     zone: str = ""
-    """The label ``topology.kubernetes.io/zone``, which a cloud's controller writes; none if empty."""
+    """The label ``topology.kubernetes.io/zone``, as a cloud's controller writes it; none if empty."""
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -117,7 +116,7 @@ class NodeSpec:
 
     @property
     def has_docker(self) -> bool:
-        """Whether Docker runs its containers, by way of dockershim."""
+        """Whether Docker runs its containers, through dockershim."""
         return self.runtime.startswith("docker://")
 
     @property
@@ -145,7 +144,7 @@ class Cni:
 
     @property
     def encapsulates(self) -> bool:
-        """Whether pods' packets cross between nodes inside those of the nodes."""
+        """Whether pods' packets between nodes are encapsulated."""
         return self.backend in TUNNELS
 
     @property
@@ -172,7 +171,7 @@ class KubeProxy:
     service_on: frozenset[OS] = frozenset()
 
     def is_replaced(self, os: OS) -> bool:
-        """Whether the network plugin serves Services on nodes of a system, so that no kube-proxy runs there."""
+        """Whether the network plugin replaces kube-proxy on nodes of a system."""
         return os is OS.WINDOWS and self.mode is ProxyMode.NONE
 
     def runs_no_pod(self, os: OS) -> bool:
@@ -182,18 +181,18 @@ class KubeProxy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Lab options that a user may switch: what the image holds, what the outside answers."""
+    """Options of the emulation that a user may switch."""
 
     windows_image_has_ping: bool = True
     windows_firewall: bool = True
     """Whether the firewall of Windows nodes is on, as it is by default."""
     firewall_stated: bool = True
-    """Whether the lab's cluster profile states it; otherwise it is discovered on the nodes."""
+    """Whether the cluster profile states the firewall; otherwise it is discovered on the nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IPv6Networks:
-    """The second family of a dual-stack cluster; the world outside has IPv4 only."""
+    """The IPv6 networks of a dual-stack cluster; the network outside is IPv4 only."""
 
     node_network: IPv6Network
     cluster_cidr: IPv6Network
@@ -234,7 +233,7 @@ class Profile:
     dns_address: Address = IPv4Address("10.96.0.10")
     cluster_domain: str = "cluster.local"
     load_balancer_network: IPv4Network = IPv4Network("203.0.113.0/24")
-    """Where Services of type LoadBalancer get their addresses; the gateway routes each to a node."""
+    """The network of LoadBalancer addresses; the gateway routes each to a node."""
     outside_network: IPv4Network = IPv4Network("198.51.100.0/24")
     outside_server: IPv4Address = IPv4Address("198.51.100.10")
     outside_client: IPv4Address = IPv4Address("198.51.100.20")
@@ -255,9 +254,9 @@ class Profile:
 
     @property
     def by_family(self) -> "tuple[Profile, ...]":
-        """The cluster as it is in each of its families, the primary first.
+        """The cluster in each of its families, the primary first.
 
-        Rules are made of one family at a time, as kube-proxy runs once for each.
+        Rules are rendered per family, as kube-proxy runs once for each.
         """
         if self.ipv6 is None:
             return (self,)
@@ -280,8 +279,8 @@ class Profile:
 class Backend:
     """One endpoint of a Service port.
 
-    ``node`` is the node that the endpoint names; ``node_address`` says that ``address`` is some node's own
-    (hostNetwork and HostProcess pods, the ``kubernetes`` Service, which names no node).
+    ``node`` is the node that the endpoint names; ``node_address`` means that ``address`` is a node's own
+    (hostNetwork and HostProcess pods; the ``kubernetes`` Service, whose endpoint names no node).
     """
 
     address: Address
@@ -294,7 +293,7 @@ class Backend:
     zones: tuple[str, ...] = ()
     """``hints.forZones`` of its endpoint."""
     pod: str = field(default="", compare=False)
-    """The uid of its Pod, which proxies do not look at: another Pod at the same address is the same endpoint to them."""
+    """The uid of its Pod. Proxies ignore it: to them another Pod at the same address is the same endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -309,27 +308,27 @@ class ServicePort:
     cluster_ip: Address
     port: int
     target_port: int | None = None
-    """``None`` where the Service names its target port."""
+    """``None`` if the Service's target port is a name."""
     node_port: int | None = None
     client_ip_affinity: bool = False
     affinity_timeout: int = 10800
     external_traffic_local: bool = False
     internal_traffic_local: bool = False
     endpoints: tuple[Backend, ...] = ()
-    """All that its slices list, whatever their conditions, sorted by address and port as texts."""
+    """All endpoints of its slices, whatever their conditions, sorted by address and port as texts."""
     ingress_addresses: tuple[Address, ...] = ()
-    """What a load balancer was assigned (``status.loadBalancer``)."""
+    """The addresses of its load balancer (``status.loadBalancer``)."""
     external_addresses: tuple[Address, ...] = ()
     """``spec.externalIPs``; like all outer addresses, those of the family of ``cluster_ip``."""
     source_ranges: tuple[Network, ...] = ()
-    """``spec.loadBalancerSourceRanges``: who may use the ingress addresses; everybody if empty."""
+    """``spec.loadBalancerSourceRanges``: clients that may use the ingress addresses; all if empty."""
     preserve_destination: bool = False
     """The annotation ``preserve-destination``."""
     keep_optimised: bool = True
-    """Not switched off by the annotation ``winProxyOptimization``."""
+    """Whether the annotation ``winProxyOptimization`` does not switch the optimisation off."""
     health_check_port: int | None = None
     topology_aware: bool = False
-    """The annotation that requests topology hints."""
+    """Whether an annotation requests topology hints."""
 
     @property
     def key(self) -> str:
@@ -338,12 +337,12 @@ class ServicePort:
 
     @property
     def outer_addresses(self) -> tuple[Address, ...]:
-        """All addresses beside the ClusterIP at which clients find ``port``."""
+        """All addresses besides the ClusterIP at which ``port`` is served."""
         return tuple(dict.fromkeys((*self.ingress_addresses, *self.external_addresses)))
 
     @property
     def backends(self) -> tuple[Backend, ...]:
-        """The ready ones, or where there is none those that serve while they terminate."""
+        """The ready endpoints; if there are none, those that serve while terminating."""
         ready = tuple(endpoint for endpoint in self.endpoints if endpoint.ready)
         return ready or tuple(
             endpoint for endpoint in self.endpoints if endpoint.serving and endpoint.terminating
@@ -351,7 +350,7 @@ class ServicePort:
 
 
 ServiceTable = tuple[ServicePort, ...]
-"""All Service ports of a cluster, sorted by ``key``; one of two families is listed once for each."""
+"""All Service ports of a cluster, sorted by ``key``; a dual-stack one appears once for each family."""
 
 
 def of_family(table: ServiceTable, like: Address) -> ServiceTable:

@@ -1,8 +1,8 @@
-"""Mechanisms of the emulation that a user may switch against what builds and settings say.
+"""Mechanisms of the emulation that a user may switch, whatever builds and settings imply.
 
 ``nettests lab up --mechanism NAME=VALUE``. The API does not show a switched mechanism: nodes keep their builds and
 kube-proxy its arguments, so that behaviour deviates from the documents. Each switch changes how packets, names or
-pods are treated; none names an outcome. ``mechanisms.yaml`` lists them.
+pods are handled; none names an outcome. ``mechanisms.yaml`` lists them.
 """
 
 import difflib
@@ -20,7 +20,7 @@ _WORDS = {"on": 1, "off": 0}
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """One switch; ``counts`` says that its value is a number, otherwise it is on or off."""
+    """One switch; with ``counts`` its value is a number, otherwise it is on or off."""
 
     name: str
     summary: str
@@ -42,7 +42,7 @@ MECHANISMS = _read()
 
 
 def read(texts: Iterable[str]) -> Switched:
-    """Return what ``NAME=VALUE`` texts switch; ``LabError`` names the nearest valid name or value."""
+    """Parse ``NAME=VALUE`` texts; ``LabError`` names the nearest valid name or value."""
     switched: dict[str, int] = {}
     for text in texts:
         name, _, value = text.partition("=")

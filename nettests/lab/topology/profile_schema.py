@@ -1,4 +1,4 @@
-"""What a lab profile's file may say: its JSON Schema. Used by ``profiles``, which says where a file breaks it."""
+"""The JSON Schema of lab profiles, by which ``profiles`` validates files."""
 
 import copy
 from enum import StrEnum
@@ -17,14 +17,14 @@ DRIVERS: dict[Plugin, tuple[tuple[str, str], ...]] = {
     Plugin.OVN_KUBERNETES: (("hybrid-overlay", "overlay"),),
     Plugin.VPC: (("vpc", "l2bridge"),),
 }
-"""Backends of each plugin in the lab, and the HNS network that they make."""
+"""Backends of each plugin in the lab, each with the driver of its HNS network."""
 
 SERVICE_ON: dict[str, frozenset[OS]] = {
     "pod": frozenset(),
     "service": frozenset(OS),
     "windows-service": frozenset({OS.WINDOWS}),
 }
-"""What kube-proxy runs as, and on which nodes it is a service of its host then."""
+"""How kube-proxy runs, and the systems whose nodes then have it as a service of the host."""
 
 
 def _words(of: type[StrEnum]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def _words(of: type[StrEnum]) -> dict[str, Any]:
 
 
 def _schema() -> dict[str, Any]:
-    """Return ``profile.schema.yaml``, with what words and tables of the code allow."""
+    """Return ``profile.schema.yaml`` with the values of enums and tables filled in."""
     schema: dict[str, Any] = copy.deepcopy(read_yaml(__package__, "profile.schema.yaml"))
     top = schema["properties"]
     backends = sorted({name for pairs in DRIVERS.values() for name, _ in pairs})

@@ -1,9 +1,9 @@
 """Read lab profiles (``manifests/lab/*.yaml``) into ``topology.Profile``.
 
-A profile file names nodes, builds and settings; addresses are given out here, so that every profile
-has the same plan: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.244.i.0/24``, with IPv6
-``fd00:172:30::(10+i)`` and the ``i``-th /64 of ``fd00:10:244::/56``. Errors name the
-file, the line and the nearest valid key. Files come from the checkout or from an installed wheel.
+A profile file names nodes, builds and settings; addresses are assigned here, so that all profiles
+have the same layout: node ``i`` has ``172.30.0.(10+i)`` and the pod CIDR ``10.244.i.0/24``, with IPv6
+``fd00:172:30::(10+i)`` and the ``i``-th /64 of ``fd00:10:244::/56``. Errors name the file, the line
+and the nearest valid key. Files come from the checkout or from an installed wheel.
 """
 
 import difflib
@@ -41,23 +41,23 @@ from nettests.lab.topology.windows_settings import key
 DEFAULT = "win2019-l2bridge"
 
 _ROUTED = frozenset({"host-gw", "routes"})
-"""Backends that the lab wires in both families."""
+"""Backends that the lab supports in both families."""
 _LAST_USERSPACE = 25
 _MOST_BYTES = 4 << 20
 
 _VIRTUAL_NETWORK = IPv4Network("172.30.0.0/16")
-"""Where pods have addresses of the nodes' network: both are in it."""
+"""The network of nodes and pods, if pods have addresses of the nodes' network."""
 
 
 def read(text: str, file: str, changes: Iterable[str] = ()) -> Profile:
-    """Return the profile written in ``text``, with ``KEY=VALUE`` settings changed; ``file`` is only for messages."""
+    """Return the profile in ``text``, changed by ``KEY=VALUE`` settings; ``file`` is only for messages."""
     return _build(_document(text, file, changes))
 
 
 def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) -> Profile:
-    """Return the profile called ``name``, or the one in the file of that path (``*.yaml``), with settings changed.
+    """Return the profile of that name, or in the file of that path (``*.yaml``), with settings changed.
 
-    Settings may follow the name, too: ``win2022-l2bridge-dsr,windows.hcsshim=0.12``.
+    The name may include settings: ``win2022-l2bridge-dsr,windows.hcsshim=0.12``.
     """
     name, settings = _with_settings(name)
     path = _path(name, folder)
@@ -65,7 +65,7 @@ def load(name: str, *, folder: Path | None = None, changes: Iterable[str] = ()) 
 
 
 def load_to_run(name: str, *, changes: Iterable[str] = ()) -> Profile:
-    """Return a profile that a lab can run; ``ProfileError`` for one that exists only for its facts."""
+    """Return a profile that a lab can run; ``ProfileError`` for one that only states facts (IPv6 alone)."""
     profile = load(name, changes=changes)
     if profile.node_network.version == 6:
         raise ProfileError(
@@ -103,7 +103,7 @@ def _document(text: str, file: str, changes: Iterable[str]) -> MutableMapping[st
 
 
 def _with_settings(name: str) -> tuple[str, list[str]]:
-    """Return a profile's name and the settings after it; a part without ``=`` belongs to the value before it."""
+    """Split a name and the settings after it; a part without ``=`` belongs to the value before it."""
     # linux,cni.natExceptions=192.0.2.0/24,198.51.100.0/24,kubernetes=1.34.2
     profile, *parts = name.split(",")
     settings: list[str] = []
@@ -139,7 +139,7 @@ def _paths(folder: Path | None) -> Iterator[Path]:
 
 
 def _folder() -> Path:
-    """Return ``manifests/lab`` of the checkout, else the copy inside the installed package."""
+    """Return ``manifests/lab`` of the checkout, else the copy in the installed package."""
     package = Path(str(files("nettests")))
     for root in (package.parent, package / "_bundled"):
         if (folder := root / "manifests" / "lab").is_dir():
@@ -196,7 +196,7 @@ def _validate(document: Mapping[str, Any], file: str) -> None:
 
 
 def _check_meaning(document: Mapping[str, Any], file: str) -> None:
-    """Refuse what a schema cannot express: duplicate names, no control plane, a driver without its backend."""
+    """Refuse errors that a schema cannot express: duplicate names, no control plane, a wrong driver."""
     nodes = document["nodes"]
     names = [node["name"] for node in nodes]
     twins = sorted({name for name in names if names.count(name) > 1})
@@ -216,7 +216,7 @@ def _check_meaning(document: Mapping[str, Any], file: str) -> None:
 
 
 def _check_windows(document: Mapping[str, Any], file: str) -> None:
-    """Refuse drivers and modes of kube-proxy that the plugin, or its version, does not have."""
+    """Refuse drivers and kube-proxy modes that the plugin or the Kubernetes version does not have."""
 
     def refuse(section: str, key: str, what: str, hint: str = "") -> NoReturn:
         raise ProfileError(f"{file}:{_line(document, (section, key))}: {what}.", hint=hint)
@@ -293,7 +293,7 @@ def _cni(cni: Mapping[str, Any]) -> Cni:
 
 
 def _networks(cni: Cni) -> tuple[IPv4Network, IPv4Network]:
-    """Return the nodes' and the pods' network: one and the same where pods have addresses of the former."""
+    """Return the nodes' and the pods' network; they are the same with a native backend."""
     if cni.native:
         return _VIRTUAL_NETWORK, _VIRTUAL_NETWORK
     defaults = {field.name: field.default for field in fields(Profile)}
@@ -341,7 +341,7 @@ def _dotted(path: Sequence[object]) -> str:
 
 
 def _line(document: Any, path: Sequence[Any]) -> int:
-    """Return the line of ``path`` in the round-trip document: of its deepest part that has one."""
+    """Return the line of ``path``, or of its deepest part that has one, in the round-trip document."""
     node, line = document, 1
     for part in path:
         try:

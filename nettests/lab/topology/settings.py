@@ -1,8 +1,8 @@
 """Change facts of a lab profile by hand: ``kubernetes=1.34.2``, ``windows.build=20348.3207``, ``kubeProxy.dsr=true``.
 
-A profile with other facts is another profile: what stands here edits the document of one before ``profiles`` validates
-it, so that a setting is held to the same rules as a file. Keys are spelled as ``nettests forecast --to`` spells them,
-so that one list of facts says what is forecast and what is brought up; the driver follows the backend, as it does there.
+Settings edit a profile's document before ``profiles`` validates it, so that the rules for files apply to them, too.
+Keys are those of ``nettests forecast --to``, so that one list of facts serves for the forecast and for the lab; the
+driver follows the backend, as it does there.
 """
 
 import difflib
@@ -17,7 +17,7 @@ from nettests.lab.topology.windows_settings import WindowsSettings
 
 Document = MutableMapping[str, Any]
 Drivers = Mapping[str, Sequence[tuple[str, str]]]
-"""Backends of each plugin with the driver of its Windows nodes, the usual one first."""
+"""Backends of each plugin with the driver of its Windows nodes, the default first."""
 _WORDS = {"true": True, "on": True, "false": False, "off": False}
 # samples: "1.34.2", "v1.34.2"; "20348.3207", "10.0.20348.3207"
 _RELEASE = re.compile(r"v?(?P<release>\d+\.\d+\.\d+)")
@@ -26,17 +26,17 @@ _BUILD = re.compile(r"(?:10\.0\.)?(?P<build>\d{5})\.(?P<patch>\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key: what is to be written as its value, and how it changes a profile's document."""
+    """One key: how its value is read, and how it changes a profile's document."""
 
     name: str
     example: str
     read: Callable[[str], Any]
-    """Returns the value of a text, or raises ``ValueError``."""
+    """Parses a value, or raises ``ValueError``."""
     change: Callable[[Document, Any], None]
 
 
 def change(document: Document, texts: Iterable[str], drivers: Drivers) -> None:
-    """Change a profile's document as ``KEY=VALUE`` texts say, and its name and summary, which would be wrong."""
+    """Change a profile's document by ``KEY=VALUE`` texts; its name and summary show the change."""
     given = tuple(texts)
     if not given:
         return
@@ -75,7 +75,7 @@ def _read(text: str) -> tuple[str, Any]:
 
 
 def _choose_driver(cni: Document, drivers: Drivers, *, backend_stated: bool) -> None:
-    """Write the backend of another plugin, where none is stated, and the driver that follows; a wrong pair is validated."""
+    """Set the driver of a changed backend, and the default backend of a changed plugin; validation finds wrong pairs."""
     pairs = drivers.get(cni["plugin"], ())
     if pairs and not backend_stated and cni["backend"] not in dict(pairs):
         cni["backend"] = pairs[0][0]

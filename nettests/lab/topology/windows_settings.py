@@ -1,10 +1,10 @@
-"""The block ``windows`` of a lab profile: how its Windows nodes behave where build and runtime leave it open. Pure.
+"""The block ``windows`` of a lab profile: behaviour of Windows nodes that build and runtime do not determine. Pure.
 
 One row for each key: its type, its values and its default. ``profile_schema`` validates the block by these rows, and
-``settings`` makes one setting of each (``--set windows.hcsshim=0.12``). What a key does is up to the module that reads it.
-``Shim`` is what the runtime of a Windows node does when it starts a HostProcess container: hcsshim, which containerd ships,
-decides where an image is seen on its host and whether ``cmd /c`` precedes each command (microsoft/hcsshim,
-``internal/jobcontainers``). A node reports containerd's version only, so a profile may state another shim.
+``settings`` makes a setting of each (``--set windows.hcsshim=0.12``). ``Shim`` says how a Windows node starts HostProcess
+containers: hcsshim, which containerd ships, decides where the host sees the image and whether ``cmd /c`` precedes each
+command (microsoft/hcsshim, ``internal/jobcontainers``). A node reports only containerd's version, so a profile may state
+another shim.
 """
 
 import re
@@ -17,47 +17,47 @@ LOCALES = ("en-US", "de-DE", "fr-FR", "es-ES", "pt-BR", "ru-RU", "zh-CN", "ja-JP
 
 
 def _key(default: Any, example: str, **schema: Any) -> Any:
-    """Return a field with what its values may be, as JSON Schema, and an example for messages."""
+    """Return a field with the JSON Schema of its values, and an example for messages."""
     return field(default=default, metadata={"schema": schema, "example": example})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowsSettings:
-    """What a profile states of all of its Windows nodes."""
+    """A profile's settings for all of its Windows nodes."""
 
     hcsshim: str = _key("", "0.12", type="string", pattern=r"^(0\.\d+)?$")
-    """Minor version of the shim, which is an executable of its own; empty: the one that their containerd ships."""
+    """Minor version of the shim; empty: the one that containerd ships."""
     bind_filter: bool | None = _key(None, "false", type="boolean")
-    """Whether ``bindfltapi.dll`` is on the nodes; unless stated it follows from build and patch level."""
+    """Whether nodes have ``bindfltapi.dll``; by default it follows from build and patch level."""
     lost_output: int = _key(0, "10", type="integer", minimum=0)
-    """One of so many short commands loses its output, where the shim can lose it (before 0.12); 0: none."""
+    """One in so many short commands loses its output, if the shim can lose it (before 0.12); 0: none."""
     locale: str = _key("en-US", "ko-KR", enum=LOCALES, type="string")
-    """The nodes' language; images of containers are English whatever it is."""
+    """The nodes' language; container images are always English."""
     english_messages: bool | None = _key(None, "true", type="boolean")
-    """Whether nodes of another language have the system's English messages too, which Go requests first; unless stated they have not."""
+    """Whether nodes of another language also have English system messages, which Go requests first; default no."""
     hns_module: str = _key("inbox", "psgallery", enum=("inbox", "psgallery", "none"), type="string")
-    """Which cmdlets of HNS nodes have: those of Windows, the module HNS of the PowerShell Gallery before them, or none."""
+    """HNS cmdlets of the nodes: those of Windows, the PowerShell Gallery's module HNS before them, or none."""
     hns_hiccup: int = _key(0, "5", type="integer", minimum=0)
-    """One of so many calls of HNS' cmdlets prints nothing and succeeds; 0: none."""
+    """One in so many calls of HNS cmdlets succeeds without output; 0: none."""
     hns_accounts: str = _key("system", "all", enum=("system", "all"), type="string")
-    """Which accounts HNS answers."""
+    """The accounts that HNS answers."""
     account: str = _key("", r"NT AUTHORITY\Local service", type="string")
-    """The account that HostProcess containers run as, whatever their Pods request; empty: the one that they request."""
+    """The account of HostProcess containers; empty: the one that their Pods request."""
     powershell_first_seconds: int = _key(0, "20", type="integer", minimum=0)
-    """How long PowerShell on a node looks for a module's cmdlet the first time, when it has no cache of modules yet."""
+    """How long PowerShell on a node needs to find a module's cmdlet before it has a module cache."""
     refusal_seconds: int = _key(2, "0", type="integer", minimum=0)
-    """For how long Winsock sends a refused SYN again, twice in a second, before a program learns of it."""
+    """How long Winsock retries a refused SYN, every half second, before the program gets the error."""
     curl: str = _key("", "8.7.1", type="string", pattern=r"^\d+\.\d+\.\d+$")
-    """Version of the curl that Windows nodes have; empty: the one that came with their build."""
+    """Version of curl on Windows nodes; empty: that of their build."""
 
     @property
     def message_locale(self) -> str:
-        """The language of the system's errors in Go's programs: English, where there is such a message."""
+        """The language of system errors in Go programs: English if nodes have English messages."""
         return ENGLISH if self.english_messages else self.locale
 
 
 def key(name: str) -> str:
-    """Return the key of a field, as profiles spell it: ``bindFilter``."""
+    """Return the key of a field in profiles: ``bindFilter``."""
     first, *others = name.split("_")
     return "".join((first, *(word.title() for word in others)))
 
@@ -84,47 +84,47 @@ def read(block: Mapping[str, Any]) -> WindowsSettings:
 
 
 SHIMS = {(1, 6): 9, (1, 7): 11, (2, 0): 12, (2, 1): 13, (2, 2): 14, (2, 3): 15}
-"""hcsshim 0.N of each minor of containerd (its ``go.mod``; the first releases of 1.7 had 0.10, which starts alike)."""
+"""hcsshim 0.N by containerd minor (its ``go.mod``; the first releases of 1.7 had 0.10, which starts containers alike)."""
 
 # containerd://2.0.5  containerd://1.7.28+unknown  docker://20.10.9
 _CONTAINERD = re.compile(r"containerd://(\d+)\.(\d+)\.(\d+)")
 _OLDEST = min(SHIMS)
 _IMAGE_IN_HPC = 10
-"""hcsshim 0.10: images at ``C:\\hpc``, bound into the container where the host can; groups as accounts; PATH extended."""
+"""hcsshim 0.10: images at ``C:\\hpc``, by a bind mount if the host supports it; groups as accounts; PATH extended."""
 _WHOLE_OUTPUT = 12
 """hcsshim 0.12 no longer closes its ends of the pipes when a process exits (5eb195256)."""
 _HPC_IS_DIRECTORY = (1, 7, 16)
-"""containerd 1.7.16 starts HostProcess containers in ``C:\\hpc`` where neither Pod nor image says otherwise."""
+"""containerd 1.7.16 starts HostProcess containers in ``C:\\hpc`` unless Pod or image state a folder."""
 _BIND_FILTER_BUILD, _BIND_FILTER_UPDATE = 19041, (17763, 3165)
 """Windows since 20H1 has ``bindfltapi.dll``; Server 2019 got it in July 2022 (KEP-1981; KB5015811)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shim:
-    """hcsshim 0.``minor``; ``binds`` says that the host can bind files into a container's silo."""
+    """hcsshim 0.``minor``; ``binds`` means that the host can bind files into a container's silo."""
 
     minor: int = max(SHIMS.values())
     binds: bool = True
     directory: str = r"C:\hpc"
-    """Where containers start that name no working directory, as containerd writes it into their spec."""
+    """The default working directory, as containerd writes it into the container's spec."""
 
     @property
     def behind_cmd(self) -> bool:
-        """Whether ``cmd /c`` stands before each command of a HostProcess container."""
+        """Whether ``cmd /c`` precedes each command of a HostProcess container."""
         return self.binds and self.images_in_hpc
 
     @property
     def images_in_hpc(self) -> bool:
-        """Whether it is 0.10 or newer."""
+        """Whether images are at ``C:\\hpc`` (0.10 or newer)."""
         return self.minor >= _IMAGE_IN_HPC
 
     @property
     def loses_output(self) -> bool:
-        """Whether output that a command wrote just before its end may be lost."""
+        """Whether a command's last output may be lost."""
         return self.minor < _WHOLE_OUTPUT
 
     def root(self, container_id: str) -> str:
-        """Return where a HostProcess container sees its image, without the backslash at the end."""
+        """Return the folder of a HostProcess container's image, without a trailing backslash."""
         if not self.images_in_hpc:
             return rf"C:\C\{container_id}"
         return r"C:\hpc" if self.binds else rf"C:\hpc\{container_id}"
@@ -133,7 +133,7 @@ class Shim:
 def shim_of(
     runtime: str, release: tuple[int, int], settings: WindowsSettings | None = None
 ) -> Shim:
-    """Return the shim of a node: of its ``containerd://1.7.28``, its build and patch level, unless settings say otherwise."""
+    """Return the shim of a node, by its ``containerd://1.7.28``, build and patch level, and the settings."""
     given = settings or WindowsSettings()
     version = _version(runtime)
     minor = SHIMS[max(each for each in SHIMS if each <= version or each == _OLDEST)]

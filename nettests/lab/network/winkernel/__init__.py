@@ -1,7 +1,7 @@
-"""What programs the Services of a Windows node: kube-proxy's proxier for kernelspace mode, ``pkg/proxy/winkernel``.
+"""kube-proxy on a Windows node in kernelspace mode, after ``pkg/proxy/winkernel``. No side effects.
 
-``proxier`` has HNS program load balancers, ``endpoint_choice`` chooses backends, ``load_balancer`` has the values.
-``switch_rules``, beside this package, renders them as rules. Pure.
+``proxier`` creates load balancers in HNS (``held``), ``endpoint_choice`` chooses backends, ``load_balancer`` has the
+values. ``switch_rules``, beside this package, renders them as rules.
 """
 
 from nettests.lab.network.winkernel.held import Hns

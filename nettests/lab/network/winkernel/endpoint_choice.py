@@ -1,7 +1,7 @@
 """Which endpoints of a Service port kube-proxy on Windows balances to, and at which port. Pure.
 
 Readiness, termination and traffic policies decide, then whether HNS has an endpoint for the address.
-Part of ``winkernel``; which load balancers come of it is said there.
+``proxier`` makes load balancers of the choice.
 """
 
 from collections.abc import Collection, Iterator
@@ -12,7 +12,7 @@ from nettests.lab.network.winkernel.load_balancer import Host
 from nettests.lab.topology import Address, Backend, ServicePort
 
 Reference = tuple[str, Backend]
-"""Id of the HNS endpoint, and the backend that it stands for."""
+"""Id of the HNS endpoint, and its backend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +21,15 @@ class Choice:
 
     backends: tuple[Reference, ...]
     local: tuple[Reference, ...]
-    """Backends with an HNS endpoint on this node, whatever node their EndpointSlice names."""
+    """Backends with a local HNS endpoint, whatever node their EndpointSlice names."""
     internal_port: int
     """The port at which all are dialled."""
     outside: bool
-    """One of them is a node, or no Pod: load balancers then rewrite to the node's own address."""
+    """A backend is a node or not a Pod: load balancers then rewrite sources to the node's own address."""
     remote: frozenset[Address]
-    """Addresses among them for which HNS gets remote endpoints."""
+    """Addresses of backends for which kube-proxy creates remote HNS endpoints."""
     borrowed: tuple[Backend, ...] = ()
-    """Backends that name this node, while HNS has only a remote endpoint for their address."""
+    """Backends whose slice names this node, while HNS has only a remote endpoint for their address."""
     available: bool
     """Load balancers for clients from outside may be created; existing ones stay in any case."""
 
@@ -41,10 +41,10 @@ def choose(
     features: SwitchFeatures,
     internal_port: int,
 ) -> Choice:
-    """Choose among the endpoints; ``remote`` are addresses that HNS has remote endpoints for.
+    """Choose among the endpoints; ``remote`` are the addresses of remote HNS endpoints.
 
-    ``internal_port`` is the earlier choice, 0 without one: up to 1.33 it stays, and is the Service's own target
-    port where that is a number; from then on the last endpoint's counts.
+    ``internal_port`` is the previous choice, or 0. Up to kube-proxy 1.33 it is kept, and starts as the
+    Service's numeric target port; from 1.34 on the port of the last endpoint is used.
     """
     kept, available = _serving(service, host, features)
     backends: list[Reference] = []
@@ -65,7 +65,7 @@ def choose(
         ):
             endpoint_id = str(endpoint.address)
         if endpoint_id is None and here and endpoint.address not in remote:
-            # kubernetes/kubernetes#126795: the node's own address is no endpoint of HNS
+            # kubernetes/kubernetes#126795: HNS has no endpoint for the node's own address
             continue
         outside |= features.source_vip and not here and host.is_outside(endpoint.address)
         backends.append((endpoint_id or str(endpoint.address), endpoint))
@@ -88,7 +88,7 @@ def choose(
 
 
 def is_here(endpoint: Backend, host: Host) -> bool:
-    """Whether the endpoint names this node, which need not be where its address is."""
+    """Whether the endpoint's slice names this node, even if its address is elsewhere."""
     return endpoint.node == host.name
 
 

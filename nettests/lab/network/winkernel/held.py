@@ -1,9 +1,9 @@
-"""What HNS of one Windows node holds, and which endpoints EndpointSlices no longer list.
+"""The objects in HNS of one Windows node, and the addresses that EndpointSlices list. Stateful, without side effects.
 
-``Hns`` has load balancers by their ids, and the endpoints that kube-proxy made or deleted; it outlives kube-proxy's
-process. ``Listed`` mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered whether there is a
-Service or not, and kube-proxy deletes HNS' endpoints at addresses that they no longer list for other nodes. Kept by
-``proxier``, which decides what there is. Stateful, without side effects.
+``Hns`` has load balancers by id, and the endpoints that kube-proxy created or deleted; it outlives kube-proxy's
+process. ``Listed`` mirrors ``endpointsMapChange`` of ``pkg/proxy/winkernel``: slices are remembered even without a
+Service, and kube-proxy deletes HNS endpoints at addresses that slices no longer list for other nodes. ``proxier``
+uses both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,15 +23,15 @@ NONE: Orphaned = MappingProxyType({})
 
 
 class Hns:
-    """The load balancers of one node, of both families; kube-proxy's memory goes with its process, this stays."""
+    """HNS of one node, for both families; it survives a restart of kube-proxy."""
 
     def __init__(self) -> None:
         self._held: dict[int, LoadBalancer] = {}
         self._next = 0
         self.remote: dict[Address, str] = {}
-        """Remote endpoints by address, which kube-proxy makes for backends elsewhere; one recreated has another id."""
+        """Ids of the remote endpoints that kube-proxy created, by address; a recreated one has a new id."""
         self.lost: set[str] = set()
-        """Endpoints of Pods of this node that kube-proxy deleted, because a slice named another node."""
+        """Ids of local Pods' endpoints that kube-proxy deleted, because a slice did not name this node."""
 
     @property
     def balancers(self) -> tuple[LoadBalancer, ...]:
@@ -44,7 +44,7 @@ class Hns:
         return tuple(self._held)
 
     def create(self, balancer: LoadBalancer, limit: int) -> int | None:
-        """Return the id; ``None`` where HNS refuses ("invalid number of destinations")."""
+        """Create a load balancer; return its id, or ``None`` if HNS refuses ("invalid number of destinations")."""
         if len(balancer.backends) > limit:
             return None
         self._next += 1
@@ -52,14 +52,14 @@ class Hns:
         return self._next
 
     def change(self, number: int, balancer: LoadBalancer, limit: int) -> bool:
-        """Replace a load balancer; say whether HNS took it."""
+        """Replace a load balancer; return whether HNS accepted it."""
         if number not in self._held or len(balancer.backends) > limit:
             return False
         self._held[number] = balancer
         return True
 
     def reach(self, addresses: Iterable[Address]) -> None:
-        """Make a remote endpoint for each address that has none."""
+        """Create a remote endpoint for each address that has none."""
         for address in sorted(set(addresses) - self.remote.keys(), key=int):
             self._next += 1
             self.remote[address] = f"{address}/{self._next}"
@@ -67,13 +67,13 @@ class Hns:
     def lose(self, addresses: Iterable[Address], host: Host) -> None:
         """Delete the local endpoints at addresses that slices no longer list for other nodes.
 
-        kube-proxy counts who uses remote endpoints alone, and looks them up in HNS by the address: an endpoint of
-        a Pod here goes, too, where a slice by hand did not name its node.
+        kube-proxy counts references only for remote endpoints, and finds endpoints in HNS by address. So it
+        deletes a local Pod's endpoint, too, if a hand-written slice did not name its node.
         """
         self.lost |= {host.endpoints[address] for address in addresses if address in host.endpoints}
 
     def without_lost(self, host: Host) -> Host:
-        """Return the node without deleted endpoints; endpoints that the plugin removed are forgotten."""
+        """Return the node without lost endpoints, of which those that the plugin removed are forgotten."""
         self.lost &= set(host.endpoints.values())
         there = {
             address: number for address, number in host.endpoints.items() if number not in self.lost
@@ -81,12 +81,12 @@ class Hns:
         return replace(host, endpoints=there)
 
     def delete(self, number: int) -> None:
-        """Delete a load balancer, if it is there."""
+        """Delete a load balancer; no error if there is none."""
         self._held.pop(number, None)
 
 
 class Listed:
-    """The addresses of each Service's slices that do not name this node."""
+    """The addresses that each Service's slices list for other nodes."""
 
     def __init__(self) -> None:
         self._services: Mapping[Name, Sequence[ServicePort]] = {}
@@ -95,7 +95,7 @@ class Listed:
     def change_to(
         self, services: Mapping[Name, Sequence[ServicePort]], orphaned: Orphaned, host: Host
     ) -> frozenset[Address]:
-        """Take the current slices; return the addresses that a Service's slices no longer list."""
+        """Take the current slices; return the addresses that they no longer list for other nodes."""
         before, previous = self._elsewhere, self._services
         self._services = services
         self._elsewhere = {
@@ -122,7 +122,7 @@ def _elsewhere(backends: Iterable[Backend], host: Host) -> frozenset[Address]:
 
 
 def same(before: Sequence[ServicePort], after: Sequence[ServicePort]) -> bool:
-    """Whether ports are the same objects."""
+    """Whether both sequences have the same objects."""
     return len(before) == len(after) and all(map(is_, before, after))
 
 

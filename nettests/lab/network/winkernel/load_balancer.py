@@ -1,7 +1,6 @@
-"""The load balancers of one Windows node: what HNS has to program, and what its switch does with it. Values.
+"""The load balancers of one Windows node, as values.
 
-``proxier`` decides which there are, from Services and endpoints; ``switch_rules`` renders them, and ``hns`` shows
-them. How a policy becomes packets is not said here.
+``proxier`` makes them of Services and endpoints, ``switch_rules`` renders them as rules, and ``hns`` shows them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,14 +30,14 @@ class Source(Enum):
 CLUSTER_IP, HOST_RULE, NODE_PORT = "ClusterIP", "LB_HOST", "NodePort"
 INGRESS, EXTERNAL_IP = "LoadBalancer", "ExternalIP"
 OUTER = frozenset({INGRESS, EXTERNAL_IP})
-"""Kinds of which a Service may have several, one for each address."""
+"""Kinds of which a Service port may have several, one for each address."""
 
 SWITCHED = frozenset({"tcp", "udp"})
-"""What a switch translates; of SCTP, HNS keeps the object (protocol 132) and nothing comes of it."""
+"""Protocols that a switch translates; for SCTP, HNS has an object (protocol 132) without effect."""
 
 
 class Flag(StrEnum):
-    """What kube-proxy requires of a load balancer, by hcsshim's names."""
+    """Flags that kube-proxy sets on a load balancer, by hcsshim's names."""
 
     DSR = "DSR"
     IPV6 = "IPv6"
@@ -63,21 +62,21 @@ class LoadBalancer:
     internal_port: int
     backends: tuple[Address, ...]
     references: tuple[tuple[str, Address], ...] = ()
-    """HNS endpoints with the addresses meant: in kube-proxy's order, one twice where it has two ports."""
+    """Ids of HNS endpoints with their addresses, in kube-proxy's order; twice for two ports."""
     source: Source
     source_vip: Address | None = None
-    """What kube-proxy names as source, whether it is used or not."""
+    """The source VIP that kube-proxy states, whether it is used or not."""
     flags: frozenset[Flag] = frozenset()
     own_ports: tuple[tuple[Address, int], ...] = ()
-    """Backends that are dialled at ports of their own instead, as no HNS load balancer does."""
+    """Ports of backends that differ from ``internal_port``; HNS load balancers have none."""
     by_client: bool = False
     """Distribute by source address only (session affinity)."""
     forgets: int | None = None
-    """Seconds after which a client may get another backend; ``None`` where a hash decides for good."""
+    """Seconds after which a client may get another backend; ``None`` if a hash decides."""
     allowed: tuple[Network, ...] = ()
-    """Allowed clients; all if empty."""
+    """Networks of allowed clients; all if empty."""
     preserved: bool = False
-    """The destination is left as it is: a backend gets the packet addressed to the frontend."""
+    """The destination is kept: the backend gets packets addressed to the frontend."""
 
     @property
     def name(self) -> str:
@@ -97,34 +96,34 @@ class Frontend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """What kube-proxy knows of its node and of the HNS network there, in one family."""
+    """What kube-proxy sees of its node and of the HNS network there, in one family."""
 
     name: str
     address: Address
     zone: str = ""
     source_vip: Address | None = None
     remote_subnets: tuple[tuple[Network, Address], ...] = ()
-    """Pod ranges of the other nodes with those nodes' addresses (RemoteSubnetRoute)."""
+    """Pod CIDRs of the other nodes with those nodes' addresses (RemoteSubnetRoute)."""
     pod_cidr: Network | None = None
-    """The node's pod range; its addresses count as endpoints of HNS, beside ``endpoints``."""
+    """The node's pod CIDR; its addresses count as HNS endpoints, beside ``endpoints``."""
     endpoints: Mapping[Address, str] = field(default_factory=dict)
-    """Local endpoints of HNS by their addresses; one with two addresses is one endpoint."""
+    """Ids of local HNS endpoints by address; a dual-stack endpoint appears twice."""
 
     def endpoint_at(self, address: Address) -> str | None:
-        """Return the local endpoint that has the address."""
+        """Return the id of the local endpoint with the address, or ``None``."""
         if self.pod_cidr is not None and address in self.pod_cidr:
             return self.endpoints.get(address, str(address))
         return self.endpoints.get(address)
 
     def is_outside(self, address: Address) -> bool:
-        """Whether a backend is a node or lies outside the overlay: then the node's address is the source."""
+        """Whether a backend is a node or outside the overlay: then the node's address is the source."""
         behind = any(address in subnet for subnet, _ in self.remote_subnets)
         return not behind or any(address == provider for _, provider in self.remote_subnets)
 
 
 @dataclass(slots=True)
 class Rewriting:
-    """Whether a node's switch rewrites sources even where HNS was told to keep them; shared by its families."""
+    """Whether a node's switch rewrites sources despite DSR; shared by its families."""
 
     always: bool = False
 
@@ -141,10 +140,10 @@ class Rewriting:
 def refused_frontends(
     table: ServiceTable, node: NodeSpec, profile: Profile
 ) -> tuple[Frontend, ...]:
-    """Return the addresses of Services without any backend, where the switch refuses them.
+    """Return the frontends of Services without any backend, if the switch refuses these.
 
-    AntreaProxy does, as kube-proxy on Linux; a policy of kernelspace mode is simply missing. A Service
-    whose policy leaves no local backend is not among them: its traffic is dropped everywhere.
+    AntreaProxy does, like kube-proxy on Linux; in kernelspace mode there is simply no policy. Services
+    whose traffic policy leaves no local backend are not included: every proxy drops their packets.
     """
     if not switch_features(node, profile).refuse_empty:
         return ()
@@ -167,7 +166,7 @@ def refused_frontends(
 def with_host_rules(
     balancers: Iterable[LoadBalancer], node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
-    """Return the load balancers with what VFP derives of each ClusterIP for the host's own port."""
+    """Return the load balancers, and the rules that VFP derives from ClusterIPs for the host's own port."""
     return tuple(
         each for balancer in balancers for each in with_host_rule(balancer, node, features)
     )
@@ -176,7 +175,7 @@ def with_host_rules(
 def with_host_rule(
     balancer: LoadBalancer, node: NodeSpec, features: SwitchFeatures
 ) -> tuple[LoadBalancer, ...]:
-    """Return a load balancer, and what VFP derives of it if it is that of a ClusterIP."""
+    """Return a load balancer, and the host's rule that VFP derives from it if it is a ClusterIP's."""
     if not features.host_rules or balancer.kind != CLUSTER_IP:
         return (balancer,)
     source = Source.NODE if balancer.source_vip in {None, node.address} else Source.VIP

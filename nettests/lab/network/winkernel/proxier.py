@@ -44,7 +44,7 @@ Key = tuple[object, ...]
 
 
 def host_of(node: NodeSpec, profile: Profile, pods: Iterable[tuple[Address, ...]] = ()) -> Host:
-    """Return what kube-proxy knows of a node of the emulated cluster, in the family of ``profile``."""
+    """Return what kube-proxy sees of a node of the emulated cluster, in the family of ``profile``."""
     return Host(
         name=node.name,
         address=node.address,
@@ -61,7 +61,7 @@ def host_of(node: NodeSpec, profile: Profile, pods: Iterable[tuple[Address, ...]
 def load_balancers(
     table: ServiceTable, node: NodeSpec, profile: Profile
 ) -> tuple[LoadBalancer, ...]:
-    """Return the load balancers of a kube-proxy that has just started, with the host's own rules."""
+    """Return the load balancers that a newly started kube-proxy creates, with the host's rules."""
     features = switch_features(node, profile)
     balancers = Winkernel(features).sync(table, host_of(node, profile))
     return with_host_rules(balancers, node, features)
@@ -76,13 +76,13 @@ class _ServiceInfo:
     applied: bool = False
     ids: dict[Slot, int] = field(default_factory=dict)
     remote: frozenset[Address] = frozenset()
-    """Remote endpoints that were taken for its load balancers."""
+    """Addresses of the remote endpoints that its load balancers use."""
 
 
 class Winkernel:
-    """One family's proxier; two of a node share ``hns``.
+    """One family's proxier; both of a node share ``hns``.
 
-    Service ports that are the same objects as the last time are skipped: in a large cluster few change at a time.
+    Service ports that are the same objects as in the last sync are skipped: in a large cluster few change at a time.
     """
 
     def __init__(self, features: SwitchFeatures, hns: Hns | None = None) -> None:
@@ -91,19 +91,19 @@ class Winkernel:
         self._infos: dict[str, _ServiceInfo] = {}
         self._services: Mapping[Name, Sequence[ServicePort]] = {}
         self._waiting: set[Name] = set()
-        """Services whose load balancers HNS refused, or that had no backends among their endpoints."""
+        """Services whose load balancers HNS refused, or whose endpoints included no backends."""
         self._borrowed: set[Address] = set()
-        """Remote endpoints that served for endpoints of this node: their reference count never drops to 0 again."""
+        """Addresses of remote endpoints that stood in for local ones; their reference count never drops to 0."""
         self._listed = Listed()
         self._keys = PerObject(self._key)
 
     def sync(
         self, table: ServiceTable, host: Host, orphaned: Orphaned = NONE
     ) -> tuple[LoadBalancer, ...]:
-        """Bring HNS to ``table``; return all that it holds, of both families.
+        """Bring HNS to ``table``; return all of its load balancers, of both families.
 
-        kube-proxy keeps the slices of a Service that was deleted: it deletes their endpoints only with the slices.
-        Without ``orphaned`` they go with their Service.
+        ``orphaned`` are endpoints of deleted Services whose slices still exist: kube-proxy deletes HNS
+        endpoints only with the slices.
         """
         if self._features.topology_hints:
             table = within_zone(table, host.zone)
@@ -117,7 +117,7 @@ class Winkernel:
         return self._hns.balancers
 
     def _take(self, services: Mapping[Name, Sequence[ServicePort]]) -> set[Name]:
-        """Take the new Services; return the names of those that changed, came or went."""
+        """Take the new Services; return the names of those that were added, changed or removed."""
         before, self._services = self._services, services
         names = {
             name
@@ -131,10 +131,9 @@ class Winkernel:
         return names
 
     def _change(self, before: Sequence[ServicePort], after: Sequence[ServicePort]) -> set[Address]:
-        """Take the new ports of a Service; return the remote endpoints that were used for it.
+        """Take the new ports of a Service; return the remote endpoints that it no longer uses.
 
-        A Service that changed is recreated with all its ports; new endpoints alone change what is there, of all
-        its ports too, whichever they are of.
+        A changed Service is recreated with all its ports; a change of endpoints updates all its ports.
         """
         unused: set[Address] = set()
         if _specs(after) != _specs(before):
@@ -206,13 +205,13 @@ class Winkernel:
     def _apply(
         self, info: _ServiceInfo, chosen: Choice, host: Host, existing: dict[Key, int]
     ) -> bool:
-        """Create, change or delete each load balancer of a Service port; return whether all are done.
+        """Create, change or delete each load balancer of a Service port; return whether it is complete.
 
-        Where HNS refuses the ClusterIP's or the NodePort's, the rest waits for the next time; load balancers at
-        addresses for clients from outside are independent of each other, and none is retried.
+        If HNS refuses that of the ClusterIP or NodePort, the rest waits for the next sync; those at
+        addresses for external clients are independent of each other, and are not retried.
         """
         if not chosen.backends:
-            self._delete_all(info)  # "not applying any policy": nothing answers, nothing refuses
+            self._delete_all(info)  # "not applying any policy": packets are dropped
             return False
         planned = _Planner(info.service, chosen, host, self._features)
         return all(
@@ -251,7 +250,7 @@ class Winkernel:
         return True
 
     def _key(self, balancer: LoadBalancer) -> Key:
-        """What kube-proxy recognises a load balancer by; an endpoint that is there twice cancels out."""
+        """Return the key by which kube-proxy finds an existing load balancer; endpoints listed twice cancel out."""
         ids = [number for number, _ in balancer.references]
         odd = frozenset(number for number in ids if ids.count(number) % 2)
         vip = None if balancer.kind == NODE_PORT else balancer.vip
@@ -276,7 +275,7 @@ class _Planner:
             self._rewritten = Source.VIP
 
     def balancers(self) -> Iterator[tuple[Slot, LoadBalancer, bool]]:
-        """Yield slot, load balancer and whether it may be made now: ClusterIP first, then from outside in."""
+        """Yield slot, load balancer and whether it may be created now, the ClusterIP's first."""
         service, features, usable = self._service, self._features, self._chosen.available
         inner_local = service.internal_traffic_local and features.internal_traffic_local
         source = Source.KEPT if features.dsr else self._rewritten
@@ -349,7 +348,7 @@ def _endpoints(ports: Iterable[ServicePort]) -> dict[str, tuple[Backend, ...]]:
 
 
 def _specs(ports: Iterable[ServicePort]) -> dict[str, tuple[object, ...]]:
-    """Return all of Service ports but their endpoints, to be compared: hundreds of nodes look at each change."""
+    """Return the fields of Service ports except endpoints, for a fast comparison: every node makes it."""
     return {port.key: _SPEC(port) for port in ports}
 
 

@@ -1,4 +1,4 @@
-"""agnhost's command line: which sub-command runs, with which flags; help texts and usage errors."""
+"""agnhost's command line: sub-commands with their flags, help texts and usage errors."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Run = Callable[[Process, Parsed], Coroutine[Any, Any, int]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One sub-command; ``handles_terminate`` ones see SIGTERM themselves."""
+    """One sub-command; with ``handles_terminate`` it handles SIGTERM itself."""
 
     run: Run
     arguments: int = 0
@@ -41,7 +41,7 @@ _VERSION = "app version development\n"
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Run ``agnhost`` with ``words`` after the program's name; return the exit code."""
+    """Run ``agnhost`` with these arguments; return the exit code."""
     try:
         return await _run(process, list(words))
     except UsageError as error:
@@ -75,7 +75,7 @@ async def _run(process: Process, words: list[str]) -> int:
 
 
 async def _not_provided(process: Process, name: str, words: list[str]) -> int:
-    """Print the help of a sub-command the lab only knows by name; refuse to run it."""
+    """Print the help of a sub-command that the lab does not provide, or refuse to run it."""
     if name.startswith("-"):
         parse({}, [name, *words])
     listed = f"\n  {name} " in help_text("app")
@@ -91,7 +91,7 @@ async def _not_provided(process: Process, name: str, words: list[str]) -> int:
 
 
 def help_text(topic: str) -> str:
-    """Return a recorded help text; of a sub-command without one, a sentence that says so."""
+    """Return a recorded help text, or a sentence that there is none."""
     text = resources.files(__package__).joinpath("help", f"{topic}.txt")
     if not text.is_file():
         return f"The help of {quote(topic)} is not recorded.\n"

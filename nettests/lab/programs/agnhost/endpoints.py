@@ -1,8 +1,8 @@
 """netexec's HTTP endpoints, one method each, and ``/dial``: real connections from this container, answered as JSON.
 
-``/shell`` exists and refuses: the lab runs no program chosen by a client. There is no ``/upload``. Quirks of
-``/dial`` kept: a name that does not resolve is a 400 text; failed tries are still 200; ``responses`` is left out when the last try gave
-no text; every try is a new connection with five seconds.
+``/shell`` refuses, as the lab runs no program chosen by a client. There is no ``/upload``. Quirks of ``/dial`` are kept:
+a name that does not resolve is a 400 text; failed tries are still 200; ``responses`` is left out if the last try got
+no text; every try is a new connection with a time-out of five seconds.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ _PROTOCOLS = ("", "http", "udp", "sctp")
 
 
 def log_line(request: Request) -> str:
-    """Return the line netexec logs for a dial request."""
+    """Return netexec's log line for a dial request."""
     order = ("host", "protocol", "port", "request", "tries")
     query = request.query
     return "GET /dial?" + "&".join(f"{name}={query.get(name, '')}" for name in order)
 
 
 async def answer(machine: Machine, request: Request) -> Response:
-    """Dial as the query says and answer with the responses and errors."""
+    """Dial as requested by the query, and answer with the responses and errors."""
     query = request.query
     protocol = query.get("protocol", "")
     try:
@@ -152,17 +152,17 @@ class Endpoints:
             "/readyz": lambda _: self._readyz(),
             "/serverport": lambda _: requests.text(str(port)),
         }
-        """Endpoints that log their path alone."""
+        """Endpoints that log only their path."""
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request from the network: an unclean path is redirected, as Go's mux does."""
+        """Answer a request from the network; redirect an unclean path, like Go's mux."""
         clean = requests.cleaned(request)
         if clean is not None:
             return requests.redirect(request, clean, 307)
         return await self.route(request)
 
     async def route(self, request: Request) -> Response:
-        """Answer by path; any unknown path gets the time."""
+        """Answer by path; unknown paths get the time."""
         if request.path in self._plain:
             await self._log.line(f"GET {request.path}")
             return self._plain[request.path](request)
@@ -256,7 +256,7 @@ class Endpoints:
         return await self._leave()
 
     async def _leave(self) -> Response:
-        """End the process: at once and without an answer, or after answering when there is grace."""
+        """End the process: at once and without an answer, or after an answer if there is a grace period."""
         self.exit.wanted.set()
         if not self.exit.grace:
             await asyncio.Event().wait()

@@ -1,8 +1,8 @@
-"""agnhost's servers: ``netexec``, the resident probe with HTTP and UDP, and ``no-snat-test``, which answers a peer's address.
+"""agnhost's servers: ``netexec``, the resident probe with HTTP and UDP, and ``no-snat-test``, which returns a client's address.
 
-Starts and ends the servers; ``endpoints`` answers HTTP. With ``--http-override`` every request is answered as a new GET of that path:
-that request has no peer, so an overridden ``/clientip`` answers an empty body, exactly as in agnhost. ``no-snat-test`` tells a client its
-source address (``/whoami``) from a server that may stand behind a NodePort and exposes nothing else; ``/checknosnat`` queries other pods.
+This module starts and ends the servers; ``endpoints`` answers HTTP. With ``--http-override`` every request is answered like a new GET of
+that path without a peer, so that an overridden ``/clientip`` has an empty body, exactly as in agnhost. ``no-snat-test`` returns a client's
+source address (``/whoami``), also behind a NodePort, and exposes nothing else; ``/checknosnat`` queries other pods.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ from nettests.lab.programs.terminal import racing
 
 
 class ListenError(Exception):
-    """A server cannot start; the text is what it prints before it ends with 1."""
+    """A server cannot start; the text is its output before it exits with 1."""
 
 
 def web_server(process: Process, handler: Handler, port: int, **options: Any) -> WebServer:
-    """Return a server listening on ``port``; ``ListenError`` when the port is taken."""
+    """Return a server listening on ``port``; ``ListenError`` if the port is taken."""
     try:
         listener = transport.listen(process.machine.namespace, port)
     except OSError as error:
@@ -48,7 +48,7 @@ KEY = "/localhost.key"
 
 @cache
 def image_context() -> ssl.SSLContext:
-    """Return a server context with the image's certificate; it says nothing about who serves."""
+    """Return a server context with the image's certificate, which identifies no server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1", "::1", "localhost").configure_cert(context)
     return context
@@ -58,7 +58,7 @@ _DATAGRAM = 2048
 
 
 class DatagramServer:
-    """Listens on any number of addresses of one port; ``ready`` once one listens."""
+    """A UDP server on one port of several addresses; ``ready`` once one is bound."""
 
     def __init__(self, process: Process, log: Log, port: int) -> None:
         self._process = process
@@ -72,7 +72,7 @@ class DatagramServer:
         return bool(self._sockets)
 
     async def listen(self, address: str) -> None:
-        """Bind one address (all when empty); ``ListenError`` when the port is taken."""
+        """Bind one address (all if empty); ``ListenError`` if the port is taken."""
         place = transport.join(address, self._port)
         try:
             self._sockets.append(
@@ -88,7 +88,7 @@ class DatagramServer:
         await self._log.line(f"Started UDP server on port {address} {self._port}")
 
     def start(self) -> list["asyncio.Task[None]"]:
-        """Serve every bound address in a task of its own."""
+        """Serve every bound address in its own task."""
         return [asyncio.create_task(self._serve(sock)) for sock in self._sockets]
 
     def close(self) -> None:
@@ -194,7 +194,7 @@ def _overridden(endpoints: Endpoints, override: str) -> Handler:
 
 
 def _tls(options: Parsed) -> ssl.SSLContext | None:
-    """Return a TLS context for the image's own certificate; no other file exists in the lab's image."""
+    """Return a TLS context for the image's certificate, the only one in the lab's image."""
     queried = options["tls-cert-file"], options["tls-private-key-file"]
     if not queried[0]:
         return None
@@ -220,7 +220,7 @@ _CLIENT_SECONDS = 30.0
 
 
 async def no_snat_test(process: Process, options: Parsed) -> int:
-    """Serve until killed; exit 1 when the environment or the port is not usable."""
+    """Serve until killed; exit 1 if the environment or the port is unusable."""
     for name in _ADDRESSES:
         value = process.environment.get(name)
         problem = _problem(name, value)
@@ -255,7 +255,7 @@ def _problem(name: str, value: str | None) -> str | None:
 
 
 async def _check(process: Process, request: Request) -> Response:
-    """Query ``/whoami`` of each address; 200 when all saw this pod's address, else 500."""
+    """Query ``/whoami`` of each address; 200 if all saw this pod's address, else 500."""
     problems = []
     for address in request.query.get("ips", "").split(","):
         try:

@@ -1,8 +1,8 @@
 """agnhost's small sub-commands: ``connect``, ``pause``, ``dns-suffix``, ``dns-server-list``, ``etc-hosts``, ``tcp-reset``, ``mounttest`` …
 
-``connect HOST:PORT`` is one connection attempt, silence on success, a prefixed line on failure. On Linux a refused connection prints
-``REFUSED``; on Windows it cannot, because Go compares with a constant the system never returns, so ``OTHER: …`` (TCP) and
-``UNKNOWN: …`` (UDP) appear instead.
+``connect HOST:PORT`` is one connection attempt, without output on success, with a prefixed line on failure. On Linux a refused connection
+prints ``REFUSED``; on Windows, where Go compares with a constant that the system never returns, ``OTHER: …`` (TCP) or ``UNKNOWN: …``
+(UDP).
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class _ConnectFailedError(Exception):
 
 
 async def connect(process: Process, options: Parsed) -> int:
-    """Connect as the flags say; exit code 0 or 1."""
+    """Connect as requested by the flags; exit code 0 or 1."""
     try:
         await _attempt(process, options)
     except _ConnectFailedError as failure:
@@ -118,7 +118,7 @@ async def pause(process: Process, _options: Parsed) -> int:
 
 
 async def print_suffixes(process: Process, _options: Parsed) -> int:
-    """Print the suffixes, comma-separated; on Linux agnhost panics when there is no search list."""
+    """Print the suffixes, comma-separated; on Linux agnhost panics without a search list."""
     machine = process.machine
     if not machine.resolver.searches and machine.os is OS.LINUX:
         await process.stderr(b"panic: Could not find DNS search list!\n\ngoroutine 1 [running]:\n")
@@ -160,7 +160,7 @@ _NO_NUMBER = 1
 
 
 async def port_forward_tester(process: Process, _options: Parsed) -> int:
-    """Serve one connection; 2 when the client said something else, 4 when it went before the end."""
+    """Serve one connection; 2 if the client sent unexpected data, 4 if it disconnected early."""
     environment = process.environment
     host = environment.get("BIND_ADDRESS") or "localhost"
     try:
@@ -216,10 +216,10 @@ _LOOP_SECONDS = 2.0
 
 
 async def mounttest(process: Process, options: Parsed) -> int:
-    """Write, then read, as mounttest does; 1 if anything failed."""
+    """Write, then read, like mounttest; 1 if anything failed."""
     files, good = process.machine.files, True
     fs_type = options["fs_type"]
-    if fs_type and process.machine.os is OS.LINUX:  # agnhost tells it there alone
+    if fs_type and process.machine.os is OS.LINUX:  # agnhost prints it only there
         type_ = partial(_type, process, fs_type)
         good &= await _with_file(process, f"error from statfs({quote(fs_type)})", type_)
     for path in filter(None, map(options.values.get, NEW_FILES)):
@@ -234,7 +234,7 @@ async def mounttest(process: Process, options: Parsed) -> int:
 
 
 async def _with_file(process: Process, what: str, work: Callable[[], str | None]) -> bool:
-    """Do something with a file, and print what comes of it, if anything does."""
+    """Do something with a file, and print its result or error; return whether it succeeded."""
     try:
         text = work()
     except FileError as error:
@@ -259,7 +259,7 @@ async def _read(process: Process, path: str) -> bool:
 
 
 async def _loop(process: Process, path: str, options: Parsed) -> bool:
-    """Read until the content is that of a new file, or the time is over: good if the last reading was."""
+    """Read until the content is as expected or the time is over; return whether the last read succeeded."""
     clock = asyncio.get_running_loop().time
     began, good = clock(), True
     while clock() - began < options["retry_time"]:

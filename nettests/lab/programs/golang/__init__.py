@@ -1,4 +1,4 @@
-"""What Go's standard library gives every Go program, as far as agnhost's output depends on it.
+"""The parts of Go's standard library that agnhost's output depends on.
 
-Wire bytes, flags, log lines and error texts of Go programs; nothing here knows agnhost.
+Wire bytes, flags, log lines and error texts of Go programs in general.
 """

@@ -1,8 +1,8 @@
 """Requests and responses of a Go HTTP server, and their wire form. Pure.
 
 The order of header fields is Go's: a handler's own, sorted, then Date, Content-Length, Content-Type,
-Connection, Transfer-Encoding (``net/http/server.go``). The type of a body without one is sniffed as ``net/http.DetectContentType``
-does it (the WHATWG MIME Sniffing algorithm), for the types that answers here can have: HTML, XML, plain text, binary.
+Connection, Transfer-Encoding (``net/http/server.go``). A missing content type is detected like in ``net/http.DetectContentType``
+(the WHATWG MIME Sniffing algorithm), for the types that occur here: HTML, XML, plain text, binary.
 """
 
 import html
@@ -23,7 +23,7 @@ PLAIN = "text/plain; charset=utf-8"
 
 
 def detect(body: bytes) -> str:
-    """Return the content type Go gives a body without one."""
+    """Return the content type that Go detects for a body."""
     head = body[:_LOOKED_AT]
     start = head.lstrip(b"\t\n\x0c\r ").lower()
     for tag in _HTML_TAGS.split(b"|"):
@@ -36,14 +36,14 @@ def detect(body: bytes) -> str:
 
 
 BUFFERED = 2048
-"""Bytes Go buffers before it must choose chunked encoding."""
+"""Bytes that Go buffers before it has to use chunked encoding."""
 
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request; ``remote`` is the peer's ``address:port``, empty for a request made by a handler."""
+    """One request; ``remote`` is the peer's ``address:port``, empty for a handler's own request."""
 
     method: str
     target: str
@@ -63,11 +63,11 @@ class Request:
         return _first_values(self.target.partition("?")[2])
 
     def header(self, name: str) -> str:
-        """Return the first header of that name, compared without case; empty when absent."""
+        """Return the first header of that name, compared without case; empty if there is none."""
         return next((v for k, v in self.headers if k.lower() == name.lower()), "")
 
     def form(self, name: str) -> str:
-        """Return a form value: the body's before the query's (``Request.FormValue``)."""
+        """Return a form value of the body, or else of the query (``Request.FormValue``)."""
         if self.header("content-type").startswith("application/x-www-form-urlencoded"):
             posted = _first_values(self.body.decode(errors="replace"))
             if name in posted:
@@ -77,7 +77,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """What a handler answers; the server adds length, type and date."""
+    """A handler's answer; the server adds length, type and date."""
 
     body: bytes = b""
     status: int = 200
@@ -89,18 +89,18 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def text(body: str, status: int = 200) -> Response:
-    """Return an answer written without a content type of its own."""
+    """Return an answer without a stated content type."""
     return Response(body=body.encode(), status=status)
 
 
 def error(message: str, status: int) -> Response:
-    """Return what ``http.Error`` answers."""
+    """Return the answer of ``http.Error``."""
     headers = (("Content-Type", PLAIN), ("X-Content-Type-Options", "nosniff"))
     return Response(body=f"{message}\n".encode(), status=status, headers=headers)
 
 
 def redirect(request: Request, location: str, status: int) -> Response:
-    """Return what ``http.Redirect`` answers: a body for GET and HEAD only."""
+    """Return the answer of ``http.Redirect``, with a body only for GET and HEAD."""
     if not location.startswith(("/", "http://", "https://")):
         base = request.path.rpartition("/")[0]
         location = posixpath.normpath(f"{base}/{location}") if location else f"{base}/"
@@ -113,7 +113,7 @@ def redirect(request: Request, location: str, status: int) -> Response:
 
 
 def cleaned(request: Request) -> str | None:
-    """Return the target Go's ``ServeMux`` redirects to when the path is not clean, else ``None``."""
+    """Return the target to which Go's ``ServeMux`` redirects an unclean path, else ``None``."""
     path, mark, query = request.target.partition("?")
     if request.target == "*" or request.method == "CONNECT":
         return None
@@ -135,7 +135,7 @@ def reason(status: int) -> str:
 def frame(
     request: Request, response: Response, now: datetime, *, close: bool
 ) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return the head of ``response`` as Go's server writes it, and the fields in it."""
+    """Return the head of ``response`` as Go's server writes it, and its fields."""
     headers = sorted(response.headers)
     given = {name for name, _ in headers}
     bodiless = response.status in _BODILESS

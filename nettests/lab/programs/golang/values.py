@@ -1,7 +1,7 @@
-"""Texts of Go programs: numbers, durations, quoted strings, JSON, flags, and lines of klog. Pure but for the latter.
+"""Texts of Go programs: numbers, durations, quoted strings, JSON, flags, and klog lines. Pure, except for ``Log``.
 
-Flags are read as cobra and pflag do, with their error texts. A line is ``I1121 01:06:58.380590   18863 log.go:244] GET /hostname``:
-agnhost sends the standard ``log`` package through klog, so that every line carries ``log.go:244``.
+Flags are parsed like by cobra and pflag, with their error texts. A log line is ``I1121 01:06:58.380590   18863 log.go:244] GET /hostname``:
+agnhost redirects the standard ``log`` package to klog, so that every line has ``log.go:244``.
 """
 
 import json
@@ -29,11 +29,11 @@ _PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 
 
 class SyntaxOfValueError(ValueError):
-    """A value is not what Go accepts; the text is Go's own."""
+    """Go does not accept a value; the text is Go's."""
 
 
 def parse_duration(text: str) -> float:
-    """Return seconds of a Go duration (``time.ParseDuration``); ``SyntaxOfValueError`` otherwise."""
+    """Parse a Go duration into seconds (``time.ParseDuration``); ``SyntaxOfValueError`` if it is invalid."""
     rest = text.lstrip("+-") if text[:1] in "+-" else text
     if rest == "0":
         return 0.0
@@ -45,7 +45,7 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a Go duration of whole and fractional seconds: ``0s``, ``1.5s``, ``1m0s``."""
+    """Format seconds as a Go duration: ``0s``, ``1.5s``, ``1m0s``."""
     if seconds == 0:
         return "0s"
     if seconds < 1:
@@ -59,7 +59,7 @@ def format_duration(seconds: float) -> str:
 
 
 def atoi(text: str, function: str = "Atoi") -> int:
-    """Return an integer as ``strconv.Atoi`` does; ``SyntaxOfValueError`` with its text otherwise."""
+    """Parse an integer like ``strconv.Atoi``; ``SyntaxOfValueError`` with its text if it is invalid."""
     if re.fullmatch(r"[+-]?[0-9]+", text):  # samples: "8081", "-1"
         return int(text)
     raise SyntaxOfValueError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
@@ -78,7 +78,7 @@ def to_json(value: object) -> str:
 
 Value = bool | int | float | str
 Flags = Mapping[str, Value]
-"""Flags with their defaults, which have their types; of a duration it is a float, in seconds."""
+"""Flags with their defaults, which imply their types; a float is a duration in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ class Parsed:
 
 
 class UsageError(Exception):
-    """The command line is not valid; the text is cobra's own, without ``Error: ``."""
+    """The command line is invalid; the text is cobra's, without ``Error: ``."""
 
 
 _GLOBAL: Flags = {"log-flush-frequency": 5.0, "v": "0", "vmodule": ""}
 
 
 def parse(flags: Flags, words: Sequence[str]) -> Parsed:
-    """Read ``words`` against ``flags`` and cobra's global ones; ``UsageError`` with cobra's text."""
+    """Parse ``words`` with ``flags`` and cobra's global ones; ``UsageError`` with cobra's text."""
     values: dict[str, Value] = {**_GLOBAL, **flags}
     rest, arguments, wants_help = list(words), list[str](), False
     while rest:
@@ -160,7 +160,7 @@ _SOURCE = "log.go:244"
 
 
 def klog(source: str, text: str) -> bytes:
-    """Return a line of klog; a final newline in ``text`` is not doubled."""
+    """Return a klog line; a final newline in ``text`` is not doubled."""
     stamp = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
     message = text.removesuffix("\n")
     return f"I{stamp} {_PROCESS_ID:>7} {source}] {message}\n".encode()

@@ -1,8 +1,8 @@
 """Go's ``net`` and its HTTP client as ``/dial`` uses it: error texts per operating system, addresses, one GET with redirects.
 
-``NetError`` carries what agnhost requires of an error besides its text. Source: Go's ``net`` package (``OpError``, ``DNSError``,
+``NetError`` has the properties of an error that agnhost uses besides its text. Source: Go's ``net`` package (``OpError``, ``DNSError``,
 ``SplitHostPort``, ``ResolveTCPAddr``), and the recorded transcript for Linux. For Windows the texts are inferred from the same source
-and Winsock's messages. Of HTTP every request is a new connection, with one deadline for all of it; errors carry the text of Go's
+and Winsock's messages. Every HTTP request is a new connection, with one deadline for everything; errors have the text of Go's
 ``url.Error``; the body is read whole.
 """
 
@@ -45,7 +45,7 @@ def operation_failed(
 ) -> NetError:
     """Return the ``OpError`` for a failed call; ``prefix`` is ``dial tcp 10.0.0.1:80`` and the like.
 
-    On Windows no system error equals Go's ``ECONNREFUSED`` or counts as a timeout: Go's constants
+    On Windows no system error equals Go's ``ECONNREFUSED`` or counts as a timeout, because Go's constants
     of that name are invented there (``syscall/types_windows.go``).
     """
     if error.errno is None:
@@ -60,15 +60,15 @@ def operation_failed(
 
 
 def timed_out(prefix: str) -> NetError:
-    """Return the ``OpError`` for a deadline of the program's own."""
+    """Return the ``OpError`` for a deadline of the program."""
     return NetError(f"{prefix}: {IO_TIMEOUT}", timeout=True)
 
 
 def lookup_failed(machine: Machine, error: ResolutionError) -> NetError:
     """Return the ``DNSError`` for a name that did not resolve.
 
-    Linux names the server and the cause. Windows says only ``no such host``, or quotes
-    ``getaddrinfo`` when no server answered.
+    On Linux it names the server and the cause, on Windows it is ``no such host``, or quotes ``getaddrinfo``
+    if no server answered.
     """
     if machine.os is OS.WINDOWS:
         reasons = {Failure.NO_SUCH_HOST: "no such host", Failure.NO_DATA: _NO_DATA}
@@ -100,7 +100,7 @@ _PORTS = {"domain": 53, "http": 80, "https": 443, "ssh": 22}
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return host and port of ``host:port``; ``NetError`` with Go's text when it is not one."""
+    """Split ``host:port``; ``NetError`` with Go's text if that is not possible."""
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
         raise NetError(f"address {text}: missing port in address")
@@ -128,16 +128,16 @@ def parse_port(text: str) -> int:
 
 
 async def resolve_name(machine: Machine, name: str) -> Resolved:
-    """Resolve ``name`` as the machine's OS does; ``ResolutionError`` when it does not."""
+    """Resolve ``name`` like the machine's OS; ``ResolutionError`` if that fails."""
     if machine.os is OS.WINDOWS:
         return await clients.resolve_on_windows(machine, name)
     return await clients.resolve_on_linux(machine, name)
 
 
 async def resolve_address(machine: Machine, host: str, port: str) -> tuple[str, int]:
-    """Return the address Go dials for ``host`` and ``port``: the first IPv4 one, else the first.
+    """Return the address that Go dials for ``host`` and ``port``: the first IPv4 one, else the first.
 
-    An empty host is the local machine. ``NetError`` when the port or the name is not valid.
+    An empty host is the local machine. ``NetError`` if the port or the name is invalid.
     """
     number = parse_port(port)
     if not host:
@@ -155,12 +155,12 @@ _MOST_REDIRECTS = 10
 _DEADLINE = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
 _READ_SIZE = 65536
 _HEAD_BYTES = 10 * 2**20
-"""``http.Transport.MaxResponseHeaderBytes``, by default."""
+"""The default of ``http.Transport.MaxResponseHeaderBytes``."""
 _SAFE = "/%?&=:@+,;$!*'()[]~#"
 
 
 async def get(machine: Machine, url: str, *, limit: float) -> bytes:
-    """Return the body behind ``url``, whatever the status; ``NetError`` within ``limit`` seconds."""
+    """GET ``url`` within ``limit`` seconds and return the body, whatever the status; ``NetError`` if that fails."""
     current = url
     referer = ""
     try:
@@ -204,7 +204,7 @@ async def _get_once(machine: Machine, url: str, referer: str) -> tuple[int, str,
     except h11.RemoteProtocolError as error:
         raise NetError(f"net/http: HTTP/1.x transport connection broken: {error}") from error
     finally:
-        # As Go closes a connection: what a server that answered early did not read is not waited for.
+        # Like Go, close without waiting for a server that answered early to read the rest.
         writer.transport.abort()
 
 
@@ -244,7 +244,7 @@ async def _exchange(
 
 
 def _broken(machine: Machine, ends: str, error: OSError) -> NetError:
-    """A reset while the answer was awaited; a peer that closed first counts as EOF."""
+    """Return the error for a reset while waiting for the answer; EOF if the peer had closed before."""
     if error.errno == errno.EPIPE or (error.errno is None and machine.os is OS.LINUX):
         return NetError("EOF")
     number = error.errno or errno.ECONNRESET

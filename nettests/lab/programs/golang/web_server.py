@@ -1,7 +1,7 @@
 """A Go HTTP server in a namespace: listening, connections, keep-alive, TLS, shutdown.
 
-``requests`` decides the bytes of a head; h11 parses requests, frames bodies and keeps the connection's
-state. Handlers are coroutines; cancelling ``serve`` drops every connection at once, as exiting does.
+``requests`` renders heads; h11 parses requests, frames bodies and tracks the connection's state. Handlers
+are coroutines; cancelling ``serve`` drops every connection at once, like the end of a process.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from nettests.lab.programs.sockets import transport
 
 _READ_SIZE = 65536
 _HEAD_BYTES = 2**20 + 4096
-"""``http.DefaultMaxHeaderBytes``, and the 4 KiB that the server reads beyond (net/http/server.go)."""
+"""``http.DefaultMaxHeaderBytes``, and another 4 KiB that the server accepts (net/http/server.go)."""
 _RST_AVOIDANCE_SECONDS = 0.5
 """``rstAvoidanceDelay`` of net/http/server.go."""
 _PLAIN_ON_TLS = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
@@ -28,7 +28,7 @@ _METHOD_STARTS = (b"GET /", b"HEAD ", b"POST ", b"PUT /", b"OPTIO")
 
 
 class WebServer:
-    """Serves ``handler`` on a listening socket; ``on_plain`` hears of plain HTTP on a TLS port."""
+    """Serves ``handler`` on a listening socket; ``on_plain`` is called for plain HTTP on a TLS port."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class WebServer:
                 task.cancel()
 
     async def drain(self, limit: float) -> bool:
-        """Wait until no request is being answered; ``False`` when ``limit`` seconds were not enough."""
+        """Wait until no request is being answered; ``False`` if that takes longer than ``limit`` seconds."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limit):
                 while self._busy - {asyncio.current_task()}:
@@ -82,7 +82,7 @@ class WebServer:
             writer.close()
             await writer.wait_closed()
         except (OSError, EOFError, h11.LocalProtocolError):
-            pass  # the client went away, or a handler's status is not one: Go drops the connection
+            pass  # the client disconnected, or a handler's status is invalid: Go drops the connection
         finally:
             writer.transport.abort()
 
@@ -127,7 +127,7 @@ class _Conversation:
                 fields = "Content-Type: text/plain; charset=utf-8\r\nConnection: close"
                 self._writer.write(f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n{status}".encode())
                 await self._writer.drain()
-                # what is not read yet would reset the connection, and lose the answer
+                # unread data would reset the connection, and lose the answer
                 if too_large:
                     self._writer.write_eof()
                     await asyncio.sleep(_RST_AVOIDANCE_SECONDS)
@@ -147,7 +147,7 @@ class _Conversation:
             if event is h11.NEED_DATA:
                 self._http.receive_data(await self._reader.read(_READ_SIZE))
             elif isinstance(event, h11.Request):
-                if _size(event) > _HEAD_BYTES:  # h11 looks at what is incomplete alone
+                if _size(event) > _HEAD_BYTES:  # h11 limits only incomplete heads
                     raise h11.RemoteProtocolError(
                         "head too large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
                     )
@@ -163,7 +163,7 @@ class _Conversation:
         wants_close = "close" in request.header("connection").lower()
         close = wants_close or response.close or request.version == "1.0"
         head, fields = requests.frame(request, response, datetime.now(UTC), close=close)
-        # h11 checks and follows the response; the head's bytes are Go's, in Go's order.
+        # h11 tracks the response; the bytes of the head are Go's, in Go's order.
         fields += [("Connection", "close")] if close else []
         reason = requests.reason(response.status)
         self._http.send(h11.Response(status_code=response.status, headers=fields, reason=reason))
@@ -206,7 +206,7 @@ async def _streams(
 
 
 async def _starts_plain(sock: socket.socket) -> bool:
-    """Look at the first bytes without taking them: a TLS record never starts like HTTP."""
+    """Whether the first bytes, which are only peeked at, are HTTP: no TLS record starts like it."""
     loop = asyncio.get_running_loop()
     readable = loop.create_future()
     loop.add_reader(sock, readable.set_result, None)

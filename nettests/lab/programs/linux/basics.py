@@ -1,9 +1,9 @@
 """Small Linux programs: ``cat`` of the few files there are, ``echo``, ``env``, ``sleep``, ``tty``, ``kill``, ``pkill`` …
 
-The files of a container are a handful of texts made from the ``Machine``; no file of the host is ever opened. Signals reach a container
-whose processes are its program and those run by exec. Its program is process 1. The kernel keeps SIGKILL and SIGSTOP from the first
-process of a PID namespace when they come from inside (pid_namespaces(7)); no other signal is delivered in the lab, but SIGINT to
-programs that say what becomes of them then (``running``).
+The files of a container are a few texts made from the ``Machine``; no file of the host is ever opened. A container's processes are its
+program, process 1, and those run by exec. Like the kernel, the lab does not deliver SIGKILL and SIGSTOP from inside to the first
+process of a PID namespace (pid_namespaces(7)); it delivers no other signals either, except SIGINT to programs that handle it
+(``running``).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ _WINDOWS_HOSTS = "C:/Windows/System32/drivers/etc/hosts"
 
 
 def readable_files(machine: Machine) -> Mapping[str, str]:
-    """Return the container's readable files: absolute path and content."""
+    """Return the container's readable files: content by absolute path."""
     hosts = hosts_file(machine.resolver)
     if machine.os is OS.WINDOWS:
         return {_WINDOWS_HOSTS: hosts}
@@ -46,7 +46,7 @@ def resolv_conf(config: ResolverConfig) -> str:
 
 
 async def cat(process: Process, words: Sequence[str]) -> int:
-    """Print files of the container, or standard input; exit 1 when a file does not exist."""
+    """Print files of the container, or standard input; exit 1 if a file does not exist."""
     files = readable_files(process.machine)
     status = 0
     for path in words or ("-",):
@@ -62,7 +62,7 @@ async def cat(process: Process, words: Sequence[str]) -> int:
 
 
 async def echo(process: Process, words: Sequence[str]) -> int:
-    """Print the words; ``-n`` leaves out the line's end."""
+    """Print the arguments; ``-n`` omits the final newline."""
     silent = words[:1] == ["-n"]
     text = " ".join(words[1:] if silent else words)
     await process.stdout(f"{text}{'' if silent else chr(10)}".encode())
@@ -86,7 +86,7 @@ async def hostname(process: Process, _words: Sequence[str]) -> int:
 
 
 async def sleep(process: Process, words: Sequence[str]) -> int:
-    """Sleep; ``infinity`` and the suffixes s, m and h are understood."""
+    """Sleep; ``infinity`` and the suffixes s, m and h are supported."""
     units = {"s": 1, "m": 60, "h": 3600}
     total = 0.0
     for word in words:
@@ -106,7 +106,7 @@ async def sleep(process: Process, words: Sequence[str]) -> int:
 
 
 async def tty(process: Process, _words: Sequence[str]) -> int:
-    """Name the terminal, which is the only one of its container; exit 1 when there is none."""
+    """Print the name of the container's only terminal; exit 1 if there is none."""
     await process.stdout(b"/dev/pts/0\n" if process.tty else b"not a tty\n")
     return 0 if process.tty else 1
 
@@ -130,7 +130,7 @@ _interruptible: list[tuple[Process, asyncio.Event]] = []
 
 @contextmanager
 def running(process: Process) -> Iterator[asyncio.Event]:
-    """Yield what is set by SIGINT, which the program handles itself for the time of the block."""
+    """Yield an event that SIGINT sets; the program handles SIGINT itself during the block."""
     entry = process, asyncio.Event()
     _interruptible.append(entry)
     try:
@@ -140,7 +140,7 @@ def running(process: Process) -> Iterator[asyncio.Event]:
 
 
 async def pkill(process: Process, words: Sequence[str]) -> int:
-    """``pkill -INT -f PATTERN``: interrupt the programs of the same container whose argv matches; exit 1 if none does."""
+    """Run ``pkill -INT -f PATTERN``: interrupt matching programs of the container; exit 1 if none matches."""
     if len(words) != 3 or list(words[:2]) != ["-INT", "-f"]:
         await process.stderr(b"pkill: usage: pkill -INT -f PATTERN\n")
         return 2
@@ -156,7 +156,7 @@ async def pkill(process: Process, words: Sequence[str]) -> int:
 
 
 async def kill(process: Process, words: Sequence[str]) -> int:
-    """Send a signal to each process named; exit 1 when one of them cannot get it."""
+    """Send a signal to each process; exit 1 if one of them cannot get it."""
     number, targets = kill_arguments(words)
     if number is None or not targets:
         await process.stderr(b"kill: you need to specify whom to kill, and a known signal\n")
@@ -172,7 +172,7 @@ async def kill(process: Process, words: Sequence[str]) -> int:
 
 
 def kill_arguments(words: Sequence[str]) -> tuple[int | None, Sequence[str]]:
-    """Return the signal (``None`` when unknown) and the process ids of ``-9 1`` or ``-s KILL 1``."""
+    """Return the signal (``None`` if unknown) and the process ids of ``-9 1`` or ``-s KILL 1``."""
     if words[:1] == ["-s"]:
         return _signal("".join(words[1:2])), words[2:]
     if words and words[0].startswith("-"):

@@ -1,4 +1,4 @@
-"""``ping`` of iputils: real ICMP echo from the container, output as iputils prints it."""
+"""``ping`` of iputils: real ICMP echo from the container, with iputils' output."""
 
 import asyncio
 import errno
@@ -35,7 +35,7 @@ class _Options:
     size: int = 56
     quiet: bool = False
     whole: bool = False
-    """``-M do``: packets must not be split."""
+    """``-M do``: packets must not be fragmented."""
 
 
 @dataclass(slots=True)
@@ -46,13 +46,13 @@ class _Tally:
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Ping as the options say; 0 with a reply, 1 without, 2 for any other error."""
+    """Ping with these options; 0 with a reply, 1 without, 2 for any other error."""
     try:
         options = _parse(words)
     except (getopt.GetoptError, ValueError) as error:
         await process.stderr(f"ping: {error}\n".encode())
         return _USAGE_ERROR
-    # NET_RAW goes with root; no group may ping without
+    # only root has NET_RAW; no group may ping without it
     if process.machine.user not in {"", "root"}:
         await process.stderr(b"ping: socket: Operation not permitted\n")
         return _USAGE_ERROR
@@ -95,7 +95,7 @@ async def _ping(process: Process, options: _Options, address: str) -> int:
     loop = asyncio.get_running_loop()
     started = loop.time()
     size = f"{options.size}"
-    if ":" not in address:  # iputils tells the whole size of IPv4 packets alone
+    if ":" not in address:  # iputils prints the whole size only for IPv4
         size += f"({options.size + _ICMP_HEADER + _IP_HEADER})"
     with EchoSocket(process.machine.namespace, address, whole=options.whole) as sock:
         await process.stdout(f"PING {options.host} ({address}) {size} bytes of data.\n".encode())
@@ -146,7 +146,7 @@ def _line(sequence: int, echo: Echo) -> str:
 
 
 def _milliseconds(value: float) -> str:
-    """Three digits that matter, as iputils prints times."""
+    """Return a time with three significant digits, as iputils prints it."""
     if value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"

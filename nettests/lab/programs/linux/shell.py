@@ -1,7 +1,7 @@
-"""``sh -c TEXT`` as far as one-liners of exec and probes go: lists of simple commands.
+"""``sh -c TEXT`` for one-liners of exec and probes: lists of simple commands.
 
-Commands are the image's own programs, run one after the other in this process; nothing of the host is
-started or read. There are no pipes, files, variables, globs, loops or interactive use: such a text is refused
+Commands are the image's programs, run one after the other in this process; nothing of the host is started
+or read. Pipes, files, variables, globs, loops and interactive use are not supported: such a text is refused
 before any of it runs. Messages are BusyBox's.
 """
 
@@ -37,12 +37,12 @@ _PARAMETER = re.compile(r"\$(?:([$?])|\{?(\w+)\}?)")
 
 
 class _ShellSyntaxError(Exception):
-    """The text holds something else than simple commands."""
+    """The text is not a list of simple commands."""
 
 
 @dataclass(slots=True)
 class _Command:
-    """One simple command: when it runs, its words as written, and where its streams go."""
+    """One simple command: its operator, its words as written, and its redirections."""
 
     joiner: str
     words: list[str] = field(default_factory=list)
@@ -50,7 +50,7 @@ class _Command:
 
 
 async def run(process: Process, words: Sequence[str], program: Run) -> int:
-    """Run ``sh -c TEXT`` with ``program`` as the way to start a program of the image."""
+    """Run ``sh -c TEXT``; ``program`` runs programs of the image."""
     if words[:1] != ["-c"] or len(words) < 2:
         await process.stderr(b"sh: the lab's shell knows -c TEXT only\n")
         return _SYNTAX_ERROR
@@ -69,7 +69,7 @@ async def run(process: Process, words: Sequence[str], program: Run) -> int:
 
 
 def _commands(text: str) -> Iterator[_Command]:
-    """Split the text into commands; an empty one is allowed before ``;`` at the end only."""
+    """Split the text into commands; only after a final ``;`` may one be empty."""
     command, position = _Command(";"), 0
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -98,7 +98,7 @@ async def _run(process: Process, command: _Command, status: int, program: Run) -
     parameters = {**process.environment, "$": _PID, "?": str(status)}
     argv = [_expanded(word, parameters) for word in command.words]
     streams = {"1": process.stdout, "2": process.stderr}
-    for redirect in command.redirects:  # each sees what the ones before it did
+    for redirect in command.redirects:  # in order
         source, _, target = redirect.partition(">")
         streams[source or "1"] = streams[target[1]] if target[0] == "&" else drop
     if argv[0] == "exit":
@@ -115,7 +115,7 @@ async def _run(process: Process, command: _Command, status: int, program: Run) -
 
 
 def _expanded(word: str, parameters: Mapping[str, str]) -> str:
-    """Remove quotes and put values in; nothing is split into words again."""
+    """Remove quotes and expand parameters, without word splitting."""
 
     def value(match: re.Match[str]) -> str:
         return parameters.get(match[1] or match[2], "")

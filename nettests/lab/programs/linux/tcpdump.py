@@ -1,8 +1,8 @@
-"""``tcpdump -i any -nn -tt -x … EXPRESSION``: packets of the node or pod, in text; and ``timeout``, which ends it.
+"""``tcpdump -i any -nn -tt -x … EXPRESSION``: packets of the node or pod, as text; and ``timeout``, which ends it.
 
-No capture file is written or read. Of pcap-filter(7) the expression may have ``port``, ``portrange``, ``icmp``, ``icmp6``,
-``udp port``, ``udp[OFFSET:SIZE]`` with ``&`` and ``=``, ``and``, ``or`` and parentheses; anything else is a syntax error,
-as it is where the real one knows no such word.
+No capture file is written or read. Of pcap-filter(7), ``port``, ``portrange``, ``icmp``, ``icmp6``, ``udp port``,
+``udp[OFFSET:SIZE]`` with ``&`` and ``=``, ``and``, ``or`` and parentheses are supported; anything else is a syntax
+error, like an unknown word in the real tcpdump.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ TERMINATE = (
 
 
 class _SyntaxError(Exception):
-    """The expression, or an option, is not one."""
+    """The expression or an option is invalid."""
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Print packets until so many came, or the process ends."""
+    """Print packets up to the requested number, or until the process ends."""
     try:
         options, expression = _options(words)
         matches = parse(expression)
@@ -78,7 +78,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 async def _next(waiting: asyncio.Queue[Taken], interrupted: asyncio.Event) -> Taken | None:
-    """Return the next frame; ``None`` once the process was interrupted and nothing waits any more."""
+    """Return the next frame; ``None`` once the process was interrupted and no frame is left."""
     if not waiting.empty():
         return waiting.get_nowait()
     async with racing(waiting.get(), interrupted.wait()) as (frame, _):
@@ -95,7 +95,7 @@ def _printed(frame: Taken, headers: Heads, length: int) -> str:
 async def timeout(
     process: Process, words: Sequence[str], program: Callable[[Process], Awaitable[int]]
 ) -> int:
-    """``timeout [-s SIGNAL] SECONDS PROGRAM …``: end a program after so many seconds."""
+    """Run ``timeout [-s SIGNAL] SECONDS PROGRAM …``: end a program after some seconds."""
     rest = list(words[2:] if words[:1] == ["-s"] else words)
     if len(rest) < 2 or not _SECONDS.fullmatch(rest[0]):
         await process.stderr(b"timeout: usage: timeout [-s SIG] SECS PROG ARGS\n")
@@ -122,7 +122,7 @@ def _options(words: Sequence[str]) -> tuple[dict[str, str], str]:
 
 
 def parse(expression: str) -> Matches:
-    """Return whether a packet matches an expression of pcap-filter(7); raises for one that is none."""
+    """Return the predicate of an expression of pcap-filter(7); raise if it is invalid."""
     words = _words(expression)
     if not words:
         return lambda _: True
@@ -189,7 +189,7 @@ def _term(words: list[str]) -> Matches:
 
 
 def _compared(words: list[str]) -> Matches:
-    """Read ``udp[50:2] & 0xfff8 = 28600``."""
+    """Parse ``udp[50:2] & 0xfff8 = 28600``."""
     field = _FIELD.fullmatch(words.pop(0))
     assert field is not None, "the caller has looked"
     start, size = int(field[1]), int(field[2] or 1)

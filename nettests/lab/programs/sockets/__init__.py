@@ -1,4 +1,4 @@
-"""Sockets of a program: made in its container's namespace, behaving as its OS's would.
+"""Sockets of a program: in its container's namespace, with the behaviour of its operating system.
 
-``tcp``, ``udp`` and ``icmp`` carry real packets; ``texts`` holds each OS's words for what went wrong.
+``transport`` (TCP and UDP, with each system's error texts) and ``icmp`` send real packets.
 """

@@ -1,7 +1,7 @@
-"""ICMP echo over a raw socket in the container's namespace: what ``ping`` of either OS is made of.
+"""ICMP echo over a raw socket in the container's namespace, for ``ping`` of both systems.
 
-The reply's TTL and source are read from the packet that came; nothing is assumed. The kernel hands ICMPv6
-over without its header: source and hop limit then come beside it, and it fills the checksum in.
+TTL and source are those of the received packet. The kernel delivers ICMPv6 without the IP header, with
+source and hop limit as ancillary data, and computes its checksum.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ _ECHO_REPLY, _UNREACHABLE, _ECHO_REQUEST, _EXCEEDED = 0, 3, 8, 11
 _MTU_DISCOVER, _DO, _MTU = 10, 2, 14
 """``IP_MTU_DISCOVER``, ``IP_PMTUDISC_DO`` and ``IP_MTU`` (ip(7)): Python has no names for them."""
 _IPV6_MTU_DISCOVER, _IPV6_MTU = 23, 24
-"""The same of ipv6(7)."""
+"""The same for ipv6(7)."""
 _IPV6_REQUEST = 128
 _IPV6_ANSWERS = {1: _UNREACHABLE, 3: _EXCEEDED, 129: _ECHO_REPLY}
-"""Types of ICMPv6, as those of ICMP that mean the same."""
+"""Types of ICMPv6, with the equivalent types of ICMP."""
 _IPV6_HEADER = 40
 _HEADER = struct.Struct("!BBHHH")
 
@@ -36,13 +36,13 @@ class Answer(StrEnum):
     UNREACHABLE = "unreachable"
     EXCEEDED = "exceeded"
     TOO_LARGE = "too large"
-    """It was not sent: the link takes no packet of that size, and it must not be split."""
+    """The request was not sent: it exceeds the link's MTU and must not be fragmented."""
     NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echo:
-    """One echo request's end: ``source`` sent the answer; ``code`` is the ICMP code."""
+    """The result of an echo request: ``source`` sent the answer; ``code`` is the ICMP code."""
 
     answer: Answer
     source: str = ""
@@ -53,9 +53,9 @@ class Echo:
 
 
 class EchoSocket:
-    """Sends echo requests to one address and waits for what belongs to them.
+    """Sends echo requests to one address and waits for their answers.
 
-    ``whole`` ones are never split. ``OSError`` when the namespace has no route to it.
+    With ``whole`` they must not be fragmented. ``OSError`` if the namespace has no route to the address.
     """
 
     def __init__(self, namespace: Namespace, address: str, *, whole: bool = False) -> None:
@@ -81,7 +81,7 @@ class EchoSocket:
         self._sock.close()
 
     async def echo(self, sequence: int, payload: bytes, *, limit: float) -> Echo:
-        """Send one request and return what answered it within ``limit`` seconds."""
+        """Send one request and return its answer within ``limit`` seconds."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         packet = _request(self._family, self._identifier, sequence, payload)
@@ -124,7 +124,7 @@ class EchoSocket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Message:
-    """What came: from whom, with how many hops left, and the message of ICMP itself."""
+    """A received message: its source, its TTL or hop limit, and the ICMP message."""
 
     source: str
     ttl: int
@@ -133,7 +133,7 @@ class _Message:
 
 
 def _from_packet(packet: bytes) -> _Message:
-    """Take the IPv4 header off."""
+    """Parse and remove the IPv4 header."""
     body = packet[(packet[0] & 0x0F) * 4 :]
     return _Message(source=socket.inet_ntoa(packet[12:16]), ttl=packet[8], body=body)
 
@@ -147,7 +147,7 @@ def _request(family: socket.AddressFamily, identifier: int, sequence: int, paylo
 
 
 def _checksum(data: bytes) -> int:
-    """RFC 1071."""
+    """Return the Internet checksum (RFC 1071)."""
     padded = data + b"\0" * (len(data) % 2)
     total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total >> 16:
@@ -174,7 +174,7 @@ def _read(message: _Message, identifier: int, sequence: int, seconds: float) -> 
 
 
 def _quotes(original: bytes, identifier: int, sequence: int) -> bool:
-    """Tell whether an ICMP error quotes our request (its IP header and eight bytes)."""
+    """Whether an ICMP error quotes our request (its IP header and eight bytes)."""
     if len(original) < 28:
         return False
     ipv6 = original[0] >> 4 == 6

@@ -1,10 +1,10 @@
-"""Sockets of a program: TCP connections with the manners of its operating system, UDP flows, listeners, and error texts.
+"""Sockets of a program: TCP connections with the behaviour of its operating system, UDP flows, listeners, and error texts.
 
-Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is sent again after half a second (Microsoft KB 175523),
-for about two seconds in all (curl/curl#14144; ``windows.refusalSeconds``); ICMP "unreachable" ends no attempt; a silent peer
-is given up after 21 seconds (3 + 6 + 12). Linux texts are the C library's, lower-cased as Go prints them; Windows texts are
-Winsock's (Microsoft, "Windows Sockets Error Codes"), in English where the system has English messages, else in its own
-language (golang/go, ``syscall_windows.go``, ``Errno.Error``).
+Linux: the kernel's own behaviour. Windows (Winsock): a refused SYN is retried after half a second (Microsoft KB 175523),
+for about two seconds in all (curl/curl#14144; ``windows.refusalSeconds``); ICMP "unreachable" does not end an attempt; a
+silent peer is given up after 21 seconds (3 + 6 + 12). Linux texts are the C library's, lower-cased as Go prints them; Windows
+texts are Winsock's (Microsoft, "Windows Sockets Error Codes"), in English if the system has English messages, else in its
+own language (golang/go, ``syscall_windows.go``, ``Errno.Error``).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from nettests.lab.topology.windows_settings import ENGLISH
 
 
 class Call(StrEnum):
-    """A socket operation, to be named in the OS's way."""
+    """A socket operation, which each OS names differently."""
 
     CONNECT = "connect"
     READ = "read"
@@ -49,7 +49,7 @@ _WINSOCK = {
 
 
 def winsock(error: OSError) -> int:
-    """Return Winsock's number of an error, 10022 (WSAEINVAL) for one that has no counterpart here."""
+    """Return Winsock's number for an error, 10022 (WSAEINVAL) if there is no counterpart."""
     return _WINSOCK.get(error.errno or 0, 10022)
 
 
@@ -69,7 +69,7 @@ def call_text(system: OS, call: Call, error: OSError, locale: str = ENGLISH) -> 
 
 
 def datagram_error(system: OS, error: OSError) -> OSError:
-    """Return the error a UDP read sees: Winsock reports a closed port as a reset (WSAECONNRESET)."""
+    """Return the error of a UDP read: Winsock reports a closed port as a reset (WSAECONNRESET)."""
     if system is OS.WINDOWS and error.errno == errno.ECONNREFUSED:
         return OSError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
     return error
@@ -102,7 +102,7 @@ def text(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
 
 
 def source_towards(namespace: Namespace, address: str) -> str:
-    """Return the local address used towards ``address``; ``OSError`` when there is no route."""
+    """Return the local address used towards ``address``; ``OSError`` if there is no route."""
     with namespace.socket(family(address), socket.SOCK_DGRAM) as probe:
         probe.connect((address, 1))
         return str(probe.getsockname()[0])
@@ -113,14 +113,13 @@ WINDOWS_CONNECT_SECONDS = 21.0
 _BACKLOG = 128
 
 _SENT_AGAIN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ETIMEDOUT)
-"""What does not end Winsock's attempt: a reset, a router's error, no answer."""
+"""Errors that do not end Winsock's attempt: a reset, a router's error, no answer."""
 
 
 async def connect(machine: Machine, address: str, port: int, *, own_port: int = 0) -> socket.socket:
-    """Return a connected socket; ``OSError`` with the kernel's number when it fails.
+    """Return a connected socket; ``OSError`` with the kernel's number if that fails.
 
-    ``own_port`` is the source port to use, a fresh one for 0.
-    The caller bounds the wait with its own client's timeout.
+    ``own_port`` is the source port, 0 for a new one. The caller limits the wait.
     """
     if machine.os is OS.WINDOWS:
         resends = machine.windows.refusal_seconds / WINDOWS_SYN_INTERVAL
@@ -149,7 +148,7 @@ async def _connect_windows(
 ) -> socket.socket:
     loop = asyncio.get_running_loop()
     refused = own_port = 0
-    source_towards(namespace, address)  # no route is told at once, as WSAENETUNREACH
+    source_towards(namespace, address)  # without a route it fails at once, as WSAENETUNREACH
     try:
         async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
             while True:
@@ -173,14 +172,14 @@ async def _connect_windows(
 
 
 def _free_port(namespace: Namespace, address: str) -> int:
-    """Return a source port that is kept when a SYN is sent again: it chooses the same backend."""
+    """Return a free source port; retried SYNs use the same one, and so reach the same backend."""
     with namespace.socket(family(address), socket.SOCK_STREAM) as sock:
         sock.bind(("", 0))
         return int(sock.getsockname()[1])
 
 
 def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:
-    """Return a listening socket; without ``address`` for both families, as Go's ``:port``."""
+    """Return a listening socket; without ``address`` for both families, like Go's ``:port``."""
     return _bound(namespace, socket.SOCK_STREAM, port, address)
 
 
@@ -205,14 +204,14 @@ class Conversation:
         self._sock.close()
 
     async def send(self, data: bytes) -> None:
-        """Send one datagram; ``OSError`` in the manner of the program's OS."""
+        """Send one datagram; ``OSError`` as on the program's OS."""
         try:
             await asyncio.get_running_loop().sock_sendall(self._sock, data)
         except OSError as error:
             raise datagram_error(self._machine.os, error) from error
 
     async def receive(self, size: int) -> bytes:
-        """Wait for one datagram from the peer; the caller bounds the wait."""
+        """Wait for one datagram from the peer; the caller limits the wait."""
         try:
             return await asyncio.get_running_loop().sock_recv(self._sock, size)
         except OSError as error:
@@ -220,7 +219,7 @@ class Conversation:
 
 
 def bind(namespace: Namespace, port: int, address: str = "") -> socket.socket:
-    """Return a bound socket for datagrams, likewise."""
+    """Return a bound UDP socket; without ``address`` for both families."""
     return _bound(namespace, socket.SOCK_DGRAM, port, address)
 
 

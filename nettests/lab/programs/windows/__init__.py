@@ -1,1 +1,1 @@
-"""Programs of Windows: those of the node (HostProcess) and those of the agnhost image's base."""
+"""Programs of Windows: those of the node (for HostProcess) and those of the agnhost image's base image."""

@@ -1,7 +1,7 @@
-"""Faults of what tools of Windows print, one of ``broken_tools.yaml`` by its name: their streams and exit codes, altered.
+"""Faults that alter output and exit codes of Windows tools, listed in ``broken_tools.yaml``.
 
-Whoever reads such output has to notice that it is not what was assumed. What a tool itself does under a fault is done where the
-tool is; here is what concerns the streams of any of them.
+Readers of such output have to notice that it is not as assumed. This module alters streams of any tool; faults that change
+what a tool does are in the tool itself.
 """
 
 import asyncio
@@ -19,27 +19,27 @@ CLIXML, NEVER_FAILS, NO_CONSOLE = "clixml-noise", "failing-cmdlet-succeeds", "co
 JSON_CUT, JSON_WRAPPED = "json-cut", "json-arrays-wrapped"
 HNS_EMPTY, HNS_OTHER, HNS_DENIED = "hns-empty", "hns-other-schema", "hns-denied"
 OTHER_ACCOUNT, OTHER_NAME = "whoami-other", "hostname-other"
-"""Faults that a tool itself heeds."""
+"""Faults that are implemented in a tool."""
 SLOW_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenTool:
-    """One fault; of a tool that it does not concern, nothing is altered."""
+    """One fault; output of other tools is not altered."""
 
     name: str
     summary: str
     programs: Collection[str] = ()
     words: bool = False
     errors: bool = False
-    """Other words in standard error alone: what stands in the other stream is not the program's own."""
+    """Whether only standard error is altered, as standard output has other programs' output."""
     codes: Mapping[object, int] = field(default_factory=dict)
     plain: bool = False
     swapped: bool = False
     endless: bool = False
 
     def altered(self, data: bytes) -> bytes:
-        """Return output as the fault leaves it."""
+        """Return the altered output."""
         if self.words:
             data = other_words(data.decode("latin-1")).encode("latin-1")
         return bytes(byte if byte < 128 else ord("?") for byte in data) if self.plain else data
@@ -47,13 +47,13 @@ class BrokenTool:
 
 @functools.cache
 def broken_tools() -> Mapping[str, BrokenTool]:
-    """Return all of them by their names."""
+    """Return all of these faults by name."""
     rows = read_yaml(__package__, "broken_tools.yaml")
     return {name: BrokenTool(name=name, **row) for name, row in rows.items()}
 
 
 def other_words(text: str) -> str:
-    """Return a text in letters that mean nothing."""
+    """Return a text with its letters replaced by meaningless ones."""
     return codecs.encode(text, "rot13")
 
 

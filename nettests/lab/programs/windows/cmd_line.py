@@ -1,8 +1,8 @@
-"""How ``cmd.exe`` reads a line: percent signs, quotes, carets, operators, redirections, names. Pure.
+"""How ``cmd.exe`` parses a line: percent signs, quotes, carets, operators, redirections, names. Pure.
 
-After Microsoft's reference (cmd, copy, redirection), and the rules of its parser that Stack Overflow 4094699 collects;
-what ``cmd /c`` shares with batch files there is inferred. Variables with modifiers (``%NAME:a=b%``), ``for``, ``if``
-and parentheses are not read. ``/v:on`` is after the reference of ``cmd``.
+After Microsoft's reference (cmd, copy, redirection), and the parser's rules in Stack Overflow 4094699, of which it is
+inferred which ones apply to ``cmd /c`` as to batch files. Variables with modifiers (``%NAME:a=b%``), ``for``, ``if`` and
+parentheses are not supported. ``/v:on`` follows the reference of ``cmd``.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 LONGEST = 8191
-"""Characters of a line, at most."""
+"""The maximum length of a line in characters."""
 
 # %PATH%
 _VARIABLE = re.compile(r"%([^%\n]+)%")
@@ -28,7 +28,7 @@ _DELIMITERS = " \t,;="
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """Where a stream goes: ``handle`` 0, 1 or 2, ``target`` a file, ``nul`` or ``&1``."""
+    """A redirection: ``handle`` is 0, 1 or 2, ``target`` a file, ``nul`` or ``&1``."""
 
     handle: int
     target: str
@@ -36,7 +36,7 @@ class Redirection:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a line: its text without what redirects it, and the operator before it."""
+    """One command of a line: the operator before it, its text without redirections, and these."""
 
     operator: str
     text: str
@@ -44,19 +44,19 @@ class Command:
 
     @property
     def name(self) -> str:
-        """The command's name, as it is written: up to a delimiter, or to a slash that begins an option."""
+        """The command's name as written, up to a delimiter or to the slash of an option."""
         return _split(self.text)[0]
 
     @property
     def rest(self) -> str:
-        """What follows the name, with its blanks."""
+        """The text after the name, with its blanks."""
         return _split(self.text)[1]
 
 
 def commanded(tail: str, is_file: Callable[[str], bool]) -> str | None:
-    """Return the text after ``/c`` of what follows ``cmd.exe`` on its line; ``None`` without ``/c``.
+    """Return the text after ``/c`` in the arguments of ``cmd.exe``; ``None`` without ``/c``.
 
-    Quotes around the whole are dropped, unless they are the only ones and hold the name of an executable file.
+    Quotes around the whole text are dropped, unless they are the only ones and enclose the name of an executable.
     """
     match = _SWITCHES.match(tail)
     if match is None:
@@ -79,7 +79,7 @@ def commanded(tail: str, is_file: Callable[[str], bool]) -> str | None:
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:
-    """Return a line as it is once variables are replaced, which quotes do not keep from it; unknown ones stay."""
+    """Return a line with its variables replaced, inside quotes too; unknown ones stay."""
     values = {name.lower(): value for name, value in environment.items()}
 
     def replace(match: re.Match[str]) -> str:
@@ -89,13 +89,13 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def expands_late(tail: str) -> bool:
-    """Whether ``/v:on`` stands before ``/c``: then variables between exclamation marks are read when a command runs."""
+    """Whether ``/v:on`` precedes ``/c``: then variables between exclamation marks are expanded when a command runs."""
     match = _SWITCHES.match(tail)
     return match is not None and "/v:on" in match[1].lower()
 
 
 def expanded_late(text: str, environment: Mapping[str, str], code: int) -> str:
-    """Return a command as it is run with ``/v:on``; an unknown variable is empty, and ``errorlevel`` is the last exit code."""
+    """Expand a command for ``/v:on``; unknown variables are empty, and ``errorlevel`` is the last exit code."""
     values = {"errorlevel": str(code)} | {
         name.lower(): value for name, value in environment.items()
     }
@@ -103,7 +103,7 @@ def expanded_late(text: str, environment: Mapping[str, str], code: int) -> str:
 
 
 def commands(text: str) -> list[Command]:
-    """Return the commands of a line: what stands between ``&``, ``&&``, ``|`` and ``||`` outside of quotes."""
+    """Return the commands of a line, separated by ``&``, ``&&``, ``|`` and ``||`` outside of quotes."""
     parsed: list[Command] = []
     operator, part, at, quoted = "", "", 0, False
     while at < len(text):
@@ -116,7 +116,7 @@ def commands(text: str) -> list[Command]:
             continue
         elif not quoted and (
             letter == "|" or (letter == "&" and not text[:at].rstrip().endswith((">", "<")))
-        ):  # an ampersand of 2>&1 is none
+        ):  # the ampersand of 2>&1 is not an operator
             parsed.append(_command(operator, part))
             operator, part = letter * (1 + (text[at + 1 : at + 2] == letter)), ""
             at += len(operator)
@@ -127,7 +127,7 @@ def commands(text: str) -> list[Command]:
 
 
 def words(rest: str) -> list[str]:
-    """Return the arguments of a command of cmd's own: without quotes, options and names alike."""
+    """Return the arguments of an internal command, options and names, without quotes."""
     # sample: /y "C:\a b" C:\c
     return [word.replace('"', "") for word in re.findall(r'(?:[^\s,;="]|"[^"]*"?)+', rest)]
 

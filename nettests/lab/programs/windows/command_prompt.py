@@ -1,7 +1,7 @@
-"""``cmd.exe /c``: finds the programs of a line by ``PATHEXT``, starts them, and does what its own commands do.
+"""``cmd.exe /c``: finds the programs of a line by ``PATHEXT``, starts them, and runs its internal commands.
 
-Of these it knows echo, exit, set, type, del, copy, cd, rem and ver; other ones are refused, never interpreted. A
-program that is missing is no failure to start: cmd says so on standard error and ends with 1 (nodejs/node#36855).
+Of these it supports echo, exit, set, type, del, copy, cd, rem and ver; others are refused. A missing program is not a
+failure to start: cmd reports it on standard error and exits with 1 (nodejs/node#36855).
 """
 
 import asyncio
@@ -41,7 +41,7 @@ _NOT_KNOWN = (
 
 
 async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
-    """Run what follows ``cmd.exe`` on its command line; return the exit code of the last command."""
+    """Run ``cmd.exe`` with these arguments; return the exit code of the last command."""
     text = commanded(tail, lambda name: find(process, drive, name) is not None)
     if text is None:
         await out(process, _version(process))
@@ -56,7 +56,7 @@ async def run(process: Process, tail: str, drive: Drive, launch: Launch) -> int:
 
 
 async def where(process: Process, names: Sequence[str], drive: Drive) -> int:
-    """Run ``where NAME …``: print the file of each name that cmd would start; 1 where one has none."""
+    """Run ``where NAME …``: print the files that cmd would start; 1 if one is not found."""
     wanted = [name for name in names if not name.startswith("/")]
     paths = [find(process, drive, name) for name in wanted]
     for path in filter(None, paths):
@@ -87,7 +87,7 @@ async def _line(process: Process, text: str, drive: Drive, launch: Launch, *, la
 
 
 def _redirected(process: Process, command: Command) -> Process:
-    """Return the process with streams that go to ``nul``, or one to the other; files are not written."""
+    """Return the process with its streams redirected to ``nul`` or to each other; files are not supported."""
     streams: dict[int, Callable[[bytes], Awaitable[None]]]
     streams = {1: process.stdout, 2: process.stderr}
     for each in command.redirections:
@@ -131,7 +131,7 @@ async def _external(process: Process, command: Command, drive: Drive, launch: La
 
 
 def find(process: Process, drive: Drive, name: str) -> str | None:
-    """Return the file that cmd starts for a name: with an extension of PATHEXT, in its folder or along PATH."""
+    """Return the file that cmd starts for a name: with an extension of PATHEXT, in the current folder or along PATH."""
     extensions = _variable(process, "PATHEXT", _PATHEXT).lower().split(";")
     has_one = ntpath.splitext(name)[1].lower() in {each for each in extensions if each}
     here = process.working_directory
@@ -184,7 +184,7 @@ def _version(process: Process) -> str:
 
 
 async def _copy(process: Process, rest: str, drive: Drive) -> int:
-    """``copy /y A B``: without ``/y`` cmd wants a yes for a file that exists, and gets none."""
+    """Run ``copy /y A B``: without ``/y`` cmd waits for a confirmation to overwrite a file, and gets none."""
     troubles = process.machine.troubles
     options = {word.lower() for word in words(rest) if word.startswith("/")}
     names = [word for word in words(rest) if not word.startswith("/")]

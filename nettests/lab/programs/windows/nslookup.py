@@ -1,7 +1,7 @@
-"""Microsoft's ``nslookup``, as a HostProcess container finds it on the node.
+"""Microsoft's ``nslookup``, which HostProcess containers find on the node.
 
-It first queries for the server's own name, appends every suffix to the name (dotted names too) before trying it bare,
-and always exits with 0. Some of its words are the machine's language, in the ANSI code page, others English everywhere.
+It first queries the server's own name, tries the name with every suffix (dotted names too) before the bare name, and
+always exits with 0. Some of its texts are in the machine's language, in the ANSI code page, others are always English.
 Not interactive.
 """
 

@@ -1,7 +1,7 @@
-"""Microsoft's ``ping``: real ICMP echo, output and exit code as Windows prints them, in the language of the machine.
+"""Microsoft's ``ping``: real ICMP echo, with output and exit code of Windows, in the language of the machine.
 
-"Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies, and of
-IPv6 those with a time, where ping tells neither size nor hop limit.
+"Destination host unreachable" counts as received, as on Windows; only lines with ``TTL=`` are replies, or for
+IPv6, where ping prints neither size nor hop limit, lines with a time.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _DEFAULT_WAIT = 4.0
 _DEFAULT_SIZE = 32
 _UNREACHABLE = {0: "net", 1: "host", 2: "protocol", 3: "port"}
 _SPLIT = (Answer.UNREACHABLE, 4)
-"""A router's "fragmentation needed", which Windows prints without saying whose it is."""
+"""A router's "fragmentation needed", which Windows prints without the router's address."""
 _NUMBERS = ("-n", "-w", "-l")
 _FAMILIES = ("-4", "-6")
 
@@ -37,7 +37,7 @@ class _Options:
     wait: float = _DEFAULT_WAIT
     size: int = _DEFAULT_SIZE
     whole: bool = False
-    """``-f``: packets must not be split."""
+    """``-f``: packets must not be fragmented."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class _Tally:
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Ping as the options say; 0 when anything was received, else 1."""
+    """Ping with these options; 0 if anything was received, else 1."""
     try:
         options = _parse(words)
     except ValueError as error:

@@ -1,11 +1,11 @@
-"""``pktmon``: filters, a capture that goes on after the command, its log as text. An emulation, with real packets.
+"""``pktmon``: filters, a capture that continues after the command, its log as text. An emulation, with real packets.
 
-What it sees are the ports of the node's virtual switch, each a component of its log, and what a rule of the switch drops, which the
-node's network reports: that is logged at its extension (VFP), with the reason and location of Packet Monitor's lists that the cause
-comes nearest to; which ones VFP takes, no document says. Of what was dropped the headers alone are known. What was lost otherwise came
-in and did not leave, and no line says so. Words and forms: Microsoft, ``pktmon`` in "Windows Commands",
-"PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a line with ``Drop:``); where no
-document shows an output, it is made up.
+It captures at the ports of the node's virtual switch, each of which is a component in the log, and logs packets that a rule of the
+switch drops, as reported by the node's network. Those are logged at the switch's extension (VFP), with the closest reason and
+location of Packet Monitor's lists; no document says which ones VFP uses. Of dropped packets only the headers are known. Packets lost
+otherwise enter and do not leave, without a line. Sources: Microsoft, ``pktmon`` in "Windows Commands",
+"PacketMonitorCreateRealtimeStream" (PKTMON_DROP_REASON, PKTMON_DROP_LOCATION), "TCP/IP packet loss" (a line with ``Drop:``); output
+that no document shows is made up.
 """
 
 import time
@@ -31,7 +31,7 @@ from nettests.lab.programs.windows import texts
 
 Logged = Taken | Dropped
 _SWITCH_EXTENSION = 5
-"""The component of VFP, which decides on what passes the switch's ports; those have numbers from 10 on."""
+"""The component of VFP; the switch's ports have numbers from 10 on."""
 _REASONS = {
     DropCause.NO_DESTINATION: ("UnicastNoDestination", 0xE0006063),
     DropCause.FOREIGN_ADDRESS: ("Ipv4Guard", 0xE0006000),
@@ -40,12 +40,12 @@ _REASONS = {
     DropCause.POLICY: ("FailedSecurityPolicy", 0xE0006000),
     DropCause.UNKNOWN: ("Unknown", 0xE0006000),
 }
-"""PKTMON_DROP_REASON without its prefix, and PKTMON_DROP_LOCATION: VFP's default forwarding without a destination, its unified
-flow that no packet of the kind makes, or its unknown place."""
+"""PKTMON_DROP_REASON without its prefix, and PKTMON_DROP_LOCATION: VFP's default forwarding without a destination, a packet that
+cannot create a unified flow, or an unknown location."""
 
 
 def log_lines(log: Sequence[Logged], size: int, hns: Hns | None) -> Iterator[str]:
-    """Yield a log's text, of each packet ``size`` bytes (0 for all): each frame at its component, what was dropped, and at the end what the components are."""
+    """Yield a log's lines: frames at their components, drops, and finally the components; ``size`` bytes of each packet (0: all)."""
     names = dict.fromkeys(frame.interface for frame in log if isinstance(frame, Taken))
     numbers = {name: number for number, name in enumerate(names, _SWITCH_EXTENSION + 5)}
     for group, frame in enumerate(sorted(log, key=lambda each: each.time), 1):
@@ -83,7 +83,7 @@ def _head(group: int, frame: Logged, size: int, numbers: Mapping[str, int]) -> s
 
 
 def _length(frame: Logged) -> int:
-    """Return how long a frame was; of what was dropped the headers alone are known, and what they say."""
+    """Return the length of a frame; for dropped packets it is read from the headers."""
     if isinstance(frame, Taken):
         return len(frame.data)
     start = ETHERNET if frame.ethernet else 0
@@ -118,7 +118,7 @@ def _dashes(address: bytes) -> str:
 
 _PROTOCOLS = {"tcp": TCP, "udp": UDP, "icmp": ICMP}
 _FIRST_BUILD = 17763
-"""It has Packet Monitor's first release: ``--etw`` and ``format``, and no ``status``."""
+"""The build with Packet Monitor's first release: ``--etw`` and ``format``, and no ``status``."""
 _TODAY = {"-p": "--pkt-size", "-f": "--file-name", "-s": "--file-size"}
 _VXLAN = 4789
 _USUAL_SIZE = 128
@@ -127,7 +127,7 @@ _MIB = 1024 * 1024
 _HEAD = 160
 """Bytes that a log adds to each packet."""
 MONITOR = "pktmon"
-"""The key of the monitor among what outlives a command on a node's disk."""
+"""The key of the monitor in ``Disk.background``."""
 
 
 _say = partial(texts.say, "pktmon")
@@ -135,7 +135,7 @@ _say = partial(texts.say, "pktmon")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Filter:
-    """All conditions of one filter have to hold; ``tunnel`` is the VXLAN port inside which they may hold, too."""
+    """A filter, all conditions of which have to match; with ``tunnel``, a VXLAN port, also the inner packet."""
 
     protocol: int | None = None
     ports: tuple[int, ...] = ()
@@ -157,7 +157,7 @@ class _Filter:
 
 @dataclass(slots=True)
 class Monitor:
-    """Packet Monitor of one node: its filters, and the capture that is under way."""
+    """Packet Monitor of one node: its filters, and the running capture."""
 
     filters: list[_Filter] = field(default_factory=list)
     sniffer: Sniffer | None = None
@@ -170,12 +170,12 @@ class Monitor:
     unwatch: Callable[[], Awaitable[None]] | None = None
 
     def take(self, frame: Taken) -> None:
-        """Keep a frame that a filter lets through, up to the size of the log."""
+        """Log a frame that matches a filter, up to the size of the log."""
         if not frame.other_host:
             self._keep(frame, frame.data[ETHERNET:])
 
     def drop(self, dropped: Dropped) -> None:
-        """Keep a packet that the switch dropped likewise."""
+        """Log a dropped packet that matches a filter, up to the size of the log."""
         self._keep(dropped, dropped.data[ETHERNET:] if dropped.ethernet else dropped.data)
 
     def _keep(self, frame: Logged, packet: bytes) -> None:
@@ -187,20 +187,20 @@ class Monitor:
             self.taken.append(frame)
 
     def end(self) -> None:
-        """Take what frames are still waiting, and no more."""
+        """Read the waiting frames, then stop."""
         if self.sniffer is not None:
             self.sniffer.__exit__(None, None, None)
             self.sniffer = None
 
     @property
     def ports(self) -> frozenset[int]:
-        """The ports of its filters; none where one of them lets all ports through."""
+        """The ports of its filters; empty if one of them matches all ports."""
         each = [pattern.ports for pattern in self.filters if pattern.protocol != ICMP]
         return frozenset(port for ports in each for port in ports) if all(each) else frozenset()
 
 
 async def run(process: Process, words: Sequence[str]) -> int:
-    """Run one of pktmon's commands; 1 for those that the lab does not have."""
+    """Run one of pktmon's commands; 1 for those that the lab does not provide."""
     node = process.machine.node
     if node is None or node.switch is None:
         why = "Failed to connect to the Packet Monitor driver: 0x5\nAccess is denied.\n"
@@ -232,7 +232,7 @@ async def run(process: Process, words: Sequence[str]) -> int:
 
 
 def _translated(words: Sequence[str]) -> Sequence[str]:
-    """Return today's names for the options of the first releases; options that they lack stay unknown."""
+    """Translate the options of the first releases into today's; options that these lacked are made unknown."""
     match list(words):
         case ["start", "--etw", *rest]:
             return ["start", "--capture", *(_TODAY.get(option, option) for option in rest)]
@@ -265,7 +265,7 @@ async def _filter(process: Process, monitor: Monitor, words: Sequence[str]) -> i
 
 
 def _read_filter(words: Sequence[str]) -> _Filter | None:
-    """Read ``NAME -t TCP -p 28600 -i 10.0.0.1 -e 4789``; ``None`` for what is none."""
+    """Parse ``NAME -t TCP -p 28600 -i 10.0.0.1 -e 4789``; ``None`` if it is invalid."""
     rest = list(words[1:] if words and not words[0].startswith("-") else words)
     protocol, tunnel = None, None
     ports: list[int] = []

@@ -1,8 +1,8 @@
-"""Small Windows programs, and what cmd's own ``type`` and ``del`` do: what the node's components left on it.
+"""Small Windows programs, and cmd's internal ``type`` and ``del``, on the node's ``Disk``.
 
 They are ``hostname``, ``whoami``, ``fsutil volume diskfree``, ``reg query``, ``netsh`` (port ranges), ``ipconfig``, ``tasklist`` and CNI
-plugins. cmd's messages are in the language of the system; a fault (``other-cmd-text``) puts unknown words there. The
-registry is a Windows node's, as its components left it, or a container's own; nothing is written.
+plugins. cmd's messages are in the language of the system; the fault ``other-cmd-text`` replaces them. The registry is the node's or a
+container's own, and read-only.
 """
 
 import fnmatch
@@ -22,7 +22,7 @@ DENIED = 5
 
 
 def message(process: Process, key: str | int, **values: object) -> bytes:
-    """Return one of cmd's own messages by its key, or the system's of an error's number, as it is written."""
+    """Return, as encoded output, one of cmd's messages by its key, or the system's message for an error number."""
     language = texts.of(process.machine.locale)
     text = language.say("cmd", key, **values) if isinstance(key, str) else language.system(key)
     return encode(process, f"{process.machine.troubles.cmd_text or text}\n")
@@ -34,7 +34,7 @@ async def complain(process: Process, key: str | int, **values: object) -> None:
 
 
 async def type_files(process: Process, paths: Sequence[str]) -> int:
-    """Print files; with wildcards or several paths their names go to standard error, as cmd does."""
+    """Print files; with wildcards or several paths their names go to standard error, as in cmd."""
     disk = process.machine.disk
     several = len(paths) > 1 or any(set(path) & {"*", "?"} for path in paths)
     code = 0
@@ -52,7 +52,7 @@ async def type_files(process: Process, paths: Sequence[str]) -> int:
 
 
 async def delete_files(process: Process, words: Sequence[str]) -> int:
-    """Delete files (``del /q FILE …``); 0 also where one is not there, as with cmd."""
+    """Delete files (``del /q FILE …``); 0 even if one does not exist, as in cmd."""
     disk = process.machine.disk
     for path in (word for word in words if not word.startswith("/")):
         wanted = path.replace("/", "\\").lower()
@@ -65,14 +65,14 @@ async def delete_files(process: Process, words: Sequence[str]) -> int:
 
 
 async def print_about(process: Process, _words: Sequence[str]) -> int:
-    """Call a CNI plugin without input: it prints its version, to standard error."""
+    """Run a CNI plugin without input: it prints its version to standard error."""
     by_path = {name.lower(): text for name, text in process.machine.disk.programs.items()}
     await err(process, by_path[process.argv[0].replace("/", "\\").lower()])
     return 0
 
 
 async def tasklist(process: Process, words: Sequence[str]) -> int:
-    """Print ``tasklist /FO CSV /NH``, which is a process itself; 1 for any other form."""
+    """Print ``tasklist /FO CSV /NH``, including its own process; 1 for other options."""
     if [word.upper() for word in words] != ["/FO", "CSV", "/NH"]:
         await err(process, f"ERROR: Invalid argument/option - '{' '.join(words)}'.\n")
         return 1
@@ -86,7 +86,7 @@ _FREE_BYTES, _DRIVE_BYTES = 103_079_215_104, 136_365_211_648
 _CONTAINER_USER = r"User Manager\ContainerAdministrator"
 _HOST_USER = r"NT AUTHORITY\SYSTEM"
 _UNKNOWN_USER, _UNKNOWN_NAME = r"NT AUTHORITY\Network Service", "somewhere-else"
-"""What faults put in their place."""
+"""The account and host name under the faults of ``whoami`` and ``hostname``."""
 _SIDS = {"system": "S-1-5-18", "local service": "S-1-5-19", "network service": "S-1-5-20"}
 _ANY_SID = "S-1-5-93-2-1"
 
@@ -100,7 +100,7 @@ async def hostname(process: Process, _words: Sequence[str]) -> int:
 
 
 async def whoami(process: Process, words: Sequence[str]) -> int:
-    """Print the account, in lower case as Windows does; with ``/user`` its SID, too."""
+    """Print the account, in lower case as on Windows; with ``/user`` its SID, too."""
     name, sid = account(process.machine)
     name = name.lower()
     if [word.lower() for word in words] == ["/user"]:
@@ -114,7 +114,7 @@ async def whoami(process: Process, words: Sequence[str]) -> int:
 
 
 def account(machine: Machine) -> tuple[str, str]:
-    """Return the account that a process runs as, as its system names it, and its SID."""
+    """Return the name and the SID of the account that a process runs as."""
     user = machine.user or (_HOST_USER if machine.host_process else _CONTAINER_USER)
     if machine.host_process and OTHER_ACCOUNT in machine.troubles.tools:
         user = _UNKNOWN_USER
@@ -144,7 +144,7 @@ _NO_NAME = "(Default)"
 
 
 async def reg(process: Process, words: Sequence[str]) -> int:
-    """Print the values of a key and the keys below it, with ``/s`` the values of these too; 1 where there is none."""
+    """Print the values and subkeys of a key, with ``/s`` also the subkeys' values; 1 if there is no such key."""
     options = [word.lower() for word in words[2:]]
     if not words[1:] or words[0].lower() != "query" or options not in ([], ["/s"]):
         await err(process, _INVALID)
@@ -153,7 +153,7 @@ async def reg(process: Process, words: Sequence[str]) -> int:
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     machine, searches = process.machine, ",".join(process.machine.resolver.searches)
     registry: dict[str, Values] = {_TCPIP: _ALWAYS} | dict(machine.disk.registry)
-    if machine.node is None and searches:  # what HNS leaves of the endpoint's DNS settings
+    if machine.node is None and searches:  # the DNS settings of the container's HNS endpoint
         registry[_TCPIP] = (*_ALWAYS, ("SearchList", "REG_SZ", searches))
     inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
     printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
@@ -162,7 +162,7 @@ async def reg(process: Process, words: Sequence[str]) -> int:
         for name, kind, data in registry[key]:
             await out(process, f"    {name or _NO_NAME}    {kind}    {data}\n")
     if not options:
-        depth = wanted.count("\\") + 2  # one level below, also those that only hold others
+        depth = wanted.count("\\") + 2  # one level below, also keys that only have subkeys
         for key in dict.fromkeys("\\".join(key.split("\\")[:depth]) for key in inner):
             await out(process, f"{key}\n")
     if not printed and not inner:
@@ -179,7 +179,7 @@ _REMOTE_MANAGEMENT = {"tcp": (5985, 47001), "udp": ()}
 
 
 async def netsh(process: Process, words: Sequence[str]) -> int:
-    """Print the range requested; 1 for any other command."""
+    """Print the requested port range; 1 for other commands."""
     text, node, say = " ".join(words).lower(), process.machine.node, partial(texts.say, "netsh")
     hns = node.hns if node is not None else None
     if hns is not None and (match := _DYNAMIC.fullmatch(text)):
@@ -205,7 +205,7 @@ _COLUMN = 34
 
 
 async def ipconfig(process: Process, words: Sequence[str]) -> int:
-    """Print the settings; 1 for any other switch."""
+    """Print the network settings; 1 for other switches."""
     switches = [word.lower().lstrip("/-") for word in words]
     if switches not in ([], ["all"]):
         await out(process, f"\nError: unrecognized or incomplete command line: {' '.join(words)}\n")
@@ -264,7 +264,7 @@ def _adapter_settings(machine: Machine, *, everything: bool) -> list[tuple[str, 
 
 
 def _lines(settings: Sequence[tuple[str, Sequence[str]]], labels: Mapping[str, str]) -> str:
-    """Lay settings out with dots at even columns: ``IPv4 Address. . . . : 10.244.2.5``."""
+    """Format settings with dots at even columns: ``IPv4 Address. . . . : 10.244.2.5``."""
     text = ""
     for english, values in settings:
         label = labels.get(english, english)

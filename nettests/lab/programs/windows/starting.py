@@ -1,10 +1,10 @@
-"""Which programs a Windows container has, and how its node's runtime starts one: argv to a command line, and that to a file.
+"""Which programs a Windows container has, and how its node's runtime starts one: from argv to a command line, and to a file.
 
-Images after kubernetes/kubernetes, ``test/images/agnhost`` and ``test/images/busybox`` (``Dockerfile_windows``): agnhost has no
-``.exe``, BIND's nslookup and PowerShell Core come with the image. A HostProcess container sees the node's own tools, and its
-image in one folder of the node. Starting after microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers``
+Images follow kubernetes/kubernetes, ``test/images/agnhost`` and ``test/images/busybox`` (``Dockerfile_windows``): agnhost has no
+``.exe``; BIND's nslookup and PowerShell Core are in the image. A HostProcess container sees the node's own tools, and its
+image in one folder of the node. Starting follows microsoft/hcsshim: ``internal/cmd`` (``escapeArgs``), ``internal/jobcontainers``
 (``replaceWithMountPoint``, ``getApplicationName``, ``cmd /c``), and ``internal/hcs/system.go`` for the texts of other
-containers. A missing program raises with the shim's words; behind ``cmd /c`` it is cmd that misses it, later.
+containers. A missing program raises an error with the shim's text; with ``cmd /c``, cmd reports it instead.
 """
 
 import ntpath
@@ -31,11 +31,11 @@ _OF_BASE = ["cmd", "curl", "hostname", "ipconfig", "ping", "reg", "where", "whoa
 _OF_NODE = "cmd curl fsutil hostname ipconfig netsh nslookup ping pktmon reg tasklist where whoami"
 _POWERSHELL = rf"{_SYSTEM32}\WindowsPowerShell\v1.0\powershell.exe"
 _OPTIONAL = frozenset({"ping"})
-"""Programs an ordinary Windows image may lack; ``Machine.capabilities`` says."""
+"""Programs that a Windows image has only if they are in ``Machine.capabilities``."""
 
 
 def drive_of(machine: Machine, *, with_agnhost: bool = True) -> Drive:
-    """Return the executables of a new Windows container; base images alone hold no agnhost and nothing that came with it."""
+    """Return the executables of a new Windows container; base images lack agnhost and the programs beside it."""
     image = _OF_IMAGE if with_agnhost else {}
     if machine.host_process:
         root, tools = machine.shim.root(machine.container_id), _OF_NODE.split()
@@ -63,19 +63,19 @@ _LOGON = "The user name or password is incorrect."
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A program's file, and the command line that its process has."""
+    """A program's file, and the command line of its process."""
 
     path: str
     line: str
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """Return argv as one line: quotes only around words with blanks, and empty ones (Go's ``windows.EscapeArg``)."""
+    """Return argv as one line, with quotes only around empty words and words with blanks (Go's ``windows.EscapeArg``)."""
     return " ".join(map(_escaped, argv))
 
 
 def arguments(line: str) -> list[str]:
-    """Return the words that a program finds in its command line, its own name first (``CommandLineToArgvW``)."""
+    """Split a command line into a program's arguments, its own name first (``CommandLineToArgvW``)."""
     words: list[str] = []
     word, quoted, at, begun = "", False, 0, False
     while at < len(line):
@@ -98,12 +98,12 @@ def arguments(line: str) -> list[str]:
 
 
 def with_mount_point(text: str, root: str) -> str:
-    """Return a text in which the image's place stands for the variable, whose case counts (``replaceWithMountPoint``)."""
+    """Replace the variable of the mount point, which is case-sensitive, by the image's folder (``replaceWithMountPoint``)."""
     return _MOUNT_POINT.sub(lambda _: root, text)
 
 
 def start(process: Process, drive: Drive) -> Started:
-    """Return what runs ``process.argv``; ``ProgramNotFoundError`` has the shim's words."""
+    """Return the file and command line for ``process.argv``; ``ProgramNotFoundError`` with the shim's text."""
     machine = process.machine
     line = command_line(process.argv)
     if not machine.host_process:
@@ -111,7 +111,7 @@ def start(process: Process, drive: Drive) -> Started:
     replaced = with_mount_point(line, machine.shim.root(machine.container_id))
     if machine.shim.behind_cmd:
         replaced = f"cmd /c {replaced}"
-    # the shim seeks programs along its own PATH, since 0.10 along the container's
+    # the shim searches its own PATH, since 0.10 the container's
     path = _path_of(process) if machine.shim.images_in_hpc else _HOST_PATH
     folders = (process.working_directory, *path, *_SYSTEM)
     application = _application(drive, replaced, folders)
@@ -124,14 +124,14 @@ def start(process: Process, drive: Drive) -> Started:
 
 
 def logon_failure(machine: Machine, argv: Sequence[str]) -> str:
-    """Return what the shim says when it cannot log an account on."""
+    """Return the shim's error when it cannot log on an account."""
     if machine.host_process:
         return f"failed to create user process token: failed to logon user: {_LOGON}: unknown"
     return process_failure(machine, argv, _LOGON)
 
 
 def process_failure(machine: Machine, argv: Sequence[str], why: str) -> str:
-    """Return what the shim says when no process is created; that of the HCS names the command line from 0.10 on."""
+    """Return the shim's error when a process cannot be created; in the HCS's form from 0.10 on with the command line."""
     if machine.host_process:
         return f"failed to start host process: failed to create process: {why}: unknown"
     line = command_line(argv)
@@ -156,7 +156,7 @@ def _path_of(process: Process) -> tuple[str, ...]:
 
 
 def _application(drive: Drive, line: str, folders: Sequence[str]) -> Started | None:
-    """Find the file that a line begins with: what is in quotes, or the shortest beginning that is one."""
+    """Find the file that a line begins with: the quoted part, or the shortest prefix that is a file."""
     if line.startswith('"'):
         path = _file(drive, line[1:].partition('"')[0], folders)
         return Started(path, line) if path else None
@@ -171,7 +171,7 @@ def _application(drive: Drive, line: str, folders: Sequence[str]) -> Started | N
 
 
 def _file(drive: Drive, name: str, folders: Sequence[str]) -> str | None:
-    """Find a file as ``SearchPathW`` does: a path as it is, a name in the folders, with ``.exe`` if it has no extension."""
+    """Find a file like ``SearchPathW``: a path as it is, a name in the folders, with ``.exe`` if it has no extension."""
     with_exe = name if ntpath.splitext(name)[1] else f"{name}.exe"
     if ntpath.dirname(name) or ":" in name:
         candidates = [full(each, folders[0]) for each in (name, with_exe)]

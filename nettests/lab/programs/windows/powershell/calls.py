@@ -1,8 +1,8 @@
 """How a cmdlet is declared, found and called: its parameters, bound by name, prefix, position or pipeline.
 
-A session finds the cmdlets of every session, and those of modules, which the first search takes its time for: Windows PowerShell
-without a cache of modules was measured to need 13 s for its first command lookup (WMF 5.1, engine improvements). The Gallery's module
-HNS lies before Windows' own in the path of modules, and lacks Get-HnsPolicyList.
+A session has built-in cmdlets and those of modules, for which the first search takes a while: Windows PowerShell without a module
+cache was measured to need 13 s for its first command lookup (WMF 5.1, engine improvements). The Gallery's module HNS precedes
+Windows' own in the module path, and lacks Get-HnsPolicyList.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _COMMON_SWITCHES = frozenset({"verbose", "debug", "confirm", "whatif"})
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """One call of a cmdlet; ``given`` has its arguments by the parameter's name in lower case."""
+    """One call of a cmdlet; ``given`` has its arguments by parameter name in lower case."""
 
     session: Session
     cmdlet: "Cmdlet"
@@ -44,7 +44,7 @@ class Call:
         return default if value is None else text(value)
 
     def has(self, name: str) -> bool:
-        """Whether a switch or parameter was given, and not with ``$false``."""
+        """Whether a switch or parameter was given, other than as ``$false``."""
         return self.given.get(name.lower()) not in (None, False)
 
     def list(self, name: str) -> list[Any]:
@@ -54,7 +54,7 @@ class Call:
 
     @property
     def action(self) -> str:
-        """What is done about an error that ends nothing; functions of modules do not see their caller's preference."""
+        """The action for non-terminating errors; functions of modules do not see their caller's preference."""
         chosen = self.text("erroraction").lower()
         return chosen or ("continue" if self.cmdlet.of_module else self.session.preference)
 
@@ -74,7 +74,7 @@ class Call:
         )
 
     async def error(self, record: ErrorRecord) -> None:
-        """Report an error that ends nothing, unless the preference says otherwise.
+        """Report a non-terminating error, in accordance with the preference.
 
         Write-Error in a function leaves its caller's ``$?`` true (PowerShell/PowerShell#3629, #10978).
         """
@@ -87,7 +87,7 @@ class Call:
             await self.session.report(record)
 
     async def fail(self, *record: Any) -> None:
-        """Report an error that ends nothing, by the arguments of ``record``."""
+        """Report a non-terminating error, with the arguments of ``record``."""
         await self.error(self.record(*record))
 
 
@@ -96,7 +96,7 @@ Body = Callable[[Call, Emit], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cmdlet:
-    """A cmdlet: its parameters in the order of their positions, those by name alone, and its switches."""
+    """A cmdlet: its positional parameters in order, named parameters, and switches."""
 
     name: str
     body: Body
@@ -104,15 +104,15 @@ class Cmdlet:
     named: tuple[str, ...] = ()
     switches: frozenset[str] = frozenset()
     module: str = ""
-    """The module that has to be found first; empty for what every session has."""
+    """The cmdlet's module; empty for built-in cmdlets."""
     of_module: bool = False
-    """Whether it is a function of a script module rather than a compiled cmdlet."""
+    """Whether it is a function of a script module instead of a compiled cmdlet."""
     core: bool = True
-    """Whether PowerShell 6 in images has it too."""
+    """Whether PowerShell 6 in images has it, too."""
     class_name: str = ""
 
     def bind(self, arguments: Sequence[tuple[str | None, Any]]) -> dict[str, Any]:
-        """Return arguments by parameter; pairs without a name are bound by their position."""
+        """Return arguments by parameter; pairs without a name are bound by position."""
         given: dict[str, Any] = {}
         names = {name.lower(): name for name in (*self.positional, *self.named, *self.switches)}
         open_positions = [name.lower() for name in self.positional]
@@ -165,13 +165,13 @@ class Cmdlet:
 
 
 CMDLETS: dict[str, list[Cmdlet]] = {}
-"""Every cmdlet by its name in lower case; of several modules' the first that is to be found comes first."""
+"""Cmdlets by name in lower case; those of several modules in the order of the module path."""
 
 
 def cmdlet(
     name: str, parameters: str = "", *, module: str = "", of_module: bool = False, core: bool = True
 ) -> Callable[[Body], Body]:
-    """Declare a cmdlet: parameters with ``!`` have a position, with ``?`` they are switches."""
+    """Declare a cmdlet: parameters with ``!`` are positional, those with ``?`` switches."""
 
     def declare(body: Body) -> Body:
         words = parameters.split()
@@ -198,7 +198,7 @@ _LOOKING = "Preparing modules for first use."
 
 
 async def ready(session: Session, cmdlet: Cmdlet) -> bool:
-    """Whether the session has the cmdlet; waits for what the first search of a node's modules takes."""
+    """Whether the session has the cmdlet; waits as long as a node's first module search takes."""
     machine = session.process.machine
     if not session.desktop:
         return cmdlet.core

@@ -20,7 +20,7 @@ class Commands(Expressions):
     """Runs pipelines."""
 
     async def pipeline(self, node: s.Pipeline, emit: Emit) -> None:
-        """Run the elements one after the other, each on all that the one before it left."""
+        """Run the elements one after the other, each on the whole output of the previous one."""
         first, *others = node.elements
         given: list[Any] | None = None
         if not isinstance(first, s.Command):
@@ -108,7 +108,7 @@ class Commands(Expressions):
         return None
 
     async def _cmdlet(self, word: str) -> Cmdlet | None:
-        """Return the cmdlet of a name, if it is one here; ``Module\\Name`` names its module."""
+        """Return the cmdlet of a name (or of ``Module\\Name``), or ``None``."""
         module, _, name = word.lower().rpartition("\\")
         if ":" in module or "." in module:
             return None
@@ -162,7 +162,7 @@ class Commands(Expressions):
             self.session.scopes.pop()
 
     async def invoke(self, block: ScriptBlock, item: Any) -> list[Any]:
-        """Run a block of Where-Object or ForEach-Object with ``$_``, in its surroundings' scope; return its output."""
+        """Run a block of Where-Object or ForEach-Object with ``$_``, in the current scope; return its output."""
         output: list[Any] = []
         self.session.scopes.append({"_": item})
         try:
@@ -172,7 +172,7 @@ class Commands(Expressions):
         return output
 
     async def emit_value(self, node: s.Node, emit: Emit) -> None:
-        """Emit what an expression is, each item of a list."""
+        """Emit the value of an expression, or each item of a list."""
         value = await self.value(node)
         self.session.success = True
         if value is not values.VOID:
@@ -180,14 +180,14 @@ class Commands(Expressions):
                 await emit(each)
 
     def keep_scope(self) -> None:
-        """End the scope that held ``$_`` alone: what a block of ``catch`` assigned is its surroundings'."""
+        """End the scope with ``$_``; other variables that a ``catch`` block assigned go to the enclosing scope."""
         inner = self.session.scopes.pop()
         inner.pop("_", None)
         self.session.scopes[-1].update(inner)
 
 
 def _paired(arguments: Sequence[tuple[str | None, Any]]) -> tuple[dict[str, Any], list[Any]]:
-    """Return a function's arguments: by name, where one stands before its value, and the others."""
+    """Return a function's named and positional arguments."""
     named: dict[str, Any] = {}
     loose: list[Any] = []
     waiting = ""
@@ -203,7 +203,7 @@ def _paired(arguments: Sequence[tuple[str | None, Any]]) -> tuple[dict[str, Any]
 
 
 def _words(nodes: Sequence[s.Node], arguments: Sequence[tuple[str | None, Any]]) -> list[str]:
-    """Return arguments as a native program gets them; 5.1 passes quotes in them on unescaped, so that they vanish."""
+    """Return the arguments of a native program; 5.1 does not escape quotes in them, so that they vanish."""
     written = [
         node.written if isinstance(node, s.Constant) and node.written else None for node in nodes
     ]

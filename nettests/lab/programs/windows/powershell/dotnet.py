@@ -1,6 +1,6 @@
-"""Static members of .NET's types: the console, encodings, the environment, files, and small things of the base library.
+"""Static members of .NET types: the console, encodings, the environment, files, and a few others.
 
-A type that is not here is not found. ``dotnet_net`` has those of the network.
+Scripts do not find other types. ``dotnet_net`` has the types of the network.
 """
 
 import functools
@@ -43,7 +43,7 @@ class Type(DotNet):
 
     @classmethod
     def named(cls, name: str) -> "Type":
-        """Return the type of a name, in full or without ``System.``."""
+        """Return the type of a full name, or of a name without ``System.``."""
         key = name.lower().removeprefix("system.")
         if key not in STATICS and key.removesuffix("[]") not in _PLAIN:
             raise unknown_type(name)
@@ -169,12 +169,12 @@ _SETTERS: dict[tuple[str, str], Callable[[Session, Any], None]] = {
 
 
 def static(target: Type, wanted: str) -> Member | None:
-    """Return a static member, ``None`` where the type has none of that name."""
+    """Return a static member, ``None`` if the type has none of that name."""
     return STATICS.get(target.key, {}).get(wanted)
 
 
 def setter(_session: Session, target: Type, wanted: str) -> Callable[[Session, Any], None]:
-    """Return what sets a static property."""
+    """Return the function that sets a static property."""
     change = _SETTERS.get((target.key, wanted))
     if change is None:
         raise runtime(
@@ -184,7 +184,7 @@ def setter(_session: Session, target: Type, wanted: str) -> Callable[[Session, A
 
 
 def new(session: Session, name: str, arguments: list[Any]) -> Any:
-    """Return what ``New-Object`` makes."""
+    """Return the result of ``New-Object``."""
     target = Type.named(name)
     if target.key == "psobject":
         return Thing({})

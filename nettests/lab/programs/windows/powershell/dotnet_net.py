@@ -54,7 +54,7 @@ class IpAddress(DotNet):
 
     @classmethod
     def parsed(cls, written: str) -> "IpAddress":
-        """Read an address; a FormatException where it is none."""
+        """Parse an address; a FormatException if it is invalid."""
         try:
             return cls(str(ipaddress.ip_address(written)))
         except ValueError:
@@ -97,7 +97,7 @@ class _Socket(DotNet):
         self.handle: socket.socket | None = None
 
     def poll(self, _microseconds: int, _mode: str) -> bool:
-        """Whether something can be read at once, an end or an error too."""
+        """Whether data, the end or an error can be read at once."""
         if self.handle is None:
             return False
         waiting = select.poll()
@@ -164,7 +164,7 @@ class _Stream(DotNet):
         return VOID
 
     async def receive(self) -> bytes:
-        """Return what comes next; an IOException after the time-out."""
+        """Return the next data; an IOException after the time-out."""
         try:
             async with asyncio.timeout(self.read_timeout / 1000 if self.read_timeout > 0 else None):
                 return await asyncio.get_running_loop().sock_recv(self._sock, _SIZE)

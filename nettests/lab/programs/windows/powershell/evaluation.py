@@ -1,9 +1,9 @@
-"""Carries a script out: the command line of PowerShell, the statements of its script in a ``Session``, and the exit code.
+"""Run a script: the command line of PowerShell, the statements of its script in a ``Session``, and the exit code.
 
-Nothing of this machine is executed: commands are cmdlets of this package or programs of the lab's container; others, and
-types and members that the lab does not have, are missing as in PowerShell (Microsoft, "Windows PowerShell Language
-Specification", chapters 7 and 8). ``-Command`` ends with 0 or 1 by the last command's ``$?``, or with the code of ``exit``; a
-script that cannot be read, or that an error ended, with 1 (Microsoft, "about_PowerShell_exe", "about_pwsh").
+Nothing of this machine is executed: commands are cmdlets of this package or programs of the lab's container. Other commands,
+types and members cause PowerShell's errors for missing ones (Microsoft, "Windows PowerShell Language Specification",
+chapters 7 and 8). ``-Command`` exits with 0 or 1 by the last command's ``$?``, or with the code of ``exit``; with 1 if the
+script has a syntax error or a terminating error (Microsoft, "about_PowerShell_exe", "about_pwsh").
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Evaluator(Commands):
         self._tries = 0
 
     async def run(self, script: s.Script) -> None:
-        """Run a whole script; an error that ends it is reported and leaves ``$?`` false."""
+        """Run a whole script; a terminating error is reported and leaves ``$?`` false."""
         try:
             await self.statements(script.body, self.session.show)
         except PSError as error:
@@ -56,7 +56,7 @@ class Evaluator(Commands):
             return
 
     async def statements(self, body: Sequence[s.Node], emit: Emit) -> None:
-        """Run statements; an error ends one of them, unless it is to end the script or is caught."""
+        """Run statements; an error ends only its statement, unless it ends the script or is caught."""
         for statement in body:
             try:
                 await self.statement(statement, emit)
@@ -178,7 +178,7 @@ def _catches(types: Sequence[str], error: PSError) -> bool:
 
 
 DECLARING = (of_hns, of_nodes, of_objects)
-"""The modules whose import declares the cmdlets."""
+"""Modules that declare the cmdlets when they are imported."""
 _SWITCHES = ("noprofile", "noninteractive", "nologo", "noexit", "sta", "mta", "interactive")
 _VALUES = (
     *("executionpolicy", "inputformat", "outputformat", "version", "windowstyle"),
@@ -194,7 +194,7 @@ _SHORT = {
 
 
 class _UsageError(Exception):
-    """The command line cannot be used."""
+    """The command line is invalid."""
 
 
 @dataclass(slots=True)
@@ -204,7 +204,7 @@ class _Line:
 
 
 async def run(process: Process, words: Sequence[str], programs: Run) -> int:
-    """Run the script that the words state; return the exit code. ``programs`` runs what scripts call."""
+    """Run the script of these arguments; return the exit code. ``programs`` runs programs for scripts."""
     desktop = process.machine.host_process
     try:
         line = _parse(words, desktop=desktop)

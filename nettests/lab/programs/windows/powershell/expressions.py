@@ -1,4 +1,4 @@
-"""What expressions are: variables, members, operators, and output of what stands in parentheses."""
+"""Evaluation of expressions: variables, members, operators, and output of statements in parentheses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ class Expressions:
         raise NotImplementedError
 
     async def value(self, node: s.Node) -> Any:
-        """Return what an expression is; of a statement, what it leaves."""
+        """Return the value of an expression, or the output of a statement."""
         reading = getattr(self, f"_{type(node).__name__.lower()}", None)
         if reading is not None:
             return await reading(node)
@@ -38,7 +38,7 @@ class Expressions:
         return values.one(await self.output([node]))
 
     async def output(self, body: Sequence[s.Node]) -> list[Any]:
-        """Return what statements leave."""
+        """Return the output of statements."""
         output: list[Any] = []
         await self.statements(body, appending(output))
         return output
@@ -102,7 +102,7 @@ class Expressions:
                 raise runtime("The assignment expression is not valid.", "InvalidLeftHandSide")
 
     def set(self, name: str, value: Any) -> None:
-        """Set a variable, in the innermost scope unless its name says otherwise."""
+        """Set a variable, in the innermost scope unless its name has a scope."""
         scope, _, short = name.rpartition(":")
         if scope == "env":
             environment = {**self.session.process.environment, short: values.text(value)}
@@ -178,7 +178,7 @@ async def nowhere(_value: Any) -> None:
 
 
 def appending(output: list[Any]) -> Emit:
-    """Return what keeps output in a list."""
+    """Return an output that appends to a list."""
 
     async def append(value: Any) -> None:
         output.append(value)

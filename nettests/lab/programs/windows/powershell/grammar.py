@@ -1,8 +1,8 @@
-"""Reads a script into ``syntax``: the part of PowerShell's grammar that small scripts use.
+"""Parse a script into ``syntax``: the part of PowerShell's grammar that small scripts use.
 
-After Microsoft, "Windows PowerShell Language Specification", chapters 2 and 8: a statement starts in expression mode if its
-first character says so, else in command mode, where words are texts. What is not known ends in ``ScriptError``, with the place.
-The grammar ``tree-sitter-powershell`` reads ``1..3`` and ``Select-Object Name, Enabled`` wrongly, so it is not used here.
+After Microsoft, "Windows PowerShell Language Specification", chapters 2 and 8: the first character of a statement decides
+between expression mode and command mode, where words are strings. Unsupported syntax raises ``ScriptError``, with the position.
+The grammar ``tree-sitter-powershell`` parses ``1..3`` and ``Select-Object Name, Enabled`` wrongly, so it is not used here.
 """
 
 import re
@@ -32,7 +32,7 @@ _INVOKED = re.compile(r"[&.](?=[ ($'\"{])")
 
 
 def parse(text: str) -> s.Script:
-    """Return a whole script."""
+    """Parse a whole script."""
     reader = _Reader(text)
     reader.skip(ENDS)
     parameters = reader.parameters() if reader.keyword("param") else ()

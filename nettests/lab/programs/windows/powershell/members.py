@@ -1,4 +1,4 @@
-"""Members of values: properties, methods, casts. What a type does not have is missing, as in PowerShell."""
+"""Members of values: properties, methods, casts. Missing members are handled as in PowerShell."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ _METHOD_EXCEPTION = "System.Management.Automation.MethodInvocationException"
 
 
 async def get(session: Session, target: Any, name: str, *, static: bool = False) -> Any:
-    """Return ``target.name``; ``$null`` where there is no such property."""
+    """Return ``target.name``; ``$null`` if there is no such property."""
     wanted = name.lower()
     if static:
         return await _static(session, target, wanted, ())
@@ -194,7 +194,7 @@ async def _static(
 async def _guarded(
     name: str, shown: Sequence[Any], function: Callable[..., Any], *arguments: Any
 ) -> Any:
-    """Call a method; its exceptions are PowerShell's, with what went wrong inside."""
+    """Call a method; its exceptions are wrapped like in PowerShell."""
     try:
         result = function(*arguments)
         return await result if inspect.isawaitable(result) else result

@@ -1,9 +1,9 @@
 """Cmdlets of HNS: those of Windows' module HostNetworkingService, and those of the Gallery's module HNS 0.2.4.
 
-The first speak HNS' first schema, the second one its second unless ``-Version 1`` is given (microsoft/SDN, hns.psm1 and
+The former use HNS' first schema, the latter its second unless ``-Version 1`` is given (microsoft/SDN, hns.psm1 and
 hns.v2.psm1). All are functions of script modules: an error of HNS is written with Write-Error, which leaves the caller's ``$?``
-true, and ends nothing unless ``-ErrorAction Stop`` stands at the call. Objects of the second schema are after microsoft/hcsshim,
-package ``hcn`` (hcnnetwork.go, hcnendpoint.go, hcnloadbalancer.go, hcnpolicy.go).
+true, and is non-terminating without ``-ErrorAction Stop``. Objects of the second schema follow microsoft/hcsshim, package
+``hcn`` (hcnnetwork.go, hcnendpoint.go, hcnloadbalancer.go, hcnpolicy.go).
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ _ANYWHERE = "0.0.0.0/0"
 
 
 def _network(row: Json) -> Json:
-    """HostComputeNetwork: subnets below Ipams, gateways as routes, settings of policies apart."""
+    """Return a HostComputeNetwork: subnets below Ipams, gateways as routes, policies with ``Settings``."""
     subnets = [
         {
             "IpAddressPrefix": each["AddressPrefix"],
@@ -51,7 +51,7 @@ def _network(row: Json) -> Json:
 
 
 def _endpoint(row: Json) -> Json:
-    """HostComputeEndpoint: addresses, gateway and DNS in objects of their own, remote as a flag."""
+    """Return a HostComputeEndpoint: addresses, gateway and DNS in separate objects, remote as a flag."""
     addresses = [{"IpAddress": row["IPAddress"], "PrefixLength": row["PrefixLength"]}]
     if row.get("IPv6Address"):
         addresses.append({"IpAddress": row["IPv6Address"], "PrefixLength": 64})
@@ -76,7 +76,7 @@ def _endpoint(row: Json) -> Json:
 
 
 def _load_balancer(row: Json) -> Json:
-    """HostComputeLoadBalancer: ports in mappings, DSR as a flag, endpoints by their ids."""
+    """Return a HostComputeLoadBalancer: ports in mappings, DSR as a flag, endpoints by id."""
     policies = [policy for policy in row.get("Policies", ()) if policy.get("Type") == "ELB"]
     return {
         "ID": row["ID"],
@@ -121,7 +121,7 @@ _KINDS: Mapping[str, tuple[Callable[[Hns], list[Json]], Callable[[Json], Json]]]
     "get-hnsloadbalancer": (lambda hns: hns.policy_lists(), _load_balancer),
     "get-hnsnamespace": (lambda _hns: [], lambda row: row),
 }
-"""What each cmdlet reads, and its second schema."""
+"""The objects of each cmdlet, and their conversion to the second schema."""
 
 
 _CALLS = "hns-calls"
@@ -169,7 +169,7 @@ async def _query(call: Call, emit: Emit, *, second: bool) -> None:
 
 
 def _hiccups(call: Call) -> bool:
-    """Whether HNS prints nothing this time, and succeeds: at one call of so many, or at all of them under a fault."""
+    """Whether this call succeeds without output: one in so many calls, or all of them under a fault."""
     machine = call.session.process.machine
     if HNS_EMPTY in machine.troubles.tools:
         return True

@@ -1,7 +1,7 @@
-"""Cmdlets about the node itself: processes, services, the firewall, ports, names, and its files, and programs in a container.
+"""Cmdlets about the node: processes, services, the firewall, ports, names, files, and programs in a container.
 
-Resolve-DnsName is of the module DnsClient, which images of PowerShell 6 lack (kubernetes/kubernetes, test/e2e/windows/dns.go).
-Files are what components left and what scripts wrote.
+Resolve-DnsName is in the module DnsClient, which images of PowerShell 6 lack (kubernetes/kubernetes, test/e2e/windows/dns.go).
+Files are those of components and those that scripts wrote.
 """
 
 import fnmatch
@@ -32,7 +32,7 @@ _DATA = {"A": "IPAddress", "AAAA": "IPAddress", "CNAME": "NameHost", "PTR": "Nam
 
 @cmdlet("Get-CimInstance", "ClassName! Filter Namespace Property", module="CimCmdlets", core=False)
 async def get_instances(call: Call, emit: Emit) -> None:
-    """Emit instances of Win32_Process or Win32_OperatingSystem; the command line is shown of processes that have one here."""
+    """Emit instances of Win32_Process or Win32_OperatingSystem; only some processes have a command line."""
     machine = call.session.process.machine
     name = call.text("classname").lower()
     wanted = call.text("filter").lower().replace(" ", "").removeprefix("name=").strip("'\"")
@@ -85,7 +85,7 @@ async def get_firewall(call: Call, emit: Emit) -> None:
     core=False,
 )
 async def resolve_name(call: Call, emit: Emit) -> None:
-    """Request the names that the DNS client tries; the first that exists wins."""
+    """Query the names that the DNS client tries, and emit the records of the first that exists."""
     machine, name = call.session.process.machine, call.text("name")
     kind, failure = call.text("type", "A").upper(), Failure.NO_SUCH_HOST
     try:
@@ -129,7 +129,7 @@ def _files(call: Call) -> MutableMapping[str, str]:
 
 
 def _paths(call: Call) -> list[tuple[str, bool]]:
-    """Return the paths that are meant, and whether wildcards in them count; files come by the pipeline too."""
+    """Return the paths of arguments and pipeline, each with whether it may have wildcards."""
     literal = [(text(each), False) for each in call.list("literalpath")]
     given = [(text(each), True) for each in call.list("path")]
     piped = [
@@ -178,7 +178,7 @@ async def _test_path(call: Call, emit: Emit) -> None:
 @cmdlet("Get-Item", f"{_PATHS} Force?")
 @cmdlet("Get-ChildItem", f"{_PATHS} Filter Include Recurse? Force? File? Directory? Name?")
 async def get_items(call: Call, emit: Emit) -> None:
-    """Emit files; those in a folder, where a folder is listed."""
+    """Emit files, or those in a folder."""
     for path, wildcards in _paths(call) or [("C:\\", True)]:
         names = _matching(call, path, wildcards=wildcards)
         lists = call.cmdlet.name == "Get-ChildItem"

@@ -1,4 +1,4 @@
-"""Cmdlets about objects in a pipeline: what is written, chosen, sorted, converted, shown."""
+"""Cmdlets for objects in a pipeline: writing, selecting, sorting, converting, formatting."""
 
 import functools
 from typing import Any
@@ -79,7 +79,7 @@ async def _select_object(call: Call, emit: Emit) -> None:
 
 
 async def _selected(call: Call, items: list[Any]) -> list[Any]:
-    """Return objects with the properties that are chosen; a table ``@{n=…;e={…}}`` is one that is computed."""
+    """Return objects with the selected properties; a hash table ``@{n=…;e={…}}`` is a calculated property."""
     chosen = call.list("property")
     if not chosen:
         return items
@@ -110,7 +110,7 @@ async def _selected(call: Call, items: list[Any]) -> list[Any]:
     f"FilterScript! Value! Property InputObject {' '.join(f'{each}?' for each in _COMPARING.split())}",
 )
 async def where_object(call: Call, emit: Emit) -> None:
-    """Emit the objects for which a block is true, or whose property compares as stated."""
+    """Emit the objects for which a block, or the comparison of a property, is true."""
     condition = call.given.get("filterscript", call.given.get("property"))
     operator = next((each for each in _COMPARING.split() if call.has(each)), "")
     for item in _given(call):
@@ -160,7 +160,7 @@ async def _sort_object(call: Call, emit: Emit) -> None:
 
 @cmdlet("ConvertTo-Json", "InputObject! Depth Compress? EnumsAsStrings?")
 async def convert_to_json(call: Call, emit: Emit) -> None:
-    """Emit JSON: by the pipeline one object is itself, none is nothing; as a parameter an array stays one."""
+    """Emit JSON; a single object from the pipeline is no array, but an array as a parameter stays one."""
     if call.input is None:
         value = call.given.get("inputobject")
         value = list(value) if isinstance(value, list) else value

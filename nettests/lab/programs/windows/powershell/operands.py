@@ -1,4 +1,4 @@
-"""Reads characters, operands and expressions of a script, and the arguments of commands: what ``grammar`` makes statements of."""
+"""Parse characters, operands and expressions of a script, and the arguments of commands; ``grammar`` parses statements."""
 
 import re
 from collections.abc import Callable
@@ -27,7 +27,7 @@ _UNITS = {"": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
 
 
 class ScriptError(Exception):
-    """A script is none of PowerShell's, as far as the lab knows them: the token, and where it is."""
+    """A script is invalid or not supported by the lab: the token, and its position."""
 
     def __init__(self, token: str, place: int) -> None:
         super().__init__(token)
@@ -35,7 +35,7 @@ class ScriptError(Exception):
 
 
 class Scanner:
-    """A place in a script."""
+    """A script with the current position."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
@@ -46,48 +46,48 @@ class Scanner:
         return self.text[self.at : self.at + 1]
 
     def skip(self, what: re.Pattern[str] = BLANKS) -> None:
-        """Pass blanks."""
+        """Skip blanks."""
         match = what.match(self.text, self.at)
         self.at = match.end() if match else self.at
 
     def peek(self, *texts: str) -> bool:
-        """Whether one of the texts comes next."""
+        """Whether one of the texts is next."""
         return self.text.startswith(texts, self.at)
 
     def take(self, text: str) -> bool:
-        """Pass a text, if it comes next."""
+        """Consume a text if it is next; return whether it was."""
         taken = self.peek(text)
         self.at += len(text) if taken else 0
         return taken
 
     def want(self, text: str) -> None:
-        """Pass a text, which has to come next, on another line maybe."""
+        """Consume a text, which must be next, perhaps after line breaks."""
         self.skip(LINES)
         if not self.take(text):
             raise self.unexpected()
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Pass what a pattern matches."""
+        """Consume and return the match of a pattern, if any."""
         match = pattern.match(self.text, self.at)
         self.at = match.end() if match else self.at
         return match
 
     def keyword(self, word: str) -> bool:
-        """Pass a word of the language, in any case."""
+        """Consume a keyword, in any case, if it is next."""
         match = WORD.match(self.text, self.at)
         taken = match is not None and match[0].lower() == word
         self.at += len(word) if taken else 0
         return taken
 
     def character(self) -> str:
-        """Read one character of a text, or an escape sequence."""
+        """Read one character of a string, or an escape sequence."""
         escaped = self.take("`")
         self.at += 1
         character = self.text[self.at - 1 : self.at]
         return _ESCAPES.get(character, character) if escaped else character
 
     def unexpected(self) -> ScriptError:
-        """Return the error of what comes next."""
+        """Return the error about the next token."""
         token = re.compile(r"\S+").match(self.text, self.at)
         return ScriptError(token[0] if token else "", self.at)
 
@@ -122,7 +122,7 @@ _OPERANDS = ("$", "'", '"', "{", "@{", *_GROUPS)
 
 
 class Operands(Scanner):
-    """Reads what has a value."""
+    """Parses expressions."""
 
     def statements(self, end: str) -> s.Nodes:
         """Read statements up to a closing character."""
@@ -157,7 +157,7 @@ class Operands(Scanner):
         return self.bareword()
 
     def bareword(self) -> s.Node:
-        """Read a text without quotes."""
+        """Read a string without quotes."""
         start = self.at
         word = self._expanded(
             lambda: not self.char or self.char in DELIMITERS or self.char in "({<"
@@ -167,7 +167,7 @@ class Operands(Scanner):
         return word if isinstance(word, s.Expandable) else s.Constant(word.value, word.value)
 
     def _expanded(self, ended: Callable[[], bool], *, quoted: bool = False) -> s.Node:
-        """Read a text in which variables and ``$( )`` are expanded; a word may have quotes within."""
+        """Read a string in which variables and ``$( )`` are expanded; a word may contain quotes."""
         parts, text = list[s.Node](), ""
         while not ended():
             if not quoted and self.char in {"'", '"'}:
@@ -238,7 +238,7 @@ class Operands(Scanner):
         return s.Unary(f"post{after}", operand) if after else operand
 
     def postfix(self) -> s.Node:
-        """Read an operand with what follows it directly: members, calls, indexes."""
+        """Read an operand with its members, calls and indexes."""
         operand = self.primary()
         while True:
             if self.peek("::") or (self.char == "." and not self.peek("..")):
@@ -310,7 +310,7 @@ class Operands(Scanner):
             entries.append((key, self.statement()))
 
     def quoted(self) -> s.Node:
-        """Read a text in quotes."""
+        """Read a string in quotes."""
         if verbatim := self.match(_VERBATIM):
             return s.Constant(verbatim[1].replace("''", "'"), "")
         if not self.take('"'):
@@ -318,7 +318,7 @@ class Operands(Scanner):
         return self._expanded(self._closed, quoted=True)
 
     def _closed(self) -> bool:
-        """Whether a text in double quotes ends here; two of them stand for one."""
+        """Whether a string in double quotes ends here; two quotes stand for one."""
         if not self.char:
             raise ScriptError('"', self.at)
         if self.peek('""'):

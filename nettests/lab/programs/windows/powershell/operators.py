@@ -1,4 +1,4 @@
-"""Operators of PowerShell on values: arithmetic, comparison, texts, ranges. Pure."""
+"""Operators of PowerShell: arithmetic, comparison, strings, ranges. Pure."""
 
 import re
 from collections.abc import Callable
@@ -19,12 +19,12 @@ from nettests.lab.programs.windows.powershell.values import (
 )
 
 _MOST = 64 * 1024 * 1024
-"""Characters that a text may have."""
+"""The maximum length of a string."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """What ``-match`` found, for ``$Matches``."""
+    """The groups of ``-match``, for ``$Matches``."""
 
     groups: Hashtable
 
@@ -44,7 +44,7 @@ def unary(operator: str, value: Any) -> Any:
 
 
 def binary(operator: str, left: Any, right: Any) -> Any:
-    """Return ``left operator right``; ``Matched`` instead of true, where there are groups to remember."""
+    """Return ``left operator right``; ``Matched`` instead of true if there are groups for ``$Matches``."""
     if operator in {"+", "-", "*", "/", "%"}:
         return _arithmetic(operator, left, right)
     name = operator.removeprefix("-")

@@ -1,4 +1,4 @@
-"""One run of PowerShell: edition, variables, streams, and what has gone wrong so far. No part of a script is read here."""
+"""The state of one run of PowerShell: edition, variables, streams, and errors so far."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,29 +19,29 @@ from nettests.lab.programs.windows.powershell.values import (
 Emit = Callable[[Any], Awaitable[None]]
 Run = Callable[[Process], Awaitable[int]]
 MODULES = "powershell-modules"
-"""The key on a node's disk of what PowerShell remembers of its modules."""
+"""The key of PowerShell's module cache in ``Disk.background``."""
 
 
 class ReturnedError(Exception):
-    """``return``, once its value was emitted."""
+    """``return``, after its value was emitted."""
 
 
 class Shown(str):
-    """Text that is written as it is: what Format-Table makes."""
+    """Text that is written as it is, such as the output of Format-Table."""
 
     __slots__ = ()
 
 
 @dataclass(slots=True)
 class Session:
-    """What commands of a script share; ``desktop`` is Windows PowerShell 5.1, otherwise it is PowerShell 6.2."""
+    """State that commands of a script share; ``desktop`` is Windows PowerShell 5.1, otherwise PowerShell 6.2."""
 
     process: Process
     run: Run
     desktop: bool
     script: str = ""
     xml: CliXml | None = None
-    """Where errors go after ``-EncodedCommand``, instead of standard error."""
+    """Collects errors after ``-EncodedCommand``, instead of standard error."""
     scopes: list[dict[str, Any]] = field(default_factory=lambda: [{}])
     functions: dict[str, Any] = field(default_factory=dict)
     errors: list[ErrorRecord] = field(default_factory=list)
@@ -49,10 +49,10 @@ class Session:
     last_exit: int | None = None
     encoding: str = ""
     rows: list[Any] = field(default_factory=list)
-    """Objects that were left to be shown as rows of one table."""
+    """Objects to show as rows of one table."""
     stdin: Lines = field(init=False)
     errors_to: list[Emit | None] = field(default_factory=list)
-    """Where redirections lead errors, the innermost last: into the output, or nowhere."""
+    """Targets of redirected errors, the innermost last; ``None`` discards them."""
 
     def __post_init__(self) -> None:
         self.stdin = Lines(self.process.stdin)
@@ -64,7 +64,7 @@ class Session:
         return text(self.find("erroractionpreference") or "Continue").lower()
 
     def find(self, name: str) -> Any:
-        """Return a variable's value, ``None`` where there is none."""
+        """Return a variable's value, ``None`` if there is none."""
         return next((scope[name] for scope in reversed(self.scopes) if name in scope), None)
 
     async def write(self, written: str) -> None:
@@ -73,7 +73,7 @@ class Session:
         await self.process.stdout(self._encoded(written))
 
     async def warn(self, written: str) -> None:
-        """Write to standard error, as 5.1 does when it is redirected."""
+        """Write to standard error, like a redirected 5.1."""
         if broken_tools.POWERSHELL_TEXT in self.process.machine.troubles.tools:
             written = broken_tools.other_words(written)
         if self.xml is not None:
@@ -82,7 +82,7 @@ class Session:
             await self.process.stderr(self._encoded(written))
 
     async def show(self, value: Any) -> None:
-        """Show what a statement left; several objects with properties become one table."""
+        """Show a value that a statement emitted; consecutive objects with properties become one table."""
         if value is None:
             return
         if not shown.is_plain(value):
@@ -98,13 +98,13 @@ class Session:
         await self.write(written if isinstance(value, Shown) else f"{written}\n")
 
     async def finish(self) -> None:
-        """Show what is left, and write the document of errors."""
+        """Show the remaining objects, and write the document of errors."""
         await self._flush()
         if self.xml is not None and (document := self.xml.document()):
             await self.process.stderr(self._encoded(document))
 
     async def report(self, record: ErrorRecord) -> None:
-        """Show an error that ends nothing."""
+        """Show a non-terminating error."""
         self.errors.insert(0, record)
         if self.errors_to:
             sink = self.errors_to[-1]
@@ -115,12 +115,12 @@ class Session:
         await self.warn(self.described(record))
 
     def described(self, record: ErrorRecord) -> str:
-        """Return an error as the console shows it."""
+        """Return the console's text for an error."""
         language = texts.of(self.process.machine.locale if self.desktop else "en-US")
         return record.text(self.script, language.groups["powershell"]["position"])
 
     async def native(self, argv: Sequence[str], emit: Emit, given: Sequence[Any] | None) -> None:
-        """Run a program; what it prints is lines of the output, or goes straight to the console."""
+        """Run a program; its output is emitted as lines, or written directly to the console."""
         captured, to_console = bytearray(), emit == self.show and not self.errors_to
         await self._flush()
         errors = self.process.stderr

@@ -1,9 +1,8 @@
-"""How objects are shown that a script leaves at its end, and ``ConvertTo-Json`` of 5.1 and of 6. Pure.
+"""How emitted objects are shown, and ``ConvertTo-Json`` of 5.1 and of 6. Pure.
 
-Texts are a line each, others a table or a list: a table of up to four properties, else a list, as Format-Table and Format-List are
-chosen where no view is defined. JSON of both versions has the same shapes in other layouts. Arrays that were one object are
-``{value, Count}`` in 5.1; what lies deeper than the depth is its text; one object that came by a pipeline is no array (Stack Overflow
-58617070; PowerShell/PowerShell, ``JsonObject.cs``).
+Strings are a line each; objects without a defined view are a table up to four properties, else a list. JSON of both versions has
+the same structure in different layouts. Arrays passed as one object are ``{value, Count}`` in 5.1; values below the depth are
+strings; a single object from a pipeline is no array (Stack Overflow 58617070; PowerShell/PowerShell, ``JsonObject.cs``).
 """
 
 import json
@@ -23,7 +22,7 @@ from nettests.lab.programs.windows.powershell.values import (
 
 _MOST_COLUMNS = 4
 _VIEWS = {"Microsoft.DnsClient.Commands.DnsRecord": (46, 6, 5, 10)}
-"""Types with a table of their own, and the least widths of its columns, as posted outputs show them."""
+"""Types with their own table view, and the minimum widths of its columns, from posted outputs."""
 Row = dict[str, Any]
 
 
@@ -33,7 +32,7 @@ def is_plain(value: Any) -> bool:
 
 
 def rows(values: Sequence[Any], view: str = "") -> str:
-    """Return objects with properties as text; ``view`` is ``table`` or ``list``, or empty for the usual one."""
+    """Return objects with properties as text; ``view`` is ``table`` or ``list``, or empty for the default."""
     pages: list[Row] = []
     for value in values:
         if isinstance(value, Hashtable):
@@ -91,7 +90,7 @@ def convert(value: Any, depth: int, *, compress: bool, desktop: bool) -> str:
 
 
 def _simple(value: Any, depth: int, *, desktop: bool) -> Any:
-    """Return a value in JSON's own types, cut at the depth."""
+    """Return a value in JSON types, cut at the depth."""
     if isinstance(value, str | int | float | type(None)):
         return str(value) if isinstance(value, Char) else value
     if isinstance(value, NetError | DotNet):
@@ -130,7 +129,7 @@ def _inline(value: Any, *, desktop: bool) -> str:
 
 
 def _laid_out(value: Any, column: int, *, desktop: bool) -> str:
-    """Indent as each version does: 5.1 by four from where the bracket stands, 6 by two in all."""
+    """Return JSON, indented as in each version: 5.1 by four from the bracket's column, 6 by two per level."""
     step, gap = (4, "  ") if desktop else (2, " ")
     inner = column + step
     margin, end = "\n" + " " * inner, "\n" + " " * column

@@ -1,7 +1,7 @@
-"""The parts of a PowerShell script, as ``grammar`` reads them and ``evaluation`` carries them out. Values.
+"""The syntax tree of a PowerShell script, which ``grammar`` makes and ``evaluation`` runs. Values.
 
 ``Group`` is ``( )``, ``$( )`` or ``@( )`` by the first character of ``kind``; ``Member`` is a call if it has arguments; ``Loop`` is one of
-``while``, ``for`` and ``foreach``, whose variable is ``first``; ``start`` and ``end`` are places in the script, for messages.
+``while``, ``for`` and ``foreach``, whose variable is ``first``; ``start`` and ``end`` are positions in the script, for messages.
 """
 
 # ruff: noqa: UP014  # a line for each part is what can be read here

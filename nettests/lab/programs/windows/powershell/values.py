@@ -1,8 +1,8 @@
-"""Values of PowerShell, its conversions (to text, number, truth, and of one thing into many), and its errors. Pure.
+"""Values of PowerShell, its conversions (to string, number, boolean, and to pipeline items), and its errors. Pure.
 
-Texts, numbers, booleans, lists and ``None`` are Python's own. After Microsoft, "Windows PowerShell Language Specification", chapter 6.
-An error is a record of what went wrong, with its text on the console, and as CLIXML; the layout is NormalView's
-(PowerShell/PowerShell, ``PowerShellCore_format_ps1xml.cs``; posted transcripts); 6.2 has the same.
+Strings, numbers, booleans, lists and ``None`` are Python's. After Microsoft, "Windows PowerShell Language Specification", chapter 6.
+Errors are records with a text for the console, in the layout of NormalView, and as CLIXML (PowerShell/PowerShell,
+``PowerShellCore_format_ps1xml.cs``; posted transcripts); 6.2 has the same layout.
 """
 
 import math
@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 
 class Char(str):
-    """``[char]``: one character, which is no text."""
+    """``[char]``: one character, which is not a string."""
 
     __slots__ = ()
 
@@ -25,16 +25,16 @@ class Wrapped(list[Any]):
 
 
 class Hashtable(dict[Any, Any]):
-    """``@{}``: keys of any case."""
+    """``@{}``: a hash table whose keys are compared without case."""
 
     def find(self, key: object) -> object:
-        """Return the key as it was written; the given one if there is none."""
+        """Return the existing key in its original case, or the given one."""
         wanted = str(key).lower()
         return next((name_there for name_there in self if str(name_there).lower() == wanted), key)
 
 
 class Thing:
-    """An object with properties, such as cmdlets print: ``kind`` is its type's name."""
+    """An object with properties; ``kind`` is the name of its type."""
 
     __slots__ = ("kind", "properties")
 
@@ -46,7 +46,7 @@ class Thing:
         self.properties, self.kind = dict(properties), kind
 
     def find(self, name: str) -> str:
-        """Return a property's name as it was written; the given one if there is none."""
+        """Return an existing property's name in its original case, or the given one."""
         return next(
             (name_there for name_there in self.properties if name_there.lower() == name.lower()),
             name,
@@ -59,7 +59,7 @@ def thing(kind: str = "", **properties: Any) -> Thing:
 
 
 class DotNet:
-    """An object of .NET: its members are the public attributes, whose names are those of .NET without case and ``_``."""
+    """A .NET object: its members are the public attributes, whose names match .NET's without case and ``_``."""
 
     kind = "System.Object"
 
@@ -77,11 +77,11 @@ class ScriptBlock:
 
 
 VOID = object()
-"""What a method without a result returns: nothing is emitted."""
+"""The result of a method without a return value: nothing is emitted."""
 
 
 class NetError(Exception):
-    """An exception of .NET: type, message, cause, and properties of its own."""
+    """A .NET exception: type, message, cause, and further properties."""
 
     def __init__(
         self, kind: str, message: str, inner: "NetError | None" = None, **properties: Any
@@ -96,27 +96,27 @@ class NetError(Exception):
 
 
 def from_json(value: Any) -> Any:
-    """Return what JSON's values are in PowerShell."""
+    """Convert JSON values to PowerShell's."""
     if isinstance(value, Mapping):
         return Thing({name: from_json(each) for name, each in value.items()})
     return [from_json(each) for each in value] if isinstance(value, list) else value
 
 
 def many(value: Any) -> list[Any]:
-    """Return what a pipeline makes of a value: a list's items, nothing of ``$null`` as output of a command."""
+    """Return the pipeline items of a value: a list's items, or the value itself."""
     if isinstance(value, list) and not isinstance(value, Wrapped):
         return list(value)
     return [value]
 
 
 def one(values: Iterable[Any]) -> Any:
-    """Return what a variable gets of output: nothing, the one value, or a list."""
+    """Return the value of output that is assigned: ``$null``, the only value, or a list."""
     result = list(values)
     return None if not result else result[0] if len(result) == 1 else result
 
 
 def truth(value: Any) -> bool:
-    """Return a value as a condition."""
+    """Return ``[bool]value``."""
     if isinstance(value, list):
         return truth(value[0]) if len(value) == 1 else bool(value)
     return bool(value) if isinstance(value, str | int | float | type(None)) else True
@@ -144,7 +144,7 @@ def text(value: Any) -> str:
 
 
 def nested(value: Any) -> str:
-    """Return the text of a value inside another's."""
+    """Return the string of a value inside another value."""
     return (
         "System.Object[]"
         if isinstance(value, list)
@@ -181,7 +181,7 @@ def whole(value: Any) -> int:
 
 
 def equal(left: Any, right: Any, *, exact: bool = False) -> bool:
-    """Whether ``left -eq right``: the right one is converted to the left one's type."""
+    """Whether ``left -eq right``: ``right`` is converted to the type of ``left``."""
     if left is None or right is None:
         return left is None and right is None
     if isinstance(left, bool) or isinstance(right, bool):
@@ -220,7 +220,7 @@ class ErrorRecord:
     target_type: str = ""
     activity: str = ""
     title: str = ""
-    """What stands before the message instead of the activity."""
+    """Shown before the message instead of the activity."""
     start: int = 0
     end: int = 0
 
@@ -228,7 +228,7 @@ class ErrorRecord:
         return self.exception.message
 
     def text(self, script: str, position: str) -> str:
-        """Return what the console shows; ``position`` is "At line:1 char:1" in the host's language."""
+        """Return the console's text; ``position`` is "At line:1 char:1" in the host's language."""
         before = script[: self.start]
         line, column = before.count("\n") + 1, self.start - (before.rfind("\n") + 1)
         whole = script.splitlines()[line - 1] if script else ""
@@ -247,7 +247,7 @@ class ErrorRecord:
 
 
 class PSError(Exception):
-    """A terminating error; ``ends_script`` says that no further statement is run unless it is caught."""
+    """A terminating error; with ``ends_script`` it ends the whole script unless it is caught."""
 
     def __init__(self, record: ErrorRecord, *, ends_script: bool = False) -> None:
         super().__init__(record.exception.message)
@@ -283,7 +283,7 @@ def not_found(name: str) -> PSError:
 
 @dataclass(slots=True)
 class CliXml:
-    """What 5.1 writes to a redirected standard error after ``-EncodedCommand``: one document of objects.
+    """The document of objects that 5.1 writes to a redirected standard error after ``-EncodedCommand``.
 
     PowerShell/PowerShell, ``ConsoleHost.ErrorFormat``; posted by users of ``-EncodedCommand`` (diyan/pywinrm#245).
     """
@@ -305,7 +305,7 @@ class CliXml:
             self.objects.append(f'<S S="Error">{escape(line)}_x000D__x000A_</S>')
 
     def document(self) -> str:
-        """Return the whole text, nothing without an object."""
+        """Return the whole text, empty without objects."""
         if not self.objects:
             return ""
         head = '<Objs Version="1.1.0.1" xmlns="http://schemas.microsoft.com/powershell/2004/04">'

@@ -1,7 +1,7 @@
-"""What tools of Windows print, by the host's language: one YAML file for each, all beside this module. Pure.
+"""Texts of Windows tools in the host's language: one YAML file for each language, beside this module. Pure.
 
-A key that a language lacks is English, as it is where no resources are installed. ``inferred`` lists the keys (or
-groups of keys) that no public output shows: their shape is that of the others, their words may differ.
+Missing keys are English, as without installed resources. ``inferred`` lists the keys (or groups of keys) that no
+public output shows: their form is like that of the others, the words may differ.
 """
 
 import functools
@@ -15,7 +15,7 @@ from nettests.lab.interfaces import Process
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The texts of one language, and its code pages: that of consoles (OEM), and that of other programs (ANSI)."""
+    """The texts of one language, and its code pages: for consoles (OEM), and for other programs (ANSI)."""
 
     oem: str
     ansi: str
@@ -27,7 +27,7 @@ class Texts:
         return str(self.groups[group][key]).format(**values)
 
     def system(self, number: int) -> str | None:
-        """Return what FormatMessage says of an error of Winsock or Win32, if it is one of those that are known."""
+        """Return FormatMessage's text for an error of Winsock or Win32, or ``None`` if there is none here."""
         text = self.groups["winsock"].get(number) or self.groups["win32"].get(number)
         return None if text is None else str(text)
 
