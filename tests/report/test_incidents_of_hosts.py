@@ -1,5 +1,7 @@
 """What a node itself sends to Pods of others, and is sent by them, is one cause: its Pods' own packets are another matter."""
 
+from dataclasses import replace
+
 from nettests.model.check import Check
 from nettests.model.words import TargetKind, VantageKind
 from nettests.report import Results
@@ -34,3 +36,10 @@ def test_a_node_that_answers_pods_elsewhere_is_named_as_the_source(quiet: Result
     assert incident.traits == {"host-sends": WIN}
     assert incident.cause == f"Packets from {WIN} itself to Pods of other nodes get no answer"
     assert {one.partition("/")[0] for one in incident.checks} >= {"node-to-pod"}
+
+
+def test_a_node_is_not_cut_off_because_nothing_else_was_run(quiet: Results) -> None:
+    """A run of the failed checks alone has no green one of the node's Pods: what it shows is about the node itself."""
+    alone = [one for one in quiet.checks if one.check is not None and by_itself(one.check)]
+    (incident,) = broken(replace(quiet, checks=tuple(alone)), by_itself).incidents
+    assert incident.traits == {"host": WIN}
