@@ -17,6 +17,7 @@ NEEDS_A_SHELL = {93: "a pipe from head to tr; the lab's sh runs lists of simple 
 """Of the rows that may deviate (a shell, attach, objects of kube-system) the only one that does."""
 OTHERS = {
     7: "Flannel annotates the lab's Nodes, and n1 is its control plane; the recorded cluster had neither",
+    98: "the lab's port-forward speaks no SPDY inside its WebSocket, so kubectl's handshake is refused",
 }
 LEAST_SHARE = 0.9
 

@@ -159,7 +159,7 @@ def test_the_harness_queries_no_lab_for_its_own_commands(harness: Installed) -> 
 
 @pytest.mark.parametrize(
     "arguments",
-    [("run", "--lab", "--report-dir=here"), ("plan", "--lab"), ("lab", "up"), ("lab", "profiles")],
+    [("run", "--lab", "--report-dir=here"), ("plan", "--lab"), ("lab", "up")],
     ids=" ".join,
 )
 def test_without_the_extra_the_lab_says_what_to_type(

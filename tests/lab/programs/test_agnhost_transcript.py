@@ -10,6 +10,7 @@ from tests.lab.programs.replay import Difference, prepare, replay
 from tests.lab.programs.worlds import World, in_child
 
 _NO_SHELL = "the lab runs no shell on behalf of a client"
+_NO_UPLOAD = "the lab's netexec has no /upload"
 DEVIATIONS = {
     58: _NO_SHELL,
     59: _NO_SHELL,
@@ -19,6 +20,8 @@ DEVIATIONS = {
     64: _NO_SHELL,
     65: _NO_SHELL,
     66: _NO_SHELL,
+    67: _NO_UPLOAD,
+    68: _NO_UPLOAD,
     140: "the recording machine's kernel limited ICMP errors, so a closed port looked silent there",
     206: "the addresses and paths of a Go stack trace are not reproduced",
     208: "the recording shows the machine's own hosts file, the lab a pod's",
