@@ -35,14 +35,14 @@ def why_not_proven(observation: Observation) -> str:
     return ""
 
 
-def why_vantage_fails(observation: Observation, *, calibrated: bool) -> str:
+def why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
     """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
 
-    If the target answers other vantages meanwhile and a ``calibrated`` vantage reaches nothing else
+    If the target answers other vantages meanwhile and a vantage ``in_cluster`` reaches nothing else
     either, that is evidence about its paths. An external vantage may be where no node is reachable.
     """
     controls = [control for control in observation.controls if control.proves in {VANTAGE, PATH}]
-    if any(control.ok for control in controls) or (calibrated and _lost_here(observation)):
+    if any(control.ok for control in controls) or (in_cluster and _lost_here(observation)):
         return ""
     if not controls:
         return "no vantage control could be run on this cluster"

@@ -364,8 +364,8 @@ def _proven(observation: Observation) -> _Ruling | None:
 
 def _failed(check: Check, observation: Observation) -> _Ruling:
     unproven = not observation.outcome.positive and needs_controls(observation)
-    calibrated = check.source.kind is not VantageKind.EXTERNAL
-    if unproven and (why := why_vantage_fails(observation, calibrated=calibrated)):
+    in_cluster = check.source.kind is not VantageKind.EXTERNAL
+    if unproven and (why := why_vantage_fails(observation, in_cluster=in_cluster)):
         return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
     existing, why = check.target.existing, why_failed(observation)
     if existing is not None and not existing.own and failed_target(observation) is not None:

@@ -40,21 +40,16 @@ class Client:
                 assert_never(system)
 
 
-def _client(name: str) -> Client:
-    """Load the two scripts of that name, each as one line without comments."""
-    folder = files("nettests.probes") / "scripts"
-    bash, script = (
-        [
-            line
-            for line in (folder / f"{name}.{end}").read_text("utf-8").splitlines()
-            if line[0] != "#"
-        ]
-        for end in ("sh", "ps1")
-    )
-    return Client(" ".join(bash), "".join(script))
+def _lines(name: str) -> list[str]:
+    """Return the lines of a script without its comments; both systems' clients are one line each."""
+    text = (files("nettests.probes") / "scripts" / name).read_text("utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
-ECHO, WEB, FLOW = map(_client, ("echo", "web", "flow"))
+_CONNECT = _lines("connect.ps1")
+ECHO = Client(" ".join(_lines("echo.sh")), "".join(_CONNECT + _lines("echo.ps1")))
+WEB = Client(" ".join(_lines("web.sh")), "".join(_CONNECT + _lines("web.ps1")))
+FLOW = Client(" ".join(_lines("flow.sh")), "".join(_lines("flow.ps1")))
 
 TRIALS = {
     "bash": ("bash", "-c", "exec 3<>/dev/udp/127.0.0.1/9"),
