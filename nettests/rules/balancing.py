@@ -150,8 +150,6 @@ class Node:
     name: str
     local: frozenset[str]
     remote: frozenset[str]
-    skips_unserving: bool = True
-    """Whether kube-proxy skips endpoints that do not serve (1.27, backported to 1.24.10)."""
     knows_dsr: bool | None = True
     """Whether HNS supports DSR, which policy Local and the annotation need; ``None`` if unknown."""
 
@@ -272,8 +270,7 @@ class _Port:
         for endpoint in self._endpoints:
             if self._inner_local and self._outer_local and not endpoint.here:
                 continue
-            serves = endpoint.serving or not self._node.skips_unserving
-            if silent or ((leaving or endpoint.ready) and serves):
+            if silent or ((leaving or endpoint.ready) and endpoint.serving):
                 used.append(endpoint)
         return used, not leaving and not silent
 
