@@ -325,5 +325,5 @@ def _considered(candidate: Candidate) -> Considered:
     return Considered(
         limitation=candidate.limitation,
         truth=candidate.truth,
-        findings=tuple((f.truth, f.sentence) for f in candidate.evaluation.findings),
+        findings=tuple((f.truth, f.explained) for f in candidate.evaluation.findings),
     )
