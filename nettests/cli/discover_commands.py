@@ -105,6 +105,8 @@ def planned_lines(blueprint: Blueprint) -> Iterator[str]:
     for skip in blueprint.plan.skips:
         yield f"{skip.id}  skipped: {skip.reason}"
     yield _totals(blueprint.plan)
+    if blueprint.remark:
+        yield blueprint.remark
 
 
 def _as_data(blueprint: Blueprint) -> dict[str, object]:

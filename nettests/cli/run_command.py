@@ -99,6 +99,8 @@ def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> No
     profile, blueprint = planned_on(common)
     for line in estimate(blueprint.plan, blueprint.facts, profile).lines:
         terminal.line(line)
+    if blueprint.remark:
+        terminal.line(blueprint.remark)
     terminal.line("nettests plan lists the checks, nettests render every object")
 
 

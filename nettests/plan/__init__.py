@@ -11,7 +11,7 @@ from nettests.model.service import ByHand, Change, Crowd, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
 from nettests.plan.choice import Choice
-from nettests.plan.classes import read_classes
+from nettests.plan.classes import read_classes, without_checks
 from nettests.plan.declare import flow, flow_of
 from nettests.plan.flow import Backing, Flow, Matrix, Members, NameForm
 from nettests.plan.registry import Registry, load
@@ -39,4 +39,5 @@ __all__ = [
     "load",
     "pods",
     "read_classes",
+    "without_checks",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from nettests.errors import PlanError
 from nettests.model.nearest import nearest
 from nettests.model.words import CheckClass
+from nettests.plan.flow import Flow
 
 OPTION = "--enable"
 CHOICES = tuple(
@@ -32,3 +33,12 @@ def not_enabled(check_class: CheckClass, enabled: Collection[CheckClass]) -> str
         return ""
     name = check_class.value
     return f"checks of class {name} are run only when enabled: {OPTION}={name}"
+
+
+def without_checks(enabled: Collection[CheckClass], chosen: Iterable[Flow]) -> str:
+    """Return which enabled classes none of the chosen flows belongs to, or nothing."""
+    idle = set(enabled).difference(*(flow.classes for flow in chosen))
+    if not idle:
+        return ""
+    names = ",".join(sorted(idle))
+    return f"{OPTION}={names} changes nothing: no chosen check is of this class"

@@ -31,7 +31,7 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.words import CheckClass
 from nettests.outside_files import text_of
 from nettests.parse.host_facts import completed
-from nettests.plan import Choice, Flow, build
+from nettests.plan import Choice, Flow, build, without_checks
 from nettests.resources import manifests_path
 from nettests.session.journal import Journal
 
@@ -45,6 +45,8 @@ class Blueprint:
     digests: tuple[ManifestFile, ...]
     plan: Plan
     expectations: dict[str, Expectation]
+    remark: str = ""
+    """That an enabled class has no check here, or nothing."""
 
 
 ALL_CHECKS = Choice()
@@ -79,13 +81,16 @@ def blueprint(
     besides ``default``.
     """
     read, digests = manifests
+    flows = tuple(flows)
     plan = choice.of(build(facts, flows, enabled), facts)
+    named = {check.flow for check in plan.checks} | {skip.flow for skip in plan.skips}
     return Blueprint(
         facts=facts,
         manifests=read,
         digests=digests,
         plan=plan,
         expectations=expect.resolve(plan.checks, facts, read, today=datetime.now(UTC).date()),
+        remark=without_checks(enabled, (flow for flow in flows if flow.name in named)),
     )
 
 

@@ -152,13 +152,23 @@ def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
     return {name: reason for name, reason in reasons.items() if reason}
 
 
+NAMED = 3
+"""How many objects a line names; a large cluster has one for each node."""
+
+
 def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
     objects: defaultdict[str, list[str]] = defaultdict(list)
     for exposed_port in probes.exposed_ports(items):
         objects[
             f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}"
         ].append(exposed_port.object)
-    return tuple(f"{port}: {', '.join(names)}" for port, names in objects.items())
+    return tuple(f"{port}: {_bounded(names)}" for port, names in objects.items())
+
+
+def _bounded(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    shown = ", ".join(names[:NAMED] if more > 0 else names)
+    return f"{len(names)} objects, such as {shown}" if more > 0 else shown
 
 
 def _with_namespace(

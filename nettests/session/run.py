@@ -84,6 +84,8 @@ class Run:
             digests=prepared.blueprint.digests,
         )
         self.journal.write(Discovered(facts=prepared.blueprint.facts))
+        if prepared.blueprint.remark:
+            self.journal.event(prepared.blueprint.remark, notable=True)
 
     def start(self, selected: Collection[str]) -> None:
         """Deploy what the selected checks need and run them; return at once.

@@ -13,7 +13,7 @@ from tests.ci.ci_files import FILES, GITHUB
 from tests.ci.systems import SYSTEMS, Night
 from tests.ci.workspace import Workspace
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.nightly]
 
 PROGRAMS = Path(sys.executable).parent
 ONE_FLOW = f"""#!/bin/sh
