@@ -30,6 +30,7 @@ from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.session.estimate import estimate
 from nettests.session.rerun import with_failed
 from nettests.session.run_archive import newest
+from nettests.session.workstation import require_posix
 
 _OWN_PYTEST = (
     # The run must not depend on a stray configuration file, nor leave a cache.
@@ -69,6 +70,7 @@ def run(
     if dry_run:
         _tell_size(common, passed_on["rerun_failed"], report_dir)
         return
+    require_posix()
     given = {
         **click.get_current_context().params,
         "limitations": common.options.manifests,  # those of a vendor profile too

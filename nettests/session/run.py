@@ -5,10 +5,8 @@ xdist controller, or the only one). Tests, in any process, get their verdicts fr
 through ``Follower``.
 """
 
-import sys
 import threading
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from functools import partial
 
 from nettests.errors import NettestsError
@@ -32,6 +30,7 @@ from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
 from nettests.session.standing import Standing
 from nettests.session.watch import Watch
+from nettests.session.workstation import make_room
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for checks under way; answers that come later are dropped."""
@@ -245,18 +244,3 @@ class Run:
             self.journal.event(f"clean-up: {holding.left_behind}")
         elif holding.kept:
             self.journal.event(holding.kept)
-
-
-def make_room() -> None:
-    """Raise the limit of open files to the hard limit: each probe keeps a few connections open.
-
-    A large cluster has hundreds of probes; shells usually set a soft limit of 1,024.
-    """
-    if sys.platform == "win32":
-        hint = "on Windows start nettests in WSL 2, or in the cluster: nettests job"
-        raise NettestsError("a run needs Linux or macOS", hint=hint)
-    import resource  # noqa: PLC0415 - Windows has none, and calibrates with this package
-
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError):  # macOS reports no hard limit, but enforces one
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
