@@ -201,9 +201,9 @@ def unread_line(results: Results) -> str:
     """Return how much tool output no parser understands; empty if all was read."""
     if not results.unread:
         return ""
-    count = plural(len(results.unread), "text")
+    count = plural(len(results.unread), "answer")
     checks = {check for unread in results.unread for check in unread.checks}
-    return f"{count} of tools that no parser knows, in {plural(len(checks), 'check')}"
+    return f"{count} of tools that are not understood, in {plural(len(checks), 'check')}"
 
 
 def leading(results: Results) -> Verdict:
