@@ -104,11 +104,12 @@ class Trace:
         page.write_text("\n".join(lines), encoding="utf-8")
         long = sum(len((ROOT / file).read_text("utf-8").splitlines()) for file in held)
         given = sum(map(len, held.values()))
-        print(
-            f"{len(held)} modules of {long} lines, {given} functions given it; {len(self.ran)} files ran"
+        sys.stdout.write(
+            f"{len(held)} modules of {long} lines, {given} functions given it; {len(self.ran)} files ran\n"
+            + "".join(
+                f"no row on the page: {package} {ours}\n" for package, ours in modules.items()
+            )
         )
-        if modules:
-            print(f"packages without a row on the page: {dict(modules)}")
 
 
 def main() -> None:
