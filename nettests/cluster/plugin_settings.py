@@ -7,7 +7,7 @@ unknown with the reason.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nettests.cluster import hybrid_overlay
+from nettests.cluster import hybrid_overlay, policies
 from nettests.cluster.plugins import CALICO_BACKEND, PluginObjects, origin_of
 from nettests.cluster.shapes import data_of
 from nettests.errors import ManifestError
@@ -20,6 +20,7 @@ from nettests.model.yaml_text import plain_yaml
 Object = dict[str, Any]
 
 CONFIG_MAPS = {
+    policies.AMAZON: (policies.AMAZON_SETTINGS,),
     "antrea": ("kube-system/antrea-windows-config", "kube-system/antrea-config"),
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,

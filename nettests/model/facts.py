@@ -114,6 +114,8 @@ class NodeFacts:
     """The suffixes that nslookup appends to names in a Windows Pod of the node; ``{namespace}`` is the Pod's."""
     empty: Fact[bool] = Fact(None, "only of cordoned Windows nodes it is read")
     """Whether the node is cordoned and has no Pod with an address of its own."""
+    policies: Fact[bool] = Fact(None, "it was not read")
+    """Whether an agent turns NetworkPolicies into rules on the node."""
     zone: Fact[str] = Fact(None, "it was not read")
     """The node's zone (``topology.kubernetes.io/zone``), used by kube-proxy for topology hints."""
 

@@ -16,7 +16,15 @@ from nettests.model.words import OS, Category, Family, Outcome
 from nettests.resources import manifests_path
 from nettests.rules import RULES
 from tests.facts import PROFILES, Shape, cluster_facts, with_windows
-from tests.manifests.shipped import FILES, FOLDER, entries, expectations, flows, manifests
+from tests.manifests.shipped import (
+    FILES,
+    FOLDER,
+    entries,
+    expectations,
+    flows,
+    manifests,
+    planned,
+)
 
 
 def test_the_published_schema_is_one() -> None:
@@ -226,6 +234,8 @@ def test_every_entry_applies_somewhere() -> None:
     clusters.append(replace(base, cni=replace(base.cni, plugin=known("azure-cni", "test"))))
     both = cluster_facts("win2022-l2bridge-dualstack")
     clusters.append(replace(both, cni=replace(both.cni, plugin=known("azure-cni", "test"))))
+    on_azure = cluster_facts("azure-l2tunnel")
+    clusters.append(with_windows(on_azure, policies=known(value=False, origin="test")))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
@@ -335,6 +345,30 @@ def expected_at(facts: ClusterFacts, check: str) -> str:
     one = expectations(facts)[check]
     named = f"{one.limitation.id}: " if one.limitation else ""
     return f"{named}{one.expected or 'unspecified'}"
+
+
+@pytest.mark.parametrize(
+    ("profile", "policies", "said"),
+    [
+        ("azure-l2tunnel", True, "timed_out"),
+        ("azure-l2tunnel", False, "cni-netpol-no-engine: connected"),
+        ("azure-l2tunnel", None, "cni-netpol-engine: unspecified"),
+        ("eks-vpc-bridge", False, "cni-netpol-no-engine: connected"),
+        ("win2022-l2bridge-dsr", False, "cni-netpol: connected"),
+        ("win2022-l2bridge-dsr", True, "timed_out"),
+    ],
+)
+def test_an_engine_that_is_seen_decides_whether_a_policy_denies(
+    profile: str, policies: bool | None, said: str
+) -> None:
+    """The plugins themselves enforce nothing: what they leave open is known once an engine is looked for."""
+    facts = with_windows(cluster_facts(profile), policies=Fact(policies, "test"))
+    (check,) = (
+        check.id
+        for check in planned(facts)
+        if check.id.startswith("network-policy/windows-1/linux") and check.id.endswith("/denied")
+    )
+    assert expected_at(facts, check) == said
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,9 @@ def settings(profile: Profile) -> Iterator[Settings]:
             data = {"ip-masq-agent": json.dumps({"NonMasqueradeCIDRs": networks})}
             name = "azure-ip-masq-agent-config"
             yield Settings(namespace="kube-system", name=name, data=data)
+        case Plugin.VPC:  # with Windows nodes, and without an engine for NetworkPolicies
+            keys = {"enable-windows-ipam": "true", "enable-network-policy-controller": "false"}
+            yield Settings(namespace="kube-system", name="amazon-vpc-cni", data=keys)
         case Plugin.OVN_KUBERNETES:
             data = {"ovnkube.conf": _ovnkube_conf(profile)}
             yield Settings(namespace=_OVN_NAMESPACE, name="ovnkube-config", data=data)
