@@ -188,7 +188,7 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         server_version=version,
         server_git_version=f"v{version}",
         context="test",
-        nodes=tuple(nodes),
+        nodes=tuple(replace(node, policies=_policies(shape, node.os)) for node in nodes),
         cni=CniFacts(
             plugin=known(shape.plugin, ORIGIN),
             backend=known(shape.backend, ORIGIN),
@@ -216,6 +216,12 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         kubernetes_address=known(ip_address("10.96.0.1"), ORIGIN),
         platform=known(shape.platform, ORIGIN),
     )
+
+
+def _policies(shape: Shape, os: OS) -> Fact[bool]:
+    """Return whether the plugin has an agent for NetworkPolicies on nodes of an OS."""
+    agents = {"calico": (*OS,), "antrea": (*OS,), "ovn-kubernetes": (OS.LINUX,)}
+    return known(os in agents.get(shape.plugin, ()), ORIGIN)
 
 
 def _exceptions(shape: Shape) -> Fact[tuple[Network, ...]]:
@@ -255,6 +261,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
             dsr=nothing,
             source_vip=nothing,
             localhost_node_ports=known(value=True, origin=ORIGIN),
+            terminating=known(value=version >= KubernetesVersion(1, 26), origin=ORIGIN),
         ),
         driver=nothing,
         host_process=nothing,

@@ -235,13 +235,11 @@ def _settings(
         yield _decided(
             node.host_process, f"{side} HostProcess", lambda supported: supported is possible
         )
+    proxy = node.kube_proxy
     for stated, fact, name in (
         (condition.firewall, node.firewall, "firewall"),
-        (
-            condition.localhost_node_ports,
-            node.kube_proxy.localhost_node_ports,
-            "NodePorts at loopback",
-        ),
+        (condition.localhost_node_ports, proxy.localhost_node_ports, "NodePorts at loopback"),
+        (condition.terminating_endpoints, proxy.terminating, "terminating endpoints"),
         (condition.policies, node.policies, "NetworkPolicies enforced"),
     ):
         if stated:

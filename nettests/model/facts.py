@@ -68,6 +68,8 @@ class KubeProxyFacts:
     source_vip: Fact[Address]
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
     """Whether it serves NodePorts at the node's loopback address, as Linux iptables mode does."""
+    terminating: Fact[bool] = Fact(None, "it was not read")
+    """Whether it uses terminating endpoints if no others are left (ProxyTerminatingEndpoints)."""
     as_pod: Fact[bool] = Fact(None, "it was not read")
     """Whether kube-proxy is a Pod on the node; otherwise it is a host service or absent."""
 

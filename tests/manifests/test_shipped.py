@@ -235,7 +235,7 @@ def test_every_entry_applies_somewhere() -> None:
     both = cluster_facts("win2022-l2bridge-dualstack")
     clusters.append(replace(both, cni=replace(both.cni, plugin=known("azure-cni", "test"))))
     on_azure = cluster_facts("azure-l2tunnel")
-    clusters.append(with_windows(on_azure, policies=known(value=False, origin="test")))
+    clusters.append(with_windows(on_azure, policies=unknown("not listed")))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
@@ -254,6 +254,7 @@ def unread(facts: ClusterFacts) -> list[ClusterFacts]:
         {"mode": known("iptables", "test"), "localhost_node_ports": unknown("not read")},
         {"mode": known("none", "test")},
         {"version": known(KubernetesVersion(1, 37), "test")},
+        {"version": known(KubernetesVersion(1, 24), "test"), "terminating": unknown("no Pod")},
     ]
     return [
         with_windows(facts, firewall=unknown("not stated")),
