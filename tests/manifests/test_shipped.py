@@ -348,6 +348,14 @@ def expected_at(facts: ClusterFacts, check: str) -> str:
     return f"{named}{one.expected or 'unspecified'}"
 
 
+@pytest.mark.parametrize("profile", ["userspace-l2bridge", "azure-l2tunnel"])
+def test_no_open_entry_rules_out_what_is_claimed(profile: str) -> None:
+    """Where documents leave open which of several outcomes shows, the one that a flow claims is among them."""
+    open_ones = [one for one in expectations(cluster_facts(profile)).values() if one.among]
+    assert open_ones
+    assert all({*one.claim.outcomes} <= {*one.among} for one in open_ones)
+
+
 @pytest.mark.parametrize(
     ("profile", "policies", "said"),
     [
