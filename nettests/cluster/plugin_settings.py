@@ -13,7 +13,7 @@ from nettests.cluster.shapes import data_of
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
-from nettests.model.permission import LIST_IP_POOLS
+from nettests.model.permission import OF_CALICO
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
 
@@ -26,7 +26,7 @@ CONFIG_MAPS = {
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
 """ConfigMaps by plugin that need not be referred to by a DaemonSet, Windows nodes' first."""
-PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
+PERMISSIONS = {"calico": OF_CALICO}
 """The permissions for rules about a plugin's own objects."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",

@@ -214,6 +214,9 @@ HEALTHY = {
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
     "service-names": NAMES,
+    "calico-ipam-configs": json.dumps(
+        {"items": [{"metadata": {"name": "default"}, "spec": {"strictAffinity": True}}]}
+    ),
     "calico-ip-pools": json.dumps(
         {
             "items": [
