@@ -245,6 +245,17 @@ def with_windows(facts: ClusterFacts, **changes: Any) -> ClusterFacts:
     return replace(facts, nodes=tuple(changed(node) for node in facts.nodes))
 
 
+def with_linux_proxy(facts: ClusterFacts, **proxy: Fact[Any]) -> ClusterFacts:
+    """Return the facts with settings of kube-proxy on Linux nodes replaced."""
+    nodes = [
+        node
+        if node.os is OS.WINDOWS
+        else replace(node, kube_proxy=replace(node.kube_proxy, **proxy))
+        for node in facts.nodes
+    ]
+    return replace(facts, nodes=tuple(nodes))
+
+
 def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
     nothing: Fact[Any] = unknown("a matter of Windows")
     return _node(

@@ -271,6 +271,7 @@ HEALTHY = {
             {
                 "Name": NETWORK,
                 "Type": "Overlay",
+                "ManagementIP": "172.30.0.13",
                 "Subnets": [{"AddressPrefix": "10.244.3.0/24", "Policies": [_VXLAN[0]]}],
                 "Policies": [_VXLAN[1]],
             },
