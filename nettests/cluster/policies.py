@@ -13,6 +13,7 @@ from nettests.cluster.plugins import PluginObjects, origin_of, plugins_in
 from nettests.cluster.shapes import containers_of, data_of, pod_spec_of
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.flags import flags_in_arguments
+from nettests.model.labels import OS_LABEL
 from nettests.model.words import OS
 
 Object = dict[str, Any]
@@ -26,7 +27,6 @@ _NAMED = ("azure-npm", "canal", "rke2-canal")
 _ENGINES = {"calico", "antrea", "cilium", "ovn-kubernetes", "weave", "kube-router"}
 _ON_HOST = {"calico", "antrea"}
 """Plugins whose agent on Windows may be a service of the node, which no object shows."""
-_OS = "kubernetes.io/os"
 
 
 def enforced(os: OS, objects: PluginObjects) -> Fact[bool]:
@@ -54,7 +54,7 @@ def _system_of(item: Object) -> OS:
     """Return the OS by the node selector or, without one, by the name (``azure-npm-win``)."""
     selector = pod_spec_of(item).get("nodeSelector") or {}
     named = any(word.startswith("win") for word in str(item["metadata"]["name"]).split("-"))
-    windows = selector.get(_OS) == OS.WINDOWS.value or (_OS not in selector and named)
+    windows = selector.get(OS_LABEL) == OS.WINDOWS.value or (OS_LABEL not in selector and named)
     return OS.WINDOWS if windows else OS.LINUX
 
 
