@@ -204,7 +204,7 @@ IPAM_CONFIGS = ApiObjects(
     name="calico-ipam-configs",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ipamconfigs"),
     permission=LIST_IPAM_CONFIGS,
-    keep=kept.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
+    keep=reduction.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
 )
 # samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
 _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")
