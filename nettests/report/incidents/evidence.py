@@ -35,7 +35,7 @@ from nettests.model.words import (
 from nettests.parse.first_packets import NOTHING, lacked, lateness
 from nettests.parse.slow import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
-from nettests.report.incidents.loss import PLACES
+from nettests.report.incidents.scopes import PLACES
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
@@ -81,8 +81,10 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits |= frozenset(hops(result.check, traits, _relevant_backends(result, red=red), nodes))
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
-    if green and not targets_service(result.check):
-        traits = _as_dns_shows(traits)
+    if green and (not targets_service(result.check) or result.check.target.existing):
+        traits = _as_old_rules_show(traits)
+    if green and result.check.placement is Placement.NOWHERE:
+        traits = frozenset(trait for trait in traits if trait.kind not in _OF_THE_WAY)
     return Evidence(check=result.id, traits=traits, red=red, green=green)
 
 
@@ -233,7 +235,7 @@ def _other_path_traits(
 def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
-        return _as_dns_shows(traits)
+        return _as_old_rules_show(traits)
     only = probed.target.backends if len(probed.target.backends) == 1 else ()
     return traits | frozenset(hops(probed, traits, only, nodes))
 
@@ -247,8 +249,8 @@ def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
     return result.observation.backends
 
 
-def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """Return what a green check without a proxy clears: not whether new Services work."""
+def _as_old_rules_show(traits: frozenset[Trait]) -> frozenset[Trait]:
+    """Return what a green check clears that needs no rule of the run: not whether new Services work."""
     return frozenset(trait for trait in traits if trait.kind is not Kind.PROXY_NODE)
 
 

@@ -24,7 +24,8 @@ from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.slow import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
-from nettests.report.incidents.loss import FEWEST, SCOPES, lossy, lost_after_answer, scope_of
+from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer
+from nettests.report.incidents.scopes import SCOPES, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
