@@ -39,6 +39,7 @@ from nettests.report.incidents.scopes import PLACES
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
+    LARGE,
     Kind,
     Trait,
     is_named_outside,
@@ -279,7 +280,9 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
     seen = result.observation
-    not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
+    if seen is not None and seen.slow:
+        traits -= {Trait(Kind.SIZE, LARGE)}  # small ones are late, too
+    not_shown = set[Kind]()
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed the property
     if result.verdict is Verdict.LIMITED and targets_service(result.check):

@@ -61,29 +61,34 @@ def folded(incidents: Sequence[Incident], around: Surroundings) -> tuple[Inciden
         for each in incidents
         if each.explained and len(each.checks) >= PROVEN and around.shares.get(each.checks, 1.0)
     ]
-    joined: dict[int, list[str]] = {}
+    joined: dict[tuple[str, ...], list[str]] = {}
     alone = []
     for small in incidents:
-        of = next(
-            (number for number, each in enumerate(proven) if _explains(each, small, around)), None
-        )
-        if of is None:
+        of = [*_explaining(small, proven, around)]
+        if None in of:
             alone.append(small)
-        else:
-            joined.setdefault(of, []).extend(small.checks)
-    more = {proven[number].checks: tuple(checks) for number, checks in joined.items()}
+            continue
+        for check, cause in zip(small.checks, of, strict=True):
+            joined.setdefault(cause.checks if cause else (), []).append(check)
     return tuple(
-        replace(each, checks=tuple(dict.fromkeys((*each.checks, *more.get(each.checks, ())))))
+        replace(each, checks=tuple(dict.fromkeys((*each.checks, *joined.get(each.checks, ())))))
         for each in alone
     )
 
 
-def _explains(proven: Incident, small: Incident, around: Surroundings) -> bool:
-    if small is proven or Kind.OVERLOADED in small.traits:
-        return False
-    if len(small.checks) > max(FEW, len(proven.checks) // SMALL):
-        return False
-    return all(_befell(around.red[check], proven, around) for check in small.checks)
+def _explaining(
+    small: Incident, proven: Sequence[Incident], around: Surroundings
+) -> Iterator[Incident | None]:
+    """Yield for each check of an incident the greater one that explains it, if any."""
+    greater = [
+        each
+        for each in proven
+        if len(small.checks) <= max(FEW, len(each.checks) // SMALL)
+        and each is not small
+        and Kind.OVERLOADED not in small.traits
+    ]
+    for check in small.checks:
+        yield next((each for each in greater if _befell(around.red[check], each, around)), None)
 
 
 def _befell(result: CheckResult, proven: Incident, around: Surroundings) -> bool:

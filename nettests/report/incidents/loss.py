@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from nettests.judge.distrust import busy
 from nettests.judge.message import last_detail
 from nettests.model.measured import SizeFinding
-from nettests.model.observation import Attempt
+from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
@@ -102,23 +102,25 @@ def find_losses(
 
 
 def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
-    attempts = [
-        attempt
-        for result in struck
-        if result.observation
-        for attempt in result.observation.attempts
-        if not attempt.overloaded
-    ]
+    counted = [_lost_of(result.observation) for result in struck if result.observation]
     return Loss(
         scope=scope,
         checks=tuple(result.id for result in struck),
-        lost=sum(
-            attempt.lost if attempt.tries > 1 else attempt.outcome is Outcome.TIMED_OUT
-            for attempt in attempts
-        ),
-        attempts=sum(attempt.tries for attempt in attempts),
+        lost=sum(lost for lost, _ in counted),
+        attempts=sum(attempts for _, attempts in counted),
         resent=sum(bool(check.observation and check.observation.resent) for check in struck),
         whole=_lost_whole(struck),
+    )
+
+
+def _lost_of(seen: Observation) -> tuple[int, int]:
+    """Return how many attempts of a check got no answer, and how many there were that tell it."""
+    if seen.loss is not None:
+        return seen.loss.lost, seen.loss.sent
+    attempts = [attempt for attempt in seen.attempts if not attempt.overloaded]
+    return (
+        sum(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts),
+        sum(attempt.tries for attempt in attempts),
     )
 
 
