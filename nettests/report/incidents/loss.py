@@ -18,7 +18,8 @@ from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
-from nettests.report.incidents.scopes import places_of
+from nettests.parse.late_trains import UNCLEAR
+from nettests.report.incidents.scopes import is_apart, places_of
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -40,6 +41,8 @@ class Loss:
     attempts: int
     resent: int
     """How many checks had answers only after a retransmission."""
+    unclear: int = 0
+    """How many checks waited as for lost SYNs while their probes were busy: their common place tells it is loss."""
     whole: int = 0
     """Unanswered TCP connections, if hardly any were late: whole flows are lost, not packets."""
 
@@ -49,6 +52,8 @@ def lossy(result: CheckResult) -> bool:
     seen = result.observation
     if seen is None or busy(seen.distrust):
         return False
+    if _unclear(result):
+        return True
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS
     proven = seen.loss is not None and seen.loss.proven and seen.loss.lost < seen.loss.sent
@@ -61,6 +66,11 @@ def lossy(result: CheckResult) -> bool:
     silent = sum(attempt.outcome is Outcome.TIMED_OUT for attempt in seen.attempts)
     answered = sum(attempt.outcome.positive for attempt in seen.attempts)
     return silent > 0 and answered > 0 and not seen.differing_ports
+
+
+def _unclear(result: CheckResult) -> bool:
+    """Whether SYNs were lost or a probe was busy: where only one place is struck, it is loss."""
+    return UNCLEAR in result.distrust
 
 
 def lost_after_answer(result: CheckResult) -> bool:
@@ -98,6 +108,7 @@ def find_losses(
         _loss(scope, there)
         for scope, checks in places_of(ids | silent, evidence)
         if (there := [result for result in struck if result.id in checks])
+        if not all(map(_unclear, there)) or is_apart(scope, checks, evidence)
     )
 
 
@@ -108,6 +119,7 @@ def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
         checks=tuple(result.id for result in struck),
         lost=sum(lost for lost, _ in counted),
         attempts=sum(attempts for _, attempts in counted),
+        unclear=sum(map(_unclear, struck)),
         resent=sum(bool(check.observation and check.observation.resent) for check in struck),
         whole=_lost_whole(struck),
     )

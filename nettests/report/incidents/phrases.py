@@ -383,11 +383,13 @@ def cause_of_loss(loss: Loss) -> str:
     else:
         where = "across the cluster"
     figures = []
-    if loss.lost or not loss.resent:
+    if loss.lost or not (loss.resent or loss.unclear):
         figures.append(f"{loss.lost} of {loss.attempts} attempts got no answer")
     if loss.resent:
         had = "had one" if figures else "had an answer"
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    if loss.unclear:
+        figures.append(f"{loss.unclear} checks waited as for a lost SYN, or for a busy probe")
     if loss.whole and not of.keys() & _SEVERAL:
         figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
     often = "most of the time" if 2 * loss.lost > loss.attempts else "now and then"

@@ -83,6 +83,12 @@ def places_of(
     return tuple((scope, checks) for scope, checks, _ in parts)
 
 
+def is_apart(scope: Sequence[Trait], struck: set[str], evidence: Sequence[Evidence]) -> bool:
+    """Whether a place is struck by so much more than all others that it is no chance."""
+    placed = any(trait.kind in PLACES for trait in scope)
+    return placed and _gain(struck, evidence, scope) >= APART
+
+
 def _one_by_one(
     struck: set[str], evidence: Sequence[Evidence]
 ) -> Iterator[tuple[tuple[Trait, ...], set[str], float]]:
