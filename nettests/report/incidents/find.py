@@ -98,7 +98,8 @@ def find_incidents(
     )
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
-    around = Surroundings(red=red, nodes=nodes, dns_node=dns_node, shares=shares)
+    partial = [each for each in whole if each.checks in shares]
+    around = Surroundings(red=red, nodes=nodes, dns_node=dns_node, partial=partial, shares=shares)
     return tuple(_by_check(incident) for incident in folded(whole, around))
 
 

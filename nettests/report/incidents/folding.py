@@ -50,6 +50,8 @@ class Surroundings:
     red: Mapping[str, CheckResult]
     nodes: Mapping[str, str]
     dns_node: str | None
+    partial: Sequence[Incident]
+    """Incidents of losses and of late answers."""
     shares: Mapping[tuple[str, ...], float]
     """By its checks: the share of attempts that an incident left without an answer, if that is known; 0 of late answers."""
 
@@ -80,6 +82,9 @@ def _explaining(
     small: Incident, proven: Sequence[Incident], around: Surroundings
 ) -> Iterator[Incident | None]:
     """Yield for each check of an incident the greater one that explains it, if any."""
+    if (cause := _of_lost_queries(small, around)) and cause is not small:
+        yield from [cause] * len(small.checks)
+        return
     greater = [
         each
         for each in proven
@@ -89,6 +94,19 @@ def _explaining(
     ]
     for check in small.checks:
         yield next((each for each in greater if _befell(around.red[check], each, around)), None)
+
+
+def _of_lost_queries(small: Incident, around: Surroundings) -> Incident | None:
+    """Return the loss or lateness of cluster DNS that an incident of denied names joins, if names are denied only now and then.
+
+    A resolver that has no answer for a name goes on with the next one of its search list, which does not exist.
+    """
+    if not {Kind.DENIAL, Kind.DNS_ERRORS} & small.traits.keys():
+        return None
+    seen = [around.red[check].observation for check in small.checks]
+    if not all(each and any(a.outcome.positive for a in each.attempts) for each in seen):
+        return None
+    return next((each for each in around.partial if Kind.DNS in each.traits), None)
 
 
 def _befell(result: CheckResult, proven: Incident, around: Surroundings) -> bool:
