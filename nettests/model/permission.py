@@ -1,7 +1,7 @@
 """Permissions that a run may need, as the API server authorises them: verb, resource, namespace.
 
 Discovery reviews them, planning skips checks without them, and ``preflight`` explains them.
-``plan.permits`` maps checks to permissions.
+``plan.permissions`` maps checks to permissions.
 """
 
 from collections.abc import Iterable

@@ -6,7 +6,7 @@ import pytest
 
 from nettests.errors import PlanError
 from nettests.plan import Choice, build, load
-from nettests.plan.choice import chosen_of
+from nettests.plan.selection import chosen_of
 from nettests.resources import suites_path
 from tests.facts import cluster_facts
 
