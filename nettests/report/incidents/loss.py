@@ -18,7 +18,7 @@ from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
-from nettests.parse.late_trains import UNCLEAR
+from nettests.parse.lost_packets import UNCLEAR
 from nettests.report.incidents.scopes import is_apart, places_of
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
