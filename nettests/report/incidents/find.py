@@ -52,10 +52,7 @@ def find_incidents(
     nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
     evidence = [evidence_of(result, nodes) for result in ran]
     red = {result.id: result for result in ran if result.verdict in RED}
-    besides = [clue for result in red.values() for clue in beside(result, nodes)]
-    besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
-    besides += [*errors(list(red.values())), *uncompleted(ran)]
-    besides += [*deviations(list(red.values())), *without_path(red, evidence)]
+    besides = [*_besides(ran, red, evidence, nodes)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
     dns_node = node_of_dns(facts)
@@ -79,7 +76,7 @@ def find_incidents(
         incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
         struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
         of_losses.append(_of_loss(replace(loss, checks=struck_too), facts))
-        shares[struck_too] = loss.lost / max(loss.attempts, 1)
+        shares[struck_too] = _share(loss)
     incidents += of_losses
     several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
     alone = [result for result in red.values() if result.id not in several]
@@ -87,20 +84,43 @@ def find_incidents(
         if rest.scope:
             incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
             incidents.append(_of_loss(rest, facts))
+            shares[rest.checks] = _share(rest)
     covered = {check for incident in incidents for check in incident.checks}
-    incidents.sort(
-        key=lambda incident: (
-            Kind.OVERLOADED in incident.traits,
-            -len(incident.checks),
-            min(_weight(red[check]) for check in incident.checks),
-            Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
-        )
-    )
+    incidents.sort(key=lambda incident: _place(incident, red))
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
     partial = [each for each in whole if each.checks in shares]
     around = Surroundings(red=red, nodes=nodes, dns_node=dns_node, partial=partial, shares=shares)
     return tuple(_by_check(incident) for incident in folded(whole, around))
+
+
+def _besides(
+    ran: Sequence[CheckResult],
+    red: Mapping[str, CheckResult],
+    evidence: Sequence[Evidence],
+    nodes: Mapping[str, str],
+) -> Iterator[Evidence]:
+    """Yield what red checks show beside their own paths."""
+    results = list(red.values())
+    for result in results:
+        yield from beside(result, nodes)
+    for shown in (wrong_answers, denials, errors, deviations):
+        yield from shown(results)
+    yield from uncompleted(ran)
+    yield from without_path(red, evidence)
+
+
+def _share(loss: Loss) -> float:
+    return loss.lost / max(loss.attempts, 1)
+
+
+def _place(incident: Incident, red: Mapping[str, CheckResult]) -> tuple[bool, int, int, bool]:
+    return (
+        Kind.OVERLOADED in incident.traits,
+        -len(incident.checks),
+        min(_weight(red[check]) for check in incident.checks),
+        Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
+    )
 
 
 def _by_check(incident: Incident) -> Incident:
