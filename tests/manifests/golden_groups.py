@@ -170,7 +170,7 @@ BALANCED = {
 }
 LEAVING_LINUX = {
     r"(service|loadbalancer)-terminating-backends/linux-1/": (
-        "svc-terminating-linux-gate: unspecified"
+        "svc-terminating-linux-old: refused or timed_out or unreachable"
     ),
 }
 PRESERVED = {
