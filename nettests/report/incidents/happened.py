@@ -51,8 +51,8 @@ def expired_at(results: Sequence[CheckResult]) -> str:
     attempts = [
         each for result in results if result.observation for each in result.observation.attempts
     ]
-    said = (_EXPIRED.search(each.detail) for each in attempts)
-    return next((match[1] for match in said if match), "")
+    matches = (_EXPIRED.search(each.detail) for each in attempts)
+    return next((match[1] for match in matches if match), "")
 
 
 def _lost_some(result: CheckResult) -> bool:
