@@ -32,7 +32,7 @@ from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
 from nettests.report.text import plural
 from nettests.session.calibrate_local import CalibratedNow, calibrate_local
-from nettests.session.workstation import require_posix
+from nettests.session.process import require_posix
 from nettests.terminal.drawing import console
 
 PIPED = 140

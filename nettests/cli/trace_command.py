@@ -28,8 +28,8 @@ from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.report.text import one_line, plural
 from nettests.report.trace_words import document, terminal_lines
 from nettests.session.diagnose_now import Demand, collect_now
+from nettests.session.process import require_posix
 from nettests.session.trace_now import trace_now
-from nettests.session.workstation import require_posix
 from nettests.tracing.finding import Finding, Trace
 
 

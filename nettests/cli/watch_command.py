@@ -38,10 +38,10 @@ from nettests.private import require_writable
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
+from nettests.session.process import require_posix
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
-from nettests.session.workstation import require_posix
 
 SLICE_SECONDS = 0.5
 """Between two checks for an interrupt."""

@@ -12,25 +12,24 @@ from functools import partial
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.exit_code import ExitCode
-from nettests.model.journal_records import Discovered, Planned, Skipped, others
+from nettests.model.journal_records import Discovered
 from nettests.model.run_folder import JOURNAL
-from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
+from nettests.session.blueprint import record_plan
 from nettests.session.course import Course
-from nettests.session.deploying import deploy_and_pull
+from nettests.session.deploying import Standing, deploy_and_pull
 from nettests.session.diagnosis import Failing, diagnose_run
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.observing import Observation, Observing, Once
 from nettests.session.prepare import Prepared
+from nettests.session.process import make_room
 from nettests.session.report_dir import link_latest, write_head
 from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
-from nettests.session.standing import Standing
 from nettests.session.watch import Watch
-from nettests.session.workstation import make_room
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for checks under way; answers that come later are dropped."""
@@ -94,15 +93,7 @@ class Run:
         make_room()
         blueprint = self.prepared.blueprint
         plan = select(blueprint.plan, blueprint.facts, selected)
-        for check in plan.checks:
-            expectation = blueprint.expectations[check.id]
-            unlike = others(check, blueprint.expectations)
-            self.journal.write(Planned(check=check, expectation=expectation, others=unlike))
-        for skip in plan.skips:
-            self.journal.write(Skipped(skip=skip))
-        for node in blueprint.facts.nodes:
-            if why := unusable(node):
-                self.journal.event(f"node {node.name} is left out: {why}")
+        record_plan(blueprint, plan, self.journal)
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(
