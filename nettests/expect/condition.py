@@ -342,8 +342,8 @@ def _switched(fact: Fact[bool], name: str, *, wanted: bool) -> Finding:
 
 
 def _listed(wanted: Sequence[object], value: object, sentence: str) -> Finding:
-    found = _stated(value in wanted, sentence)
-    return replace(found, demanded=" or ".join(map(str, wanted)))
+    finding = _stated(value in wanted, sentence)
+    return replace(finding, demanded=" or ".join(map(str, wanted)))
 
 
 def _decided(fact: Fact[T], name: str, holds: Callable[[T], bool]) -> Finding:
