@@ -62,12 +62,12 @@ def test_a_restart_is_looked_for_while_the_request_waits() -> None:
     assert json.loads(done.stdout)["then"]["restarts"] == 0
 
 
-@pytest.mark.parametrize(("how", "first"), [("restart", True), ("log", False)])
+@pytest.mark.parametrize(("how", "first"), [("restart", True), ("attach", False)])
 def test_what_takes_several_steps_is_begun_first(how: str, first: bool) -> None:
     """Where a node has no room, a Pod that is restarted waits ahead of those that only start."""
     cluster, room = Cluster(READY, answer="x"), for_starts(replace(Bounds(), starts_per_node=1))
     probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing(), _slots={"w1": room})
-    probed = question(case(Afterwards(how=how, words=("1", "/exit"))))
+    probed = question(case(Afterwards(how=how, words=("1", "/exit"), says="x")))
     waiting = threading.Thread(target=probing.examine, args=(probed,))
     with room:
         waiting.start()
