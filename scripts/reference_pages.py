@@ -283,6 +283,8 @@ def _node(node: NodeCondition) -> str:
         ("firewall", node.firewall),
         ("NodePorts at loopback", node.localhost_node_ports),
         ("DNS suffixes", node.dns_suffixes),
+        ("NetworkPolicies enforced", node.policies),
+        ("terminating endpoints", node.terminating_endpoints),
     ]
     settings = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
     system = [node.os.value.capitalize()] if node.os else []

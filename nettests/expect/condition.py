@@ -235,11 +235,15 @@ def _settings(
         yield _decided(
             node.host_process, f"{side} HostProcess", lambda supported: supported is possible
         )
-    if condition.firewall:
-        yield _set(condition.firewall, node.firewall, f"{side} firewall")
-    if condition.localhost_node_ports:
-        stated = node.kube_proxy.localhost_node_ports
-        yield _set(condition.localhost_node_ports, stated, f"{side} NodePorts at loopback")
+    proxy = node.kube_proxy
+    for stated, fact, name in (
+        (condition.firewall, node.firewall, "firewall"),
+        (condition.localhost_node_ports, proxy.localhost_node_ports, "NodePorts at loopback"),
+        (condition.terminating_endpoints, proxy.terminating, "terminating endpoints"),
+        (condition.policies, node.policies, "NetworkPolicies enforced"),
+    ):
+        if stated:
+            yield _set(stated, fact, f"{side} {name}")
 
 
 def _suffixes(

@@ -174,7 +174,7 @@ class Done:
     ``answers`` counts the answers written. ``distrust`` says why none of them can be trusted,
     ``skip`` why the check could not run here; ``late``, ``resent`` and ``slow`` are those of
     ``Observation``. ``overloaded`` are the attempts left unanswered by an overloaded probe,
-    ``alone`` is the attempt with the run's only lost datagram (``parse.lost_datagram``).
+    ``alone`` is the attempt with the run's only lost datagram (``parse.lost_packets``).
     ``judgement`` is the observing process's verdict, which counts once ``Judged``.
     """
 

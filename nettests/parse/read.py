@@ -22,12 +22,12 @@ from nettests.parse import (
     crowd,
     curl,
     datagram,
-    dial,
     during,
     http_response,
     idle,
     inspection,
     many_services,
+    netexec,
     nslookup,
     ping,
     program_start,
@@ -36,7 +36,7 @@ from nettests.parse import (
     witness,
     workloads,
 )
-from nettests.parse.dial import channel_failure, document, of_error
+from nettests.parse.netexec import channel_failure, document, of_error
 from nettests.parse.reading import Reading, not_understood, probe_failed
 from nettests.parse.taxonomy import Stage
 
@@ -75,7 +75,7 @@ def _train(raw: Raw) -> Reading:
 
 Parser = Callable[[Raw], Reading]
 PARSERS: Mapping[str, Parser] = {
-    "dial": dial.read,
+    "dial": netexec.read,
     "curl": curl.read,
     "connect": connect.read,
     "ping": ping.read,
@@ -97,7 +97,7 @@ PARSERS: Mapping[str, Parser] = {
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 RESOLVERS: Mapping[str, Parser] = {
-    "dial": dial.read_resolution,
+    "dial": netexec.read_resolution,
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }

@@ -1,6 +1,6 @@
 """Positive controls: what must work in the same window before a negative result counts.
 
-Used by ``checks``, the fifth stage of planning. A ``vantage`` control shows that this vantage
+Used by ``build``, the fifth stage of planning. A ``vantage`` control shows that this vantage
 reaches something over the same protocol, on a path that is documented to work and shares as little
 as possible with the tested one; a ``target`` control shows that the target answers another vantage.
 Without such a vantage there is no control, and the judge leaves a negative result ``unknown``.

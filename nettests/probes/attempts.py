@@ -20,11 +20,11 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.during import MEANWHILE
 from nettests.parse.first_packets import shows_busy_node
-from nettests.parse.lost_datagram import wants_more
+from nettests.parse.late_answers import limit
+from nettests.parse.lost_packets import wants_more
 from nettests.parse.many_services import SERVICES
 from nettests.parse.overload import kept_back
 from nettests.parse.read import positive, read_answer
-from nettests.parse.slow import limit
 from nettests.parse.witness import WITNESS
 from nettests.probes.arrivals import Arrivals, in_question
 from nettests.probes.beside import (

@@ -18,8 +18,7 @@ from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.powershell import FIRST_USE_SECONDS
 from nettests.model.words import OS, Protocol, Question, Resolver, VantageKind
-from nettests.parse.doubts import KnownAnswer, kept, known_answers
-from nettests.parse.instruments import of_words
+from nettests.parse.doubts import KnownAnswer, kept, known_answers, of_words
 from nettests.probes.host_facts import Lacking
 from nettests.probes.known_questions import Batch, Place, batches
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
@@ -105,7 +104,7 @@ def every_instrument(os: OS, kind: VantageKind) -> frozenset[Instrument]:
 
 
 def _needed(action: Action) -> Iterator[Instrument]:
-    """Yield the instruments that answers to ``action`` will need (see ``parse.instruments``)."""
+    """Yield the instruments that answers to ``action`` will need (see ``parse.doubts``)."""
     match action.question:
         case Question.INSPECT:
             rule = RULES.get(action.case.label) if action.case else None

@@ -21,7 +21,17 @@ DEPTH = 12
 """Levels that ConvertTo-Json shows; policies of a network's subnets are on the eighth."""
 PROPERTIES = frozenset(
     {
-        *("ID", "Name", "Type", "Policies", "Settings", "SchemaVersion", "Major", "Flags"),
+        *(
+            "ID",
+            "Name",
+            "Type",
+            "ManagementIP",
+            "Policies",
+            "Settings",
+            "SchemaVersion",
+            "Major",
+            "Flags",
+        ),
         *("Subnets", "AddressPrefix", "GatewayAddress", "VSID", "Port"),
         *("Ipams", "IpAddressPrefix", "Routes", "NextHop", "IsolationId"),
         *("IPAddress", "IPv6Address", "VirtualNetworkName", "IsRemoteEndpoint"),
@@ -65,6 +75,8 @@ class Network:
     kind: str
     subnets: tuple[Subnet, ...]
     policies: tuple[Policy, ...]
+    management: str = ""
+    """The address of the adapter that it is on; only the first schema has it."""
 
     def is_of(self, kind: str) -> bool:
         """Whether it is of a kind, ignoring case as HNS does."""
@@ -167,6 +179,7 @@ def network_of(row: Object) -> Network:
             for subnet in subnets
         ),
         policies=policies_of(row),
+        management=str(row.get("ManagementIP") or ""),
     )
 
 

@@ -17,8 +17,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import Question, TargetKind, VantageKind
-from nettests.parse.doubts import Doubts
-from nettests.parse.instruments import of_words
+from nettests.parse.doubts import Doubts, of_words
 
 
 @dataclass(slots=True, kw_only=True)

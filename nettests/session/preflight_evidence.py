@@ -27,9 +27,9 @@ from nettests.model.permission import (
     CONFIG_MAPS,
     CREATE_POD,
     FLANNEL_CONFIG_MAPS,
-    LIST_IP_POOLS,
     LIST_NODES,
     LIST_WEBHOOKS,
+    OF_CALICO,
     Permission,
     copying,
     reviewed,
@@ -139,7 +139,7 @@ def _collect(
 def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
     of_plugins = [name for names in OF_PLUGINS.values() for name in names]
     config_maps = (*CONFIG_MAPS, FLANNEL_CONFIG_MAPS[0], *of_plugins)
-    return reviewed(version, config_maps, own_namespace=not namespace, of_plugin=(LIST_IP_POOLS,))
+    return reviewed(version, config_maps, own_namespace=not namespace, of_plugin=OF_CALICO)
 
 
 def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:

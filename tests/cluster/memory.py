@@ -71,6 +71,8 @@ class Memory:
 
     objects: dict[Place, Object] = field(default_factory=dict)
     hidden: dict[str, int] = field(default_factory=dict)
+    refused_everywhere: set[str] = field(default_factory=set)
+    """Plurals that may be listed in single namespaces only."""
     down: set[str] = field(default_factory=set)
     """Group versions whose discovery fails."""
     refused: set[str] = field(default_factory=set)
@@ -216,11 +218,15 @@ class Memory:
         if namespace and plural in self.hidden:
             code = self.hidden[plural]
             return status(code, {403: "Forbidden", 404: "NotFound"}[code], f"{plural}: no")
+        if not namespace and plural in self.refused_everywhere:
+            return status(403, "Forbidden", f"{plural}: no")
         key, _, value = query.get("labelSelector", [""])[0].partition("=")
+        named = query.get("fieldSelector", [""])[0].removeprefix("metadata.name=")
         items = [
             item
-            for (kind, place, _), item in self.objects.items()
+            for (kind, place, name), item in self.objects.items()
             if kind == resource and (not namespace or place == namespace)
+            if not named or name == named
             if not key or (item["metadata"].get("labels") or {}).get(key, "") != ""
             if not value or item["metadata"]["labels"][key] == value
         ]

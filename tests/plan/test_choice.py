@@ -8,7 +8,7 @@ from nettests.errors import PlanError
 from nettests.model.facts import FleetScope
 from nettests.model.words import CheckClass
 from nettests.plan import Choice, build, load
-from nettests.plan.choice import chosen_of
+from nettests.plan.selection import chosen_of
 from nettests.resources import suites_path
 from tests.facts import cluster_facts
 

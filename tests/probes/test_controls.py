@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.bounds import took
-from nettests.bounds.slots import REMEMBERED
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Action, Control
 from nettests.model.expectation import Expected
@@ -17,7 +15,7 @@ from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from nettests.probes.beside import patience
-from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls, present_patience
+from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
 from nettests.probes.pace import BURST, Pace, Refusal
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -38,17 +36,6 @@ NOWHERE = action(PROBE, TargetKind.NODE_IP)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has no answer after a moment is taken for silent."""
     monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
-
-
-def test_a_probe_that_answers_late_is_given_more_time(bench: Bench) -> None:
-    """Repeats and controls would delay it further; a prompt one is as silent as its path."""
-    probed = action(PROBE, TargetKind.POD_IP)
-    sender = bench.observer(()).sender
-    slots = sender.probes[PROBE].http_slots
-    for seconds, expected in ((0.01, patience(probed)), (4.0, 12.0)):
-        for _ in range(REMEMBERED):
-            took(slots, seconds)
-        assert present_patience(sender, probed) == expected
 
 
 class Silence:

@@ -33,7 +33,7 @@ from nettests.model.words import (
     Verdict,
 )
 from nettests.parse.first_packets import NOTHING, lacked, lateness
-from nettests.parse.slow import QUERIED_AGAIN
+from nettests.parse.late_answers import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
 from nettests.report.incidents.loss import PLACES
 from nettests.report.incidents.search import RED, Evidence

@@ -22,7 +22,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
-from nettests.parse.slow import QUERIED_AGAIN, RETRANSMITTED
+from nettests.parse.late_answers import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
 from nettests.report.incidents.loss import FEWEST, SCOPES, lossy, lost_after_answer, scope_of
 from nettests.report.incidents.search import Evidence
