@@ -122,7 +122,7 @@ class Controls:
 
 
 def present_patience(sender: Sender, action: Action) -> float:
-    """Return ``patience``, or more while the source answers late: an overloaded probe is not asked twice."""
+    """Return ``patience``, or more while the source answers late: an overloaded probe gets no repeats."""
     probe = sender.probes.get(action.source.probe)
     if probe is None:
         return patience(action)
