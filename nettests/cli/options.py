@@ -27,8 +27,8 @@ from nettests.plugin.option_table import (
     PULL,
 )
 from nettests.resources import suites_path
+from nettests.session.process import ending_signals
 from nettests.session.run_options import RunOptions
-from nettests.session.signals import ending_signals
 
 __all__ = [
     "CHECKS",

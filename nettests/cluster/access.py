@@ -26,8 +26,8 @@ from nettests.cluster.follow import (
     log_of,
     wait_gone,
 )
-from nettests.cluster.ownership import Ownership
-from nettests.cluster.port_forward import LANES, PortForward
+from nettests.cluster.owner_marks import Ownership
+from nettests.cluster.port_forward import PortForward
 from nettests.cluster.wait import (
     events_of,
     is_standing,
@@ -179,7 +179,7 @@ class Access:
         """Return the probe's channels, the first that passed its self-check in front, and notes."""
         candidates: list[HttpChannel] = [
             # A port-forward that stays open carries any number of requests for one API request.
-            PortForward(self.connection, namespace, pod, port, opens=LANES),
+            PortForward(self.connection, namespace, pod, port),
             PodProxy(self.connection, namespace, pod, port),
             ExecCurl(execute, port, pod),
         ]

@@ -24,8 +24,8 @@ from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
 LANES = 8
-"""Connections per handshake, for a Pod that gets many requests at once. Each is a process in the
-Pod's sandbox on Windows nodes whose containerd has ``wincat``."""
+"""Connections per handshake, after the first. Each is a process in the Pod's sandbox on Windows
+nodes whose containerd has ``wincat``, and most Pods get one request after another."""
 DATA, ERROR = 0, 1
 """The channels of the port; each begins with the port itself, in two bytes."""
 
@@ -151,8 +151,8 @@ class PortForward:
     port: int
     name: str = "port-forward"
     _idle: list[_Forwarding] = field(default_factory=list)
-    opens: int = 1
-    """How many connections the next handshake opens: a Pod of one check gets one request."""
+    _next: int = 1
+    """How many connections the next handshake opens: the first request needs one."""
     _most: int = LANES
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -257,15 +257,15 @@ class PortForward:
 
     def _open(self) -> _Forwarding:
         """Open forwardings, return one, and keep the others that the other end serves."""
-        first, *others = self._opened(self.opens)
-        self.opens = self._most
+        first, *others = self._opened(self._next)
+        self._next = self._most
         until = time.monotonic() + CONNECT_SECONDS
         for number, forwarding in enumerate(others):
             try:
                 forwarding.await_announced(until)
             except OSError as error:  # the first one reports failures of the whole stream
                 if isinstance(error, TimeoutError):  # only the first port is served
-                    self.opens = self._most = 1
+                    self._next = self._most = 1
                 for unserved in others[number:]:
                     unserved.stream.close()
                 break

@@ -40,15 +40,10 @@ def open_probes(
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
         going_on = Together(execute, os, timing.execute, goes_on=True)
-        echoing = Together(execute, os, timing.execute, goes_on=True, echoes=True)
         if pod.purpose == "node":
             stopping = Together(execute, os, timing.execute)
             probes[pod.name] = Probe(
-                name=pod.name,
-                execute=execute,
-                going_on=going_on,
-                stopping=stopping,
-                echoing=echoing,
+                name=pod.name, execute=execute, going_on=going_on, stopping=stopping
             )
             return
         try:
@@ -63,12 +58,7 @@ def open_probes(
         recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
         probes[pod.name] = Probe(
-            name=pod.name,
-            http=channels,
-            execute=execute,
-            http_slots=slots,
-            going_on=going_on,
-            echoing=echoing,
+            name=pod.name, http=channels, execute=execute, http_slots=slots, going_on=going_on
         )
 
     probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]

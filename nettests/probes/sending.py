@@ -46,7 +46,6 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 CONNECTING = frozenset({"curl", "connect"})
 """Tools that end with 0 if the target answered, and immediately."""
 LOOKUP = "nslookup"
-PING = "ping"
 STOPPED = "the run was stopped"
 """The prefix of each reason for a check that the stop of the run ended."""
 
@@ -68,8 +67,6 @@ class Probe:
     """Combines lookups of several checks in one process, if set."""
     stopping: Together | None = None
     """The same for connections of a node vantage."""
-    echoing: Together | None = None
-    """The same for pings."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
@@ -339,8 +336,6 @@ class Sender:
         probe = self.probes.get(action.source.probe)
         if probe is None or probe.going_on is None:
             return None
-        if wanted.tool == PING and probe.echoing is not None:
-            return probe.echoing.run(wanted.words, action.target.kind.value, on_sent)
         if wanted.tool == LOOKUP:
             return probe.going_on.run(wanted.words, LOOKUP, on_sent)
         if probe.stopping is None or wanted.tool not in CONNECTING:

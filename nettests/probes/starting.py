@@ -6,10 +6,9 @@ action's result) and read by ``parse.start``.
 """
 
 import json
-import threading
 import time
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -25,14 +24,15 @@ from nettests.model.check import (
     UNTIL_DENIED,
     Action,
     Afterwards,
+    Case,
 )
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, workload_of
+from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
 from nettests.probes import pods_at_once, stateful, termination, workloads
-from nettests.probes.beside import Pending, begin
+from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
 from nettests.probes.isolation import path_of, policy_of
@@ -40,15 +40,7 @@ from nettests.probes.objects import Blank
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
-from nettests.probes.start_objects import (
-    context_of,
-    manifest_for,
-    names_of_many,
-    pod_of,
-    shared_by,
-    tool_of,
-    words_of,
-)
+from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
 
 Object = dict[str, Any]
 
@@ -78,8 +70,6 @@ class Starting:
     """The run's Services, for the same."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
-    _shared: dict[str, Pending[tuple[Object, Object]]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def examine(self, action: Action) -> Examination:
         """Create the case's Pod and return its record; several Pods start at once.
@@ -104,23 +94,16 @@ class Starting:
         manifest = placeholders.filled(
             manifest_for(action, node, self.blank, f"start-{next(self._numbers)}")
         )
-        words = ("create", json.dumps(manifest), *words_of(case.then))
-        context = context_of(case, node)
+        words = ("create", json.dumps(manifest), *_words(case.then))
+        context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
-        probed = partial(Examination, tool=tool_of(case), words=words, context=context)
+        tool = "workload" if _kind(case) else "start"
+        probed = partial(Examination, tool=tool, words=words, context=context)
         if BUILD in words[1]:
             return probed(
                 error=f"the Windows build of {node.name} is not known: {node.build.origin}"
             )
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
-        if alike := shared_by(action, node, self.blank):
-            try:
-                standing, pod = self._shared_pod(placeholders.within(alike), manifest, action, turn)
-                record = self._record(standing, action, node, pod)
-            except (ClusterError, ChannelError) as error:
-                return probed(error=error.message)
-            words = (words[0], json.dumps(standing), *words[2:])
-            return probed(words=words, stdout=json.dumps(record))
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
                 if policy := policy_of(pod_of(manifest)):
@@ -138,24 +121,6 @@ class Starting:
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
-
-    def _shared_pod(
-        self, alike: str, manifest: Object, action: Action, turn: AbstractContextManager[object]
-    ) -> tuple[Object, Object]:
-        """Return a Pod that several checks use, and its state once it had started.
-
-        The first check that needs it creates it; it stays until the run's clean-up.
-        """
-
-        def create(_: object) -> tuple[Object, Object]:
-            with turn:
-                self.pods.create(manifest)
-                return manifest, self._followed(manifest, action)
-
-        with self._lock:
-            if alike not in self._shared:
-                self._shared[alike] = begin(create)
-        return self._shared[alike].result()
 
     def _record_of(self, manifest: Object, action: Action, node: NodeFacts) -> Object:
         """Return the record of the Pod, or of the workload if that is tested."""
@@ -176,7 +141,7 @@ class Starting:
             placeholders.filled(manifest_for(action, node, self.blank, name))
             for name in names_of_many(number, action.connections)
         ]
-        words = ("create", json.dumps(manifests[0]), *words_of(case.then), str(len(manifests)))
+        words = ("create", json.dumps(manifests[0]), *_words(case.then), str(len(manifests)))
         records = pods_at_once.followed(
             manifests,
             Bounds.of(self.timing),
@@ -186,7 +151,7 @@ class Starting:
         for pod in manifests:
             self._remove(pod)
         record = json.dumps({"node": node.name, "pods": records})
-        return Examination(tool="crowd", words=words, stdout=record, context=context_of(case, node))
+        return Examination(tool="crowd", words=words, stdout=record, context=_context(case, node))
 
     def _placeholders(self, action: Action) -> Placeholders:
         return Placeholders.of(
@@ -212,25 +177,18 @@ class Starting:
             self.pods.delete(path_of(policy))
 
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
-        return self._record(item, action, node, self._followed(item, action))
-
-    def _followed(self, item: Object, action: Action) -> Object:
-        """Follow a Pod until waiting longer shows nothing more."""
-        case = case_of(action)
-        return self.pods.follow_pod(
-            self.blank.namespace,
-            item["metadata"]["name"],
+        case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
+        speaks = case.then is not None and case.then.how == FIRST_PACKETS
+        pod = self.pods.follow_pod(
+            namespace,
+            name,
             new=True,
             settled=lambda now: start.conclusive(now, case, _first(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
-
-    def _record(self, item: Object, action: Action, node: NodeFacts, pod: Object) -> Object:
-        """Do what follows the start of a Pod, and return the record of both."""
-        case = case_of(action)
         record: Object = {"status": pod.get("status", {})}
-        if case.then is not None and case.then.how == FIRST_PACKETS and start.ended(pod):
+        if speaks and start.ended(pod):
             record["then"] = {"logs": self._logs(item)}
         if not start.started(pod) or (case.then and case.then.how == RESTARTS):
             record["events"] = self._events(item, case.then)
@@ -384,6 +342,21 @@ class Starting:
         }
 
 
+def _context(case: Case, node: NodeFacts) -> dict[str, str]:
+    return {
+        "reasons": "\n".join(case.reasons),
+        "client-node": ",".join(map(str, node.addresses)),
+        **({"then": case.then.how, "says": case.then.says} if case.then else {}),
+        **({"kind": kind.value} if (kind := _kind(case)) else {}),
+        **({start.WHOLE_LINE: "yes"} if case.then and case.then.whole_line else {}),
+    }
+
+
+def _kind(case: Case) -> Workload | None:
+    worked = case.then is not None and case.then.how in WORDS
+    return workload_of(json.loads(case.object)) if worked else None
+
+
 def _names(item: Object) -> tuple[str, str, str]:
     metadata = item["metadata"]
     return metadata["namespace"], metadata["name"], _first(item)
@@ -391,3 +364,7 @@ def _names(item: Object) -> tuple[str, str, str]:
 
 def _first(item: Object) -> str:
     return str(item["spec"]["containers"][0]["name"])
+
+
+def _words(then: Afterwards | None) -> tuple[str, ...]:
+    return (then.how, *then.words) if then else ()

@@ -21,7 +21,6 @@ from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel
 from nettests.model.retransmission import PROMPT_SECONDS, QUERY_SECONDS
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
-from nettests.probes.beside import PROCESS_PATIENCE
 from nettests.probes.known_questions import by_shell
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 
@@ -29,8 +28,6 @@ MOST = 8
 """The most commands of one process: if the first is silent, the others wait for it."""
 MOST_GOING_ON = 4
 """The same for a row that continues after failures, in which every command runs."""
-MOST_ECHOES = 3
-"""The same for ``ping``, which takes two seconds for three echoes, and six if they are lost."""
 EACH_SECONDS = 2.0
 """Additional time limit of a process for each further command."""
 
@@ -66,8 +63,6 @@ class Together:
     """Time limit of a process, in addition to that of its commands."""
     goes_on: bool = False
     """Whether a row continues after a failing command."""
-    echoes: bool = False
-    """Whether the commands are ``ping``: whoever waits for a later one knows when the row ends."""
     refusing: set[str] = field(default_factory=set)
     """Kinds of targets that failed promptly."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -84,8 +79,7 @@ class Together:
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
         # After a silent command, all others would be late, each waiting for the one before.
-        bearable = QUERY_SECONDS if self.goes_on and not self.echoes else None
-        if not mine.leads and not mine.settled.wait(bearable):
+        if not mine.leads and not mine.settled.wait(QUERY_SECONDS if self.goes_on else None):
             with self._lock:
                 if mine in self._waiting and not mine.leads:
                     self._waiting.remove(mine)
@@ -99,7 +93,7 @@ class Together:
         """On this Pod's turn, take the waiting commands, the caller's first, and run them."""
         with self._turns, self.channel.slots:
             with self._lock:
-                most = self._most
+                most = MOST_GOING_ON if self.goes_on else MOST
                 batch, self._waiting = self._waiting[:most], self._waiting[most:]
                 if self._waiting:
                     self._waiting[0].leads = True
@@ -112,19 +106,11 @@ class Together:
                 for each in batch:
                     each.settled.set()
 
-    @property
-    def _most(self) -> int:
-        if self.echoes:
-            return MOST_ECHOES
-        return MOST_GOING_ON if self.goes_on else MOST
-
     def _carry_out(self, batch: Sequence[_Waiting]) -> None:
-        for each in batch[:1] if self.echoes else batch:
+        for each in batch:
             each.on_sent()
-        seconds = PROCESS_PATIENCE if self.echoes else EACH_SECONDS
-        began, more = time.monotonic(), seconds * (len(batch) - 1)
-        resolves = self.goes_on and not self.echoes
-        hangs = (RESOLVER_HANGS_SECONDS if resolves else HANG_SECONDS) + more
+        began, more = time.monotonic(), EACH_SECONDS * (len(batch) - 1)
+        hangs = (RESOLVER_HANGS_SECONDS if self.goes_on else HANG_SECONDS) + more
         processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
         try:

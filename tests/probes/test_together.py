@@ -10,7 +10,7 @@ import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.words import OS
-from nettests.probes.together import MOST_ECHOES, Done, Together, _Waiting
+from nettests.probes.together import Done, Together
 
 PATIENCE = 30.0
 LEADER = ("curl", "first")
@@ -52,11 +52,11 @@ class Container:
 
 
 def results(
-    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False, echoes: bool = False
+    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False
 ) -> tuple[list[Done | None], Container]:
     """Return the results of commands that came while another one ran."""
     container = Container(behave)
-    together = Together(container, os, 30.0, goes_on=goes_on, echoes=echoes)
+    together = Together(container, os, 30.0, goes_on=goes_on)
     done: dict[int, Done | None] = {}
 
     def run(number: int) -> None:
@@ -160,19 +160,3 @@ def test_lookups_are_run_alone_behind_one_without_an_answer_in_time() -> None:
     done, container = results(OS.LINUX, looked_up(OS.LINUX, 6.0), goes_on=True)
     assert [each and round(each.answer.seconds or 0, 1) for each in done] == [0.1, 6.0, 0.1]
     assert container.alone == {"nslookup"}
-
-
-def test_pings_are_short_rows_and_only_the_first_is_sent_with_its_row() -> None:
-    """Each takes seconds: whoever waits for a later one would think it silent, and send controls."""
-    sent: list[int] = []
-    container = Container(whole(MOST_ECHOES))
-    together = Together(container, OS.LINUX, 30.0, goes_on=True, echoes=True)
-    batch = [
-        _Waiting(("ping", str(number)), "pod", lambda number=number: sent.append(number))  # type: ignore[misc]
-        for number in range(MOST_ECHOES)
-    ]
-    together._carry_out(batch)
-    assert sent == [0]
-    assert [each.done and each.done.commands for each in batch] == [MOST_ECHOES] * MOST_ECHOES
-    _, container = results(OS.LINUX, whole(MOST_ECHOES), MOST_ECHOES + 1, goes_on=True, echoes=True)
-    assert len(container.argvs) == 3
