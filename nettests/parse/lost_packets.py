@@ -23,6 +23,8 @@ from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, beside, carried
 from nettests.parse.read import read_raw
 
+UNCLEAR = "trains of connections took a second longer than others beside them"
+"""Marks the reason of a check that cannot tell lost SYNs from a busy probe."""
 BESIDE = 8
 """The number of a check's trains that run at the same time: one round."""
 
@@ -57,7 +59,7 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     ]
     took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
     return (
-        f"{len(unclear)} of {len(last)} trains of connections took a second longer than others beside them, and their probe "
+        f"{len(unclear)} of {len(last)} {UNCLEAR}, and their probe "
         f"{took} meanwhile: SYNs were lost, or its node was busy"
     )
 
