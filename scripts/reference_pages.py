@@ -19,7 +19,7 @@ from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
 from nettests.report.text import plural
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.seeds import SeedDocument, Shown, Statement, lacking, read_seeds, reasons_of, shown
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"

@@ -33,7 +33,7 @@ from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes
 from nettests.plan.flow import ENABLE
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
-from nettests.session.chosen_profile import profile_of
+from nettests.session.prepare import profile_of
 from nettests.session.recorded_runs import recorded_run, results_of
 
 

@@ -17,8 +17,8 @@ from nettests.plan import Choice, Registry, load, read_classes
 from nettests.plugin.lab import lab
 from nettests.plugin.option_table import CHECKS, CLUSTER, IDS, IMAGES, NAMED, OPTIONS, OWN, PULL
 from nettests.resources import suites_path
+from nettests.session.process import ending_signals
 from nettests.session.run_options import RunOptions
-from nettests.session.signals import ending_signals
 
 __all__ = [
     "CHECKS",

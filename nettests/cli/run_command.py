@@ -28,7 +28,7 @@ from nettests.cli.options import (
 )
 from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.session.estimate import estimate
-from nettests.session.rerun import with_failed
+from nettests.session.recorded_runs import with_failed
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (

@@ -30,8 +30,8 @@ from nettests.cluster.failures import (
     failure,
 )
 from nettests.cluster.kubeconfig import Chosen
+from nettests.cluster.retries import UNAUTHORIZED, Credentials, Sent, Tries, UnderWay, kind_of
 from nettests.cluster.shared_watch import SharedWatch
-from nettests.cluster.tries import UNAUTHORIZED, Credentials, Sent, Tries, UnderWay, kind_of
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits

@@ -13,9 +13,9 @@ from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.counting import count
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
+from nettests.cluster.retries import UNAUTHORIZED
 from nettests.cluster.threads import threads
-from nettests.cluster.tries import UNAUTHORIZED
 from nettests.model.permission import PULL_SECRET
 from nettests.model.workload import Workload
 

@@ -1,6 +1,6 @@
 """The records of a run's journal, one frozen value per kind. Pure.
 
-``session.journal`` writes them, ``journal_lines`` encodes them, ``history`` combines those of one
+``session.journal`` writes them, ``codec`` encodes them, ``history`` combines those of one
 run. ``Record`` is the closed list of kinds; code over all kinds ends with ``assert_never``.
 """
 

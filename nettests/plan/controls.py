@@ -140,17 +140,12 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
     return replace(
         action,
         target=target,
-        question=_beside(action.question),
+        question=Question.PING if action.question is Question.PING else Question.REACH,
         resolver=None,
         connections=1,
         pause=0,
         size=None,
     )
-
-
-def _beside(question: Question) -> Question:
-    """Return the question of a vantage control: echoes beside echoes, else a connection."""
-    return Question.PING if question is Question.PING else Question.REACH
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:

@@ -1,4 +1,4 @@
-"""The questions that a plan asks: each flow in the cells of its matrix, by protocol, family, name, resolver and case.
+"""The questions of a plan: each flow in the cells of its matrix, by protocol, family, name, resolver and case.
 
 Second and third stage of planning. Missing nodes become skips. A question gets its stable id and
 its title here; ``actions`` adds source and target. Whether it can run is decided later.
@@ -125,8 +125,9 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
 def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
     """Yield the candidates that only resolve a name: over UDP, unless a name server is tested."""
     by_protocol = descriptor(flow.target).name_server
+    on_windows = cell.source is not None and cell.source.os is OS.WINDOWS
     for resolver in name.resolvers:
-        if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
+        if resolver is Resolver.RESOLVE_DNSNAME and not on_windows:
             continue
         for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
             yield Candidate(
@@ -137,10 +138,6 @@ def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
                 name=name,
                 resolver=resolver,
             )
-
-
-def _on_windows(cell: Cell) -> bool:
-    return cell.source is not None and cell.source.os is OS.WINDOWS
 
 
 def _where(placement: Placement) -> str:

@@ -1,7 +1,7 @@
 """The options of a run for plain pytest; ``nettests run`` passes its own options on as these.
 
 Read once, when pytest is configured. Every pytest run in the environment loads this module, so
-imports must be fast. ``wanted`` turns the options into values.
+imports must be fast. ``run_settings`` turns the options into values.
 """
 
 from pathlib import Path

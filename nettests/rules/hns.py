@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.powershell import as_json, read_shown, to_the_end
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Object, UnreadableError
 from nettests.rules.readings import UNEXPECTED, ToolOutput
 
@@ -125,7 +125,7 @@ def script_of(cmdlet: str) -> str:
 
 
 def _keep(text: str) -> str:
-    return json.dumps(kept.named(read_shown(text), PROPERTIES))
+    return json.dumps(reduction.named(read_shown(text), PROPERTIES))
 
 
 def objects_in(text: str) -> list[Object]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS
 from nettests.model.versions import KubernetesVersion
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -25,9 +25,9 @@ from nettests.rules.evidence import (
 from nettests.rules.families import pods_ipv4
 from nettests.rules.hns import networks, shown
 from nettests.rules.hns_networks import NETWORKS
-from nettests.rules.kept import KEEP, NAMED
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.reduction import KEEP, NAMED
 from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
@@ -191,7 +191,7 @@ IP_POOLS = ApiObjects(
     name="calico-ip-pools",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ippools"),
     permission=LIST_IP_POOLS,
-    keep=kept.items(
+    keep=reduction.items(
         {
             "metadata": NAMED,
             "spec": dict.fromkeys(
@@ -204,7 +204,7 @@ IPAM_CONFIGS = ApiObjects(
     name="calico-ipam-configs",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ipamconfigs"),
     permission=LIST_IPAM_CONFIGS,
-    keep=kept.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
+    keep=reduction.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
 )
 # samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
 _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")

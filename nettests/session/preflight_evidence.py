@@ -14,7 +14,7 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
 from nettests.cluster.leftovers import find
 from nettests.cluster.nodes import of_own_network
-from nettests.cluster.ownership import lease_object
+from nettests.cluster.owner_marks import lease_object
 from nettests.cluster.permissions import by_quota, denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.profile_file import read_profile, ready_profiles
@@ -47,9 +47,8 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
-from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of
+from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]

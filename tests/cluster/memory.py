@@ -19,10 +19,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from nettests.bounds import Bounds
-from nettests.cluster import Connection, ownership
+from nettests.cluster import Connection, owner_marks
 from nettests.cluster.connection import Answer, ApiRequest
 from nettests.cluster.kubeconfig import choose
-from nettests.cluster.ownership import Ownership, lease_object
+from nettests.cluster.owner_marks import Ownership, lease_object
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import COLLECTED
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
@@ -320,7 +320,7 @@ class Direct(Connection):
 
 def few_threads(patch: pytest.MonkeyPatch) -> None:
     """Look at Leases often: nothing here has to be waited for."""
-    patch.setattr(ownership, "LOOK_SECONDS", SECONDS / 5)
+    patch.setattr(owner_marks, "LOOK_SECONDS", SECONDS / 5)
 
 
 def connected(memory: Callable[[Request], Reply], folder: Path) -> Connection:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.cluster import Connection
-from nettests.cluster import ownership as module
+from nettests.cluster import owner_marks as module
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.errors import ClusterError

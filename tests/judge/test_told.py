@@ -7,7 +7,7 @@ import pytest
 
 from nettests.judge import advice, distrust, judge, judge_run
 from nettests.judge.advice import Late, late_service
-from nettests.judge.not_started import not_started
+from nettests.judge.distrust import not_started
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, PortSeen

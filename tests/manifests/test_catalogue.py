@@ -7,7 +7,7 @@ import pytest
 
 from nettests.expect import Fact, gaps, unknown_facts
 from nettests.resources import manifests_path
-from nettests.session.without_cluster import facts_by_flow, read_catalogue, survey
+from nettests.session.survey import facts_by_flow, read_catalogue, survey
 from tests.manifests.shipped import entries
 
 SURVEY = survey()

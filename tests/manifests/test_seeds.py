@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from nettests.resources import manifests_path
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.seeds import (
     SeedDocument,
     Shown,

@@ -17,10 +17,11 @@ from nettests.judge.distrust import (
     lost_channel,
     misaddressed_node,
     missing_program,
+    not_created,
+    not_started,
     unready_node,
 )
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_created, not_started
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,

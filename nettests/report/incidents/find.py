@@ -23,13 +23,13 @@ from nettests.report.incidents.evidence import (
 from nettests.report.incidents.folding import Surroundings, folded
 from nettests.report.incidents.hops import directed, node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, early, find_losses
+from nettests.report.incidents.pathless import deviations, without_path
 from nettests.report.incidents.phrases import (
     cause_alone,
     cause_of,
     cause_of_loss,
     cause_of_slowness,
 )
-from nettests.report.incidents.rules_missed import deviations, without_path
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
@@ -49,9 +49,11 @@ def find_incidents(
     Members are evidence by themselves: through them, a check may be in several incidents.
     """
     ran = [result for result in checks if result.ran and result.check is not None]
+    red = {result.id: result for result in ran if result.verdict in RED}
+    if not red:
+        return ()
     nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
     evidence = [evidence_of(result, nodes) for result in ran]
-    red = {result.id: result for result in ran if result.verdict in RED}
     besides = [*_besides(ran, red, evidence, nodes)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways

@@ -14,9 +14,9 @@ from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
 from nettests.report.incidents.happened import UNJUDGED, expired_at, happened
 from nettests.report.incidents.hops import lost_directions
+from nettests.report.incidents.large_amounts import amount_sentence, limits_of, sizes_of
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import amount_sentence, limits_of, sizes_of
-from nettests.report.incidents.rules_missed import rules_of
+from nettests.report.incidents.pathless import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import (
     MEBIBYTE,

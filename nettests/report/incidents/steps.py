@@ -23,7 +23,7 @@ from nettests.judge.advice import (
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
-from nettests.report.incidents.much import limits_of
+from nettests.report.incidents.large_amounts import limits_of
 from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
 from nettests.report.results import CheckResult
 

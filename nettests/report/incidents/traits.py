@@ -14,7 +14,7 @@ from nettests.model.check import FIRST_PACKETS, Check
 from nettests.model.payload import SIXTY_FOUR_KIB
 from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import OS, Family, Placement, Protocol, Question, TargetKind, VantageKind
-from nettests.report.incidents.much import much_of
+from nettests.report.incidents.large_amounts import much_of
 
 
 class Kind(StrEnum):
