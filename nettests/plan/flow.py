@@ -2,6 +2,7 @@
 
 ``declarations`` ties a flow to the test that asserts it. Positive controls are not declared:
 ``controls`` derives them from vantage, target and question, so no suite can forget them.
+Flows of class ``default`` are run by default on every cluster, others if their class is enabled.
 """
 
 import re

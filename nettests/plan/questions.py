@@ -1,4 +1,4 @@
-"""The questions that a plan asks: each flow in the cells of its matrix, by protocol, family, name, resolver and case.
+"""The questions of a plan: each flow in the cells of its matrix, by protocol, family, name, resolver and case.
 
 Second and third stage of planning. Missing nodes become skips. A question gets its stable id and
 its title here; ``actions`` adds source and target. Whether it can run is decided later.
