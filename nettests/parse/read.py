@@ -8,6 +8,7 @@ for a non-existent name passes if the server denies the name.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from nettests.model.check import Action, Check, Control
 from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Raw
@@ -103,15 +104,19 @@ RESOLVERS: Mapping[str, Parser] = {
 """The parsers for answers to name lookups."""
 DOUBT = "doubt"
 """The key in ``Raw.context`` (never in a journal) for why the answer's instrument is distrusted (``doubts``)."""
+REMEMBERED = 1024
+"""Answers whose reading is kept: several rules read each answer of a check when it is judged."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """The exceptions that parsers raise on data of an unexpected shape."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def read_raw(raw: Raw) -> Attempt:
     """Read one answer; a control channel error or an answer no parser reads is ``probe_failed``."""
     return _attempt(raw, PARSERS)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def read_resolution(raw: Raw) -> Attempt:
     """Read one answer to a name lookup."""
     return _attempt(raw, RESOLVERS)
@@ -124,8 +129,8 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
 
 def not_read(raw: Raw) -> str | None:
     """Return an answer's detail if no parser understands it, else ``None``."""
-    reading = _reading(raw, PARSERS)
-    return reading.detail if reading.unread else None
+    attempt = read_raw(raw)
+    return attempt.detail if attempt.unread else None
 
 
 def positive(raw: Raw, question: Question) -> bool:

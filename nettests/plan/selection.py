@@ -6,6 +6,7 @@ and ``select`` derive objects in the same way: selecting everything gives the pl
 nothing is deployed that no selected check needs.
 """
 
+import random
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from nettests.errors import PlanError
 from nettests.model.check import Check, Plan, ProbePod, ServiceObject
 from nettests.model.facts import ClusterFacts
 from nettests.model.nearest import meant, nearest
+from nettests.model.words import CheckClass
 from nettests.plan.needs import pods_for, services_for
 from nettests.plan.node_pools import NodePools, choose_pools
 from nettests.plan.permissions import may_look_on_hosts, may_stand
@@ -127,6 +129,8 @@ class Choice:
     run: str = ""
     again: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seed: int | None = None
+    sample: int | None = None
+    """How many members of each check of a class other than ``default`` are run."""
 
     def require_flows(self, flows: Iterable[str]) -> None:
         """Raise ``PlanError``, before planning, for a pattern that no check of ``flows`` matches."""
@@ -141,7 +145,7 @@ class Choice:
 
     def of(self, plan: Plan, facts: ClusterFacts) -> Plan:
         """Return the chosen part of a plan with what it needs; ``PlanError`` if that is nothing."""
-        if not self.patterns and not self.run:
+        if not self.patterns and not self.run and self.sample is None:
             return plan
         ids = [*(check.id for check in plan.checks), *(skip.id for skip in plan.skips)]
         chosen = chosen_of(ids, self.patterns, "--check: this cluster has no check that matches")
@@ -152,10 +156,20 @@ class Choice:
                     f"no check that failed in {self.run} is planned here",
                     hint="is it the same cluster, with the same --enable, --flow and --suite?",
                 )
-        checks = tuple(self._narrowed(check) for check in plan.checks if check.id in chosen)
+        checks = tuple(
+            self._narrowed(check, facts.fleet.seed) for check in plan.checks if check.id in chosen
+        )
         return select(replace(plan, checks=checks), facts, chosen)
 
-    def _narrowed(self, check: Check) -> Check:
-        wanted = {*self.again.get(check.id, ())}
+    def _narrowed(self, check: Check, seed: int) -> Check:
+        wanted = {*self.again.get(check.id, ()), *self._sampled(check, seed)}
         members = tuple(member for member in check.members if member.label in wanted)
         return replace(check, members=members or check.members)
+
+    def _sampled(self, check: Check, seed: int) -> Sequence[str]:
+        """Return the members that the run's seed chooses; none if all are run."""
+        labels = [member.label for member in check.members]
+        optional = check.check_class is not CheckClass.DEFAULT
+        if self.run or not optional or self.sample is None or self.sample >= len(labels):
+            return ()
+        return random.Random(f"{seed} {check.id}").sample(labels, self.sample)  # noqa: S311 - no secret

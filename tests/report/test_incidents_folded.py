@@ -36,6 +36,7 @@ def beside(result: CheckResult, *, proven: Incident = PROVEN, share: float = 1.0
         red={result.id: result},
         nodes={},
         dns_node=None,
+        dns_address="",
         partial=(),
         shares={proven.checks: share},
     )

@@ -91,9 +91,25 @@ def find_incidents(
     incidents.sort(key=lambda incident: _place(incident, red))
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
-    partial = [each for each in whole if each.checks in shares]
-    around = Surroundings(red=red, nodes=nodes, dns_node=dns_node, partial=partial, shares=shares)
+    around = _around(whole, red, nodes, facts, shares)
     return tuple(_by_check(incident) for incident in folded(whole, around))
+
+
+def _around(
+    whole: Sequence[Incident],
+    red: Mapping[str, CheckResult],
+    nodes: Mapping[str, str],
+    facts: ClusterFacts | None,
+    shares: Mapping[tuple[str, ...], float],
+) -> Surroundings:
+    return Surroundings(
+        red=red,
+        nodes=nodes,
+        dns_node=node_of_dns(facts),
+        dns_address=str(facts.dns_address.value) if facts else "",
+        partial=[each for each in whole if each.checks in shares],
+        shares=shares,
+    )
 
 
 def _besides(

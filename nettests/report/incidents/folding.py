@@ -50,6 +50,7 @@ class Surroundings:
     red: Mapping[str, CheckResult]
     nodes: Mapping[str, str]
     dns_node: str | None
+    dns_address: str
     partial: Sequence[Incident]
     """Incidents of losses and of late answers."""
     shares: Mapping[tuple[str, ...], float]
@@ -132,6 +133,8 @@ def _crosses(
         return place <= ends or (anywhere and bool(place & ends))
     if kind in _ACROSS:
         of_api = check.source.kind is VantageKind.API
+        if of_api and result.verdict is Verdict.UNKNOWN:
+            return True  # the API server's packets may leave from that node
         return place <= ends and (anywhere or of_api or len(ends) > 1)
     if kind is Kind.PROXY_NODE:
         through = targets_service(check) or anywhere or speaks_of_first_packets(check)
@@ -156,7 +159,9 @@ def _ends(result: CheckResult, check: Check, around: Surroundings) -> Iterator[s
             yield action.source.node
     if check.placement is Placement.OUTSIDE or (check.queries_dns and not _needs_names(check)):
         yield _ELSEWHERE
-    if around.dns_node and _needs_names(check):
+    existing = check.target.existing
+    of_dns = existing is not None and str(existing.address) == around.dns_address
+    if around.dns_node and (of_dns or _needs_names(check)):
         yield around.dns_node
 
 
