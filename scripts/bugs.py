@@ -15,7 +15,7 @@ import yaml
 from nettests.model.visible import literal
 from nettests.model.words import CheckClass
 from nettests.plan import Flow
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "manifests" / "bugs" / "reports.yaml"

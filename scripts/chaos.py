@@ -35,7 +35,7 @@ from ruamel.yaml import YAML
 from nettests.cluster import Connection
 from nettests.model.labels import RUN_LABEL
 from nettests.model.run_folder import LATEST, RESULTS
-from nettests.session.signals import ending_signals
+from nettests.session.process import ending_signals
 from scripts.killing import LAB, LIMIT, NETTESTS, Killing, objects, say, uids
 
 PIECE = 1 << 16

@@ -1,14 +1,14 @@
 """Run nettests and write down through which files one check goes: ``docs/reference/one-check.md``.
 
-    python scripts/follow.py CHECK OUT.json run --lab=win2019-l2bridge --flow=FLOW -- -k EXPRESSION
+    python scripts/follow.py CHECK PAGE.md run --lab=win2019-l2bridge --flow=FLOW -- -k EXPRESSION
 
+Writes the columns "now" and "modules now" of the page's table, and prints the figures that its text names.
 Looks at each call in the harness's own process. ``ran`` are the files of which any function ran, once all are
 imported; ``held`` those of which a function was given the check: its id or the flow's name, or a value that
 carries one of them in a field, or in a short list. Collections of all checks are not opened, so a function
 that looks the check up in a table by itself is missed. The lab is another process and is not seen.
 """
 
-import json
 import sys
 import threading
 from collections import defaultdict
@@ -26,6 +26,8 @@ NAMES = ("id", "check_id", "name")
 CARRIERS = ("check", "flow", "question", "action", "planned", "observed", "run")
 SHORT = 8
 """A longer collection is of many checks."""
+COLUMNS = 5
+"""Of the page's table: package, before, now, what it does with the check, modules now."""
 DEEP = 2
 """So many fields away a value still speaks of the check."""
 
@@ -78,15 +80,36 @@ class Trace:
         carried = (_field(value, name) for name in CARRIERS)
         return any(self.carries(part, depth + 1) for part in carried if part is not None)
 
-    def write(self, to: Path) -> None:
-        """Write both lists, each file with its functions."""
-        lists = {
-            name: {
-                file: sorted(functions) for file, functions in sorted(files.items()) if functions
-            }
-            for name, files in (("ran", self.ran), ("held", self.held))
-        }
-        to.write_text(json.dumps(lists, indent=1), encoding="utf-8")
+    def write(self, page: Path) -> None:
+        """Write the table's columns of today, and print what the page's text says of them."""
+        modules: defaultdict[str, list[str]] = defaultdict(list)
+        held = {file: names for file, names in self.held.items() if file.startswith("nettests/")}
+        held = {file: names for file, names in held.items() if names and file.endswith(".py")}
+        for file in sorted(held):
+            package, _, module = file.removeprefix("nettests/").partition("/")
+            modules[package].append(
+                f"`{(module or package).removesuffix('.py' if module else '')}`"
+            )
+        lines = page.read_text("utf-8").split("\n")
+        for number, line in enumerate(lines):
+            cells = line.split(" | ")
+            package = cells[0].removeprefix("| ").strip("`")
+            if len(cells) == COLUMNS and package in modules:
+                ours = modules.pop(package)
+                lines[number] = " | ".join(
+                    (*cells[:2], str(len(ours)), cells[3], ", ".join(ours) + " |")
+                )
+            elif package == "harness, Python":
+                lines[number] = " | ".join((*cells[:2], str(len(held)), "| |"))
+        page.write_text("\n".join(lines), encoding="utf-8")
+        long = sum(len((ROOT / file).read_text("utf-8").splitlines()) for file in held)
+        given = sum(map(len, held.values()))
+        sys.stdout.write(
+            f"{len(held)} modules of {long} lines, {given} functions given it; {len(self.ran)} files ran\n"
+            + "".join(
+                f"no row on the page: {package} {ours}\n" for package, ours in modules.items()
+            )
+        )
 
 
 def main() -> None:

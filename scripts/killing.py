@@ -27,7 +27,7 @@ from ruamel.yaml import YAML
 from nettests.cluster import Connection, connect
 from nettests.model.labels import RUN_LABEL
 from nettests.model.run_folder import LATEST, RESULTS
-from nettests.session.signals import ending_signals
+from nettests.session.process import ending_signals
 
 NETTESTS = (sys.executable, "-m", "nettests")
 LAB = (*NETTESTS, "lab")
@@ -45,7 +45,7 @@ import sys
 from pathlib import Path
 from nettests.cluster import connect
 from nettests.cluster.access import Access
-from nettests.cluster.ownership import Lease
+from nettests.cluster.owner_marks import Lease
 from nettests.session.holding import clean_up, ownership
 connection, seconds = connect(Path(sys.argv[1]), None), float(sys.argv[2])
 marks = ownership("neighbour")

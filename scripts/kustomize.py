@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.cli.job_options import published_roles
 from nettests.job.identity import identity
-from nettests.job.wanted import Role, Wanted, checked
+from nettests.job.validation import Role, Wanted, checked
 from nettests.job.workload import workload
 from nettests.model.yaml_text import write_yaml
 

@@ -19,7 +19,7 @@ from nettests.model.words import Category
 from nettests.plan import Flow
 from nettests.plan.pattern import patterns
 from nettests.report.text import plural
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.seeds import SeedDocument, Shown, Statement, lacking, read_seeds, reasons_of, shown
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -283,6 +283,8 @@ def _node(node: NodeCondition) -> str:
         ("firewall", node.firewall),
         ("NodePorts at loopback", node.localhost_node_ports),
         ("DNS suffixes", node.dns_suffixes),
+        ("NetworkPolicies enforced", node.policies),
+        ("terminating endpoints", node.terminating_endpoints),
     ]
     settings = [f"{name} `{_spelled(value)}`" for name, value in parts if value]
     system = [node.os.value.capitalize()] if node.os else []

@@ -120,8 +120,8 @@ def shown(statement: Statement, coverages: Mapping[str, Coverage]) -> Shown:
 
 
 def lacking(statement: Statement, coverages: Mapping[str, Coverage]) -> str:
-    """Return what no check covers: as the row says, or as its facts do where it names no checks of its own."""
-    if statement.lacks or statement.checks:
+    """Return what no check covers: as the row says, or as its facts do."""
+    if statement.lacks:
         return statement.lacks
     return " ".join(
         coverages[name].fact.untested for name in statement.facts if coverages[name].fact.untested

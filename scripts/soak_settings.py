@@ -23,7 +23,7 @@ from typing import Any
 
 from nettests.model.labels import ENFORCED_LEVEL_LABEL, RUN_LABEL
 from nettests.model.run_folder import LATEST, RESULTS
-from nettests.session.signals import ending_signals
+from nettests.session.process import ending_signals
 from scripts.settings import REFERENCE, SETTINGS, Run, Setting, false_verdicts
 from scripts.soak import ROOT, read, say, seconds
 

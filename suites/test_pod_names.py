@@ -4,7 +4,7 @@ Each check creates its own Pod and runs a program inside it; it counts only if a
 """
 
 from nettests.model.expectation import Source
-from nettests.model.words import Question, TargetKind, VantageKind
+from nettests.model.words import OS, Question, TargetKind, VantageKind
 from nettests.plan import Matrix, Members, ServiceSettings, flow, pods
 
 HOSTS = Source(
@@ -17,12 +17,18 @@ FQDN = Source(
     section="Pod's setHostnameAsFQDN field",
     address="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
 )
+REGISTRY = Source(
+    document="Kubernetes API reference, Pod v1",
+    section="setHostnameAsFQDN",
+    address="https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/",
+)
 STABLE = Source(
     document="Kubernetes documentation, StatefulSets",
     section="Stable Network ID",
     address="https://kubernetes.io/docs/concepts/workloads/controllers/statefulset/#stable-network-id",
 )
 
+KEY = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
 ALIAS = "alias.nettests.example"
 ALIASES = pods.pod(
     pods.server(), hostname="witness", hostAliases=[{"ip": "127.0.0.1", "hostnames": [ALIAS]}]
@@ -60,12 +66,17 @@ def test_pod_host_aliases() -> None:
     matrix=Matrix.EACH,
     members=Members.ONE,
     question=Question.START,
-    cases=(pods.after("hostname", WHOLE_NAME, "exec", "hostname", says="w.own."),),
+    cases=(
+        pods.after("hostname", WHOLE_NAME, "exec", "hostname", says="w.own."),
+        pods.after(
+            "registry", WHOLE_NAME, "exec", "reg.exe", "query", KEY, says="w.own.", os=OS.WINDOWS
+        ),
+    ),
     facts=("dns-hostname-fqdn",),
-    sources=(FQDN,),
+    sources=(FQDN, REGISTRY),
 )
 def test_pod_hostname_fqdn() -> None:
-    """With setHostnameAsFQDN a container's host name is its Pod's fully qualified name."""
+    """With setHostnameAsFQDN a container's host name, on Windows its registry's, is its Pod's fully qualified name."""
 
 
 @flow(

@@ -188,7 +188,7 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
         server_version=version,
         server_git_version=f"v{version}",
         context="test",
-        nodes=tuple(nodes),
+        nodes=tuple(replace(node, policies=_policies(shape, node.os)) for node in nodes),
         cni=CniFacts(
             plugin=known(shape.plugin, ORIGIN),
             backend=known(shape.backend, ORIGIN),
@@ -218,6 +218,12 @@ def cluster_facts(profile: str | Shape) -> ClusterFacts:
     )
 
 
+def _policies(shape: Shape, os: OS) -> Fact[bool]:
+    """Return whether the plugin has an agent for NetworkPolicies on nodes of an OS."""
+    agents = {"calico": (*OS,), "antrea": (*OS,), "ovn-kubernetes": (OS.LINUX,)}
+    return known(os in agents.get(shape.plugin, ()), ORIGIN)
+
+
 def _exceptions(shape: Shape) -> Fact[tuple[Network, ...]]:
     """Return OutBoundNAT's exceptions as plugins write them: no route leads back to overlays."""
     if shape.driver == "transparent":
@@ -239,6 +245,17 @@ def with_windows(facts: ClusterFacts, **changes: Any) -> ClusterFacts:
     return replace(facts, nodes=tuple(changed(node) for node in facts.nodes))
 
 
+def with_linux_proxy(facts: ClusterFacts, **proxy: Fact[Any]) -> ClusterFacts:
+    """Return the facts with settings of kube-proxy on Linux nodes replaced."""
+    nodes = [
+        node
+        if node.os is OS.WINDOWS
+        else replace(node, kube_proxy=replace(node.kube_proxy, **proxy))
+        for node in facts.nodes
+    ]
+    return replace(facts, nodes=tuple(nodes))
+
+
 def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
     nothing: Fact[Any] = unknown("a matter of Windows")
     return _node(
@@ -255,6 +272,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
             dsr=nothing,
             source_vip=nothing,
             localhost_node_ports=known(value=True, origin=ORIGIN),
+            terminating=known(value=version >= KubernetesVersion(1, 26), origin=ORIGIN),
         ),
         driver=nothing,
         host_process=nothing,

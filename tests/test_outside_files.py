@@ -22,7 +22,7 @@ from nettests.export.bundle import BrokenBundleError, pack, unpack
 from nettests.job.archive import Archive
 from nettests.job.archive import unpack as unpack_archive
 from nettests.model import limits
-from nettests.model.journal_lines import data_of
+from nettests.model.codec import data_of
 from nettests.model.run_folder import JOURNAL, RESULTS
 from nettests.outside_files import OutsideFileError
 from nettests.plugin.documents import write_documents

@@ -8,6 +8,7 @@ from nettests.bounds.amounts import Bounds
 from nettests.bounds.slots import (
     Slots,
     ahead,
+    bearable,
     for_batches,
     for_checks,
     for_processes,
@@ -23,6 +24,7 @@ __all__ = [
     "Bounds",
     "Slots",
     "ahead",
+    "bearable",
     "for_batches",
     "for_checks",
     "for_processes",

@@ -137,8 +137,12 @@ class Slots:
 
     def _patience(self) -> float:
         """Return after how many seconds a thread no longer counts: a few times the usual one."""
-        usual = median(self._took) if len(self._took) == REMEMBERED else 0.0
-        return max(self.patience, min(self.forbearance, TIMES * usual))
+        return max(self.patience, min(self.forbearance, self.bearable))
+
+    @property
+    def bearable(self) -> float:
+        """How long an answer may take at present, in seconds: 0 while few answers show that."""
+        return TIMES * median(list(self._took)) if len(self._took) == REMEMBERED else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +176,11 @@ def took(slots: AbstractContextManager[object], seconds: float) -> None:
     """Note how long an answered request took, if ``slots`` use that."""
     if isinstance(slots, Slots):
         slots.took(seconds)
+
+
+def bearable(slots: AbstractContextManager[object]) -> float:
+    """Return how long an answer may take at present, in seconds; 0 if ``slots`` do not know it."""
+    return slots.bearable if isinstance(slots, Slots) else 0.0
 
 
 def opened(slots: AbstractContextManager[object]) -> None:

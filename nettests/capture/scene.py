@@ -20,7 +20,7 @@ from nettests.probes import Directory
 from nettests.probes.addresses import of_family
 from nettests.probes.deployment import StandingPod
 from nettests.probes.endpoint import Endpoint, of_pod
-from nettests.probes.marked import TRAIN
+from nettests.probes.marked_flow import TRAIN
 from nettests.probes.sources_seen import seen_of
 from nettests.tracing.packet import End, Scene
 

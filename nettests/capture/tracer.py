@@ -24,7 +24,7 @@ from nettests.model.facts import NodeFacts
 from nettests.model.words import Protocol, Question, VantageKind
 from nettests.probes.capturing import CONTAINER, PORTS, CannotCaptureError, pod_name
 from nettests.probes.idle_connection import IdleConnection
-from nettests.probes.marked import MarkedFlow, marked_flow, marked_query, marked_train
+from nettests.probes.marked_flow import MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.tracing.finding import Finding, Trace
 from nettests.tracing.mark import Mark
 from nettests.tracing.path import trace

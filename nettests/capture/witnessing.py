@@ -27,7 +27,7 @@ from nettests.probes.capturing import CannotCaptureError, RefusedCaptureError
 from nettests.probes.commands import CannotProbeError
 from nettests.probes.endpoint import CLIENT_IP
 from nettests.probes.examine import Examination
-from nettests.probes.marked import MarkedFlow, witnessed_flow
+from nettests.probes.marked_flow import MarkedFlow, witnessed_flow
 from nettests.tracing.mark import Mark, Marked, marked
 from nettests.tracing.packet import Capture, Scene
 

@@ -32,6 +32,7 @@ from nettests.parse.doubts import State
 from nettests.report.instruments import InstrumentRow
 from nettests.report.text import plural
 from nettests.session.calibrate_local import CalibratedNow, calibrate_local
+from nettests.session.process import require_posix
 from nettests.terminal.drawing import console
 
 PIPED = 140
@@ -81,8 +82,9 @@ def calibrate(
 
 
 def _in_cluster(common: CommonOptions, report_dir: Path) -> CalibratedNow:
-    from nettests.session.calibrate_now import calibrate_now  # noqa: PLC0415 - it does not import on Windows
+    from nettests.session.calibrate_now import calibrate_now  # noqa: PLC0415 - imports what starts Pods
 
+    require_posix()
     flows = common.registry().flows
     with common.cluster() as options:
         return calibrate_now(replace(options, report_dir=report_dir), flows)

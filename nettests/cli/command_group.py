@@ -17,7 +17,7 @@ from nettests.errors import DEBUG, NettestsError, unexpected
 from nettests.model.exit_code import ExitCode, of_error
 from nettests.model.nearest import nearest
 from nettests.model.visible import as_paragraph
-from nettests.session.signals import ending_signals
+from nettests.session.process import ending_signals
 
 Table = Mapping[str, Mapping[str, tuple[str, str]]]
 """Headings → names of commands → module, and the line in ``--help``."""

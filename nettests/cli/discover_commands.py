@@ -18,7 +18,7 @@ from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptio
 from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
-from nettests.cluster.ownership import lease_object
+from nettests.cluster.owner_marks import lease_object
 from nettests.model.check import Plan, counted
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import to_data
@@ -30,9 +30,8 @@ from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
 from nettests.report.text import plural
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of
+from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.report_dir import new_run_id
 from nettests.session.run_options import RunOptions
 
@@ -105,6 +104,8 @@ def planned_lines(blueprint: Blueprint) -> Iterator[str]:
     for skip in blueprint.plan.skips:
         yield f"{skip.id}  skipped: {skip.reason}"
     yield _totals(blueprint.plan)
+    if blueprint.remark:
+        yield blueprint.remark
 
 
 def _as_data(blueprint: Blueprint) -> dict[str, object]:

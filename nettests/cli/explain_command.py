@@ -21,7 +21,7 @@ from nettests.model.codec import to_data
 from nettests.model.nearest import nearest
 from nettests.plan import load
 from nettests.session.blueprint import Blueprint
-from nettests.session.without_cluster import read_catalogue
+from nettests.session.survey import read_catalogue
 
 MARKS = {Truth.YES: "✓", Truth.NO: "✗", Truth.UNKNOWN: "?"}
 

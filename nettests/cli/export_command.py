@@ -126,7 +126,9 @@ def _show(exported_run: Exported) -> None:
             _lines(f"\nHeld back, {SAID[kind]} (--keep WORD lets one leave):")
             terminal.line(f"  {' '.join(held)}")
     if exported_run.unread:
-        _lines(f"\nTexts that no parser knows, as they leave:\n{unread_text(exported_run.unread)}")
+        _lines(
+            f"\nAnswers that are not understood, as they leave:\n{unread_text(exported_run.unread)}"
+        )
     _lines("\nAll texts that leave, each wording once:")
     for text in texts_of(exported_run.records):
         terminal.line(f"  {text}")

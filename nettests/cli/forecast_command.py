@@ -31,9 +31,9 @@ from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes
-from nettests.plan.classes import OPTION
+from nettests.plan.flow import ENABLE
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
-from nettests.session.chosen_profile import profile_of
+from nettests.session.prepare import profile_of
 from nettests.session.recorded_runs import recorded_run, results_of
 
 
@@ -164,7 +164,7 @@ def _unread_flows(tested: Collection[str], flows: Sequence[Flow]) -> Iterator[st
 
 def _enabled(argv: Sequence[str]) -> frozenset[CheckClass]:
     given = (option.partition("=") for option in options_of(argv))
-    return read_classes(value for name, _, value in given if name == OPTION)
+    return read_classes(value for name, _, value in given if name == ENABLE)
 
 
 def _forecast(

@@ -28,7 +28,7 @@ from nettests.cluster.job_pods import find_job, follow, log_from_claim, log_of, 
 from nettests.errors import ClusterError
 from nettests.job.archive import read_archive, unpack, without_archive
 from nettests.job.state import JobState, Phase, claim_of
-from nettests.job.wanted import Wanted
+from nettests.job.validation import Wanted
 from nettests.job.workload import RESULTS_FOLDER, RESULTS_VOLUME
 from nettests.model.exit_code import ExitCode
 from nettests.model.run_folder import LATEST

@@ -17,7 +17,7 @@ from nettests.cli.run_command import run
 from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
 from nettests.job.identity import identity
-from nettests.job.wanted import Role, Wanted, checked
+from nettests.job.validation import Role, Wanted, checked
 from nettests.job.workload import workload
 from nettests.model.limits import KIB
 from nettests.outside_files import read_text

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from nettests.plugin.lab import COMMAND
-from nettests.session.signals import ENDING
+from nettests.session.process import ENDING
 
 
 @click.command(

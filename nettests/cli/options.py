@@ -15,10 +15,20 @@ from nettests.cli.help import SharedOption
 from nettests.conformance.vendor_files import read_vendor_files
 from nettests.plan import Choice, Registry, load, read_classes
 from nettests.plugin.lab import lab
-from nettests.plugin.option_table import CHECKS, CLUSTER, IDS, IMAGES, NAMED, OPTIONS, OWN, PULL
+from nettests.plugin.option_table import (
+    CHECKS,
+    CLUSTER,
+    IDS,
+    IMAGES,
+    NAMED,
+    NUMBER,
+    OPTIONS,
+    OWN,
+    PULL,
+)
 from nettests.resources import suites_path
+from nettests.session.process import ending_signals
 from nettests.session.run_options import RunOptions
-from nettests.session.signals import ending_signals
 
 __all__ = [
     "CHECKS",
@@ -90,6 +100,8 @@ def _declared(flag: str, *, headed: bool) -> Decorator:
         more |= {"metavar": option.metavar, "multiple": option.many}
         if option.metavar in {"FILE", "PATH", "FILE|NAME"}:
             more["type"] = click.Path(path_type=Path)
+        if option.metavar == NUMBER:
+            more["type"] = click.IntRange(min=1)
         if option.bare is not None:
             more |= {"is_flag": False, "flag_value": option.bare}
     if not headed:
@@ -196,6 +208,7 @@ def _common(
     vendor_profile: Path | None,
     flow: tuple[str, ...],
     check: tuple[str, ...],
+    sample: int | None,
     exclude_node: tuple[str, ...],
     enable: tuple[str, ...],
     pre_pull: bool | None,
@@ -214,7 +227,7 @@ def _common(
     options = RunOptions(
         manifests=limitations,
         enabled=read_classes(enable),
-        choice=Choice(patterns=check),
+        choice=Choice(patterns=check, sample=sample),
         excluded_nodes=exclude_node,
         pre_pull=bool(pre_pull),
         **given,

@@ -28,7 +28,8 @@ from nettests.cli.options import (
 )
 from nettests.plugin.option_table import OPTIONS, OWN, words_of
 from nettests.session.estimate import estimate
-from nettests.session.rerun import with_failed
+from nettests.session.process import require_posix
+from nettests.session.recorded_runs import with_failed
 from nettests.session.run_archive import newest
 
 _OWN_PYTEST = (
@@ -69,6 +70,7 @@ def run(
     if dry_run:
         _tell_size(common, passed_on["rerun_failed"], report_dir)
         return
+    require_posix()
     given = {
         **click.get_current_context().params,
         "limitations": common.options.manifests,  # those of a vendor profile too
@@ -99,6 +101,8 @@ def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> No
     profile, blueprint = planned_on(common)
     for line in estimate(blueprint.plan, blueprint.facts, profile).lines:
         terminal.line(line)
+    if blueprint.remark:
+        terminal.line(blueprint.remark)
     terminal.line("nettests plan lists the checks, nettests render every object")
 
 

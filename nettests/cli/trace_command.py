@@ -28,6 +28,7 @@ from nettests.model.run_folder import DIAGNOSTICS_INDEX
 from nettests.report.text import one_line, plural
 from nettests.report.trace_words import document, terminal_lines
 from nettests.session.diagnose_now import Demand, collect_now
+from nettests.session.process import require_posix
 from nettests.session.trace_now import trace_now
 from nettests.tracing.finding import Finding, Trace
 
@@ -69,6 +70,7 @@ def trace(
         traced, page = trace_captures(given, directory)
         _tell(", ".join(captures), traced, page, as_json=as_json)
         return
+    require_posix()
     flows = common.registry().flows
     with common.cluster() as options:
         done = trace_now(options, flows, check or "", directory, lambda _stage: None)
@@ -112,6 +114,7 @@ def diagnose(
     Without --check and --node: all nodes. Reads only, except that --hosts creates Pods and deletes them again.
     Secrets are removed before anything is written.
     """
+    require_posix()
     demand = Demand(checks=checks, nodes=node_names, run=run_id, hosts=hosts)
     flows = common.registry().flows
     with common.cluster() as options:

@@ -38,6 +38,7 @@ from nettests.private import require_writable
 from nettests.report.text import plural
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
+from nettests.session.process import require_posix
 from nettests.session.rounds import Rounds, Schedule
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
@@ -73,6 +74,7 @@ def watch(
     Exit code: that of `nettests run`, over all rounds; also 6 if more rounds were lost than judged, or if a check was
     unknown in more rounds than it was judged.
     """
+    require_posix()
     with common.cluster() as options:
         require_writable(report_dir)
         notifications = notifications_of(metrics, webhook)

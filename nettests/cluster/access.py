@@ -26,7 +26,7 @@ from nettests.cluster.follow import (
     log_of,
     wait_gone,
 )
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from nettests.cluster.port_forward import PortForward
 from nettests.cluster.wait import (
     events_of,

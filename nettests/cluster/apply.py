@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from nettests.cluster.connection import FOREGROUND, Answer, ApiError, ApiRequest, Connection
-from nettests.cluster.ownership import Ownership, holder_of, read_lease, run_of
+from nettests.cluster.owner_marks import Ownership, holder_of, read_lease, run_of
 from nettests.errors import ClusterError
 from nettests.model.labels import RUN_LABEL
 from nettests.model.pod_problem import is_unacknowledged

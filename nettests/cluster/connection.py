@@ -30,8 +30,8 @@ from nettests.cluster.failures import (
     failure,
 )
 from nettests.cluster.kubeconfig import Chosen
+from nettests.cluster.retries import UNAUTHORIZED, Credentials, Sent, Tries, UnderWay, kind_of
 from nettests.cluster.shared_watch import SharedWatch
-from nettests.cluster.tries import UNAUTHORIZED, Credentials, Sent, Tries, UnderWay, kind_of
 from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits
@@ -147,9 +147,9 @@ class Connection:
         """Read all items of a list, page by page."""
         return self._items(path, query, JSON)
 
-    def metadata(self, path: str) -> list[Object]:
+    def metadata(self, path: str, **query: str) -> list[Object]:
         """Read the metadata of all items of a list: contents of Secrets stay on the server."""
-        return self._items(path, {}, METADATA)
+        return self._items(path, query, METADATA)
 
     def metadata_of(self, path: str) -> Object:
         """Read the metadata of one object."""

@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 
 COUNT_SECONDS = 15.0
 POLL_SECONDS = 0.2

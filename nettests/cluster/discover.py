@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nettests.cluster import cni, hybrid_overlay, kubeproxy, networks, nodes, plugin_settings
+from nettests.cluster import (
+    cni,
+    hybrid_overlay,
+    kubeproxy,
+    networks,
+    nodes,
+    plugin_settings,
+    policies,
+)
 from nettests.cluster.connection import Connection
 from nettests.cluster.corefile import corefile_of
 from nettests.cluster.nodes import scope_of
@@ -76,11 +84,12 @@ def facts_of(snapshot: Snapshot, profile: ClusterProfile) -> ClusterFacts:
     kubeadm = networks.kubeadm_networking(snapshot.config_maps.get("kube-system/kubeadm-config"))
     corefile = corefile_of(snapshot.config_maps)
     platform = _platform(known_nodes, profile)
-    plugin = cni.facts_of(_plugin_objects(snapshot, known_nodes, platform), profile.facts)
+    objects = _plugin_objects(snapshot, known_nodes, platform)
+    plugin = cni.facts_of(objects, profile.facts)
     _, flannel = cni.flannel_config_map(snapshot.config_maps)
     of_nodes = [network for node in known_nodes for network in nodes.pod_cidrs_of(node)]
     pod_cidrs = networks.pod_cidrs(kubeadm, cni.flannel_network(flannel), of_nodes, profile.facts)
-    cluster = _Cluster(snapshot=snapshot, profile=profile, plugin=plugin, platform=platform)
+    cluster = _Cluster(snapshot=snapshot, profile=profile, plugin=plugin, objects=objects)
     read = [_node(node, places[nodes.name_of(node)], cluster) for node in known_nodes]
     all_addresses = [address for node in known_nodes for address in nodes.addresses_of(node)]
     kubernetes = networks.kubernetes_address(
@@ -175,7 +184,7 @@ class _Cluster:
     snapshot: Snapshot
     profile: ClusterProfile
     plugin: CniFacts
-    platform: Fact[str]
+    objects: PluginObjects
 
 
 def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
@@ -206,12 +215,13 @@ def _node(node: Object, place: nodes.Place, cluster: _Cluster) -> NodeFacts:
         schedulable=nodes.schedulable(node),
         taints=nodes.taints_of(node),
         kube_proxy=kubeproxy.facts_of(os, name, sources, stated),
-        cni_driver=cni.driver_of(os, annotations, plugin, profile.facts, cluster.platform),
+        cni_driver=cni.driver_of(os, annotations, plugin, profile.facts, cluster.objects.platform),
         host_process=nodes.host_process_of(node),
         hostname=nodes.hostname_of(node),
         left_out=nodes.left_out(node, profile),
         firewall=_firewall(os, profile),
         empty=_empty(name, snapshot),
+        policies=policies.enforced(os, cluster.objects),
         zone=nodes.zone_of(node),
     )
     return _with_reason(facts, snapshot.reasons.get(NODES, ""))

@@ -13,9 +13,9 @@ from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.counting import count
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
+from nettests.cluster.retries import UNAUTHORIZED
 from nettests.cluster.threads import threads
-from nettests.cluster.tries import UNAUTHORIZED
 from nettests.model.permission import PULL_SECRET
 from nettests.model.workload import Workload
 
@@ -145,6 +145,16 @@ FURNITURE = frozenset(
 )
 """What kube-controller-manager, OpenShift ("Default service accounts and roles";
 service-ca-operator) and Istio's istiod (its root certificate) create in each namespace."""
+_OF_RBAC = "rbac.authorization.k8s.io"
+COPIED = frozenset(
+    {
+        *("configmaps", "secrets", "serviceaccounts", "limitranges", "resourcequotas"),
+        *(f"roles.{_OF_RBAC}", f"rolebindings.{_OF_RBAC}", "networkpolicies.networking.k8s.io"),
+    }
+)
+"""Kinds that controllers copy into namespaces; they hold no data and run nothing."""
+FEWEST = 3
+"""In more namespaces than these, and in most, an object counts as put into each."""
 _ACCOUNT = ("kubernetes.io/service-account.", "openshift.io/internal-registry-auth-token.service-")
 _SECRETS_OF_ACCOUNTS = ("-token-", "-dockercfg-")
 """Secrets of a ServiceAccount: its token (before 1.24, KEP-2799), OpenShift's registry login."""
@@ -182,10 +192,41 @@ def look_inside(
     if refused and counts:
         unseen += _beyond_count(connection, refused, namespace, marks)
     run_objects, strangers = sort_out(listed, marks)
+    if strangers:
+        strangers = _of_nobody_else(connection, listed, strangers)
     uncounted = () if counts else tuple(kind.resource for kind in refused)
     return Inside(
         objects=run_objects, strangers=strangers, unseen=tuple(unseen), uncounted=uncounted
     )
+
+
+def _of_nobody_else(
+    connection: Connection, listed: Listed, strangers: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the strangers without those that a controller evidently puts into each namespace.
+
+    The same object is then in most namespaces. Where that cannot be listed, all are kept.
+    """
+    by_name = {kind.spell(_name(item)): (kind, _name(item)) for kind, item in listed}
+    copies = [name for name in strangers if by_name[name][0].resource in COPIED]
+    if not copies:
+        return strangers
+    try:
+        most = len(connection.metadata("/api/v1/namespaces")) // 2
+        everywhere = {
+            name for name in copies if _places(connection, *by_name[name]) > max(FEWEST, most)
+        }
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        return strangers
+    return tuple(name for name in strangers if name not in everywhere)
+
+
+def _places(connection: Connection, kind: Served, name: str) -> int:
+    """Return in how many namespaces a kind has an object of that name."""
+    path = f"{kind.prefix}/{kind.plural}"
+    return len(connection.metadata(path, fieldSelector=f"metadata.name={name}"))
 
 
 def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | ApiError:

@@ -137,7 +137,7 @@ def _why(error: Exception) -> str:
 
 
 def _tune(configuration: client.Configuration) -> None:
-    configuration.retries = False  # ``tries`` retries with back-off, where it is safe
+    configuration.retries = False  # ``retries`` does, with back-off, where it is safe
     # The client runs an exec plugin before every request while its token has less than five minutes to
     # live, in every thread for itself. A token is used here until it is refused, then fetched anew.
     configuration.refresh_api_key_hook = None

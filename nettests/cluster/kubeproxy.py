@@ -31,6 +31,10 @@ SINGLE_MODE = VersionRange.parse(">=1.26", KubernetesVersion)
 """From this version on, kernelspace is the only mode on Windows."""
 
 
+GATE = "ProxyTerminatingEndpoints"
+ON_BY_DEFAULT = VersionRange.parse(">=1.26", KubernetesVersion)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProxySources:
     """What could be read about kube-proxy on one node; ``log`` is empty if it was not read."""
@@ -102,6 +106,11 @@ def facts_of(os: OS, node: str, sources: ProxySources, stated: StatedKubeProxy) 
             if windows
             else _localhost_node_ports(stated, settings, sources)
         ),
+        terminating=(
+            unknown("on Windows no gate decides it")
+            if windows
+            else _terminating(settings, version, sources)
+        ),
         as_pod=_as_pod(sources),
     )
 
@@ -146,6 +155,7 @@ def _settings(sources: ProxySources) -> list[tuple[str, Mapping[str, Any]]]:
                     "enable-dsr": windows.get("enableDSR"),
                     "source-vip": windows.get("sourceVip"),
                     "iptables-localhost-nodeports": tables.get("localhostNodePorts"),
+                    "feature-gates": _as_flag(sources.config.get("featureGates")),
                 },
             )
         )
@@ -214,6 +224,30 @@ def _localhost_node_ports(
             value=True, origin=f"{settings[0][0]} does not name it, and it is on by default"
         )
     return unknown(sources.reason or "neither log, arguments nor ConfigMap of kube-proxy say it")
+
+
+def _as_flag(gates: object) -> str | None:
+    """Return a configuration's ``featureGates`` as the flag spells them."""
+    if not isinstance(gates, dict):
+        return None
+    return ",".join(f"{name}={str(on).lower()}" for name, on in gates.items())
+
+
+def _terminating(
+    settings: list[tuple[str, Mapping[str, Any]]],
+    version: Fact[KubernetesVersion],
+    sources: ProxySources,
+) -> Fact[bool]:
+    """Return the gate's state: as set, else its default, which is on from 1.26 on (KEP-1669)."""
+    setting = _first(settings, "feature-gates")
+    # sample: --feature-gates="IPv6DualStack=true,ProxyTerminatingEndpoints=true"
+    match = re.search(rf"\b{GATE}=(true|false)\b", setting[1]) if setting else None
+    if setting is not None and match is not None:
+        return known(match[1] == "true", setting[0])
+    if not settings or version.value is None:
+        return unknown(sources.reason or version.origin)
+    default = "on" if (on := ON_BY_DEFAULT.holds(version.value)) else "off"
+    return known(on, f"{settings[0][0]} does not name {GATE}, which is {default} by default")
 
 
 def _source_vip(

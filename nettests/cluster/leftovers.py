@@ -15,7 +15,7 @@ from typing import Any
 from nettests.cluster.apply import COLLECTIONS, owned_namespaces, owned_objects
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.inside import look_inside, namespaced_kinds, owned
-from nettests.cluster.ownership import Ownership, holder_of, is_renewed, read_lease
+from nettests.cluster.owner_marks import Ownership, holder_of, is_renewed, read_lease
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model.labels import KEPT

@@ -3,7 +3,7 @@
 Rules come from a SelfSubjectRulesReview for all namespaces, and one for each namespace in which it
 allows too little. They may be incomplete (a node authorizer or webhook lists none), so a
 SelfSubjectAccessReview checks what they do not allow. Denials are facts (``ClusterFacts.denied``);
-``plan.permits`` skips checks. The refusal of a dry run of a Pod that stricter levels forbid names a
+``plan.permissions`` skips checks. The refusal of a dry run of a Pod that stricter levels forbid names a
 namespace's Pod Security level; if something else refuses first, the label is read. An API server
 without ``--allow-privileged`` refuses privileged containers when it validates a Pod, before Pod
 Security and quotas: a dry run that only those refuse has passed

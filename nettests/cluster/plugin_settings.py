@@ -7,25 +7,26 @@ unknown with the reason.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from nettests.cluster import hybrid_overlay
+from nettests.cluster import hybrid_overlay, policies
 from nettests.cluster.plugins import CALICO_BACKEND, PluginObjects, origin_of
 from nettests.cluster.shapes import data_of
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.json_text import read_json
-from nettests.model.permission import LIST_IP_POOLS
+from nettests.model.permission import OF_CALICO
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
 
 Object = dict[str, Any]
 
 CONFIG_MAPS = {
+    policies.AMAZON: (policies.AMAZON_SETTINGS,),
     "antrea": ("kube-system/antrea-windows-config", "kube-system/antrea-config"),
     "calico": ("kube-system/calico-windows-config", "calico-system/calico-windows-config"),
     hybrid_overlay.PLUGIN: hybrid_overlay.CONFIG_MAPS,
 }
 """ConfigMaps by plugin that need not be referred to by a DaemonSet, Windows nodes' first."""
-PERMISSIONS = {"calico": (LIST_IP_POOLS,)}
+PERMISSIONS = {"calico": OF_CALICO}
 """The permissions for rules about a plugin's own objects."""
 FLANNEL_ON_WINDOWS = (
     "kube-flannel/kube-flannel-windows-cfg",

@@ -55,7 +55,7 @@ class PluginObjects:
 
     def of_plugin(self, plugin: str) -> Iterator[Object]:
         """Yield the DaemonSets of a plugin, those for Windows nodes first."""
-        mine = [item for item in self.daemon_sets if plugin in _plugins_in(item)]
+        mine = [item for item in self.daemon_sets if plugin in plugins_in(item)]
         return iter(sorted(mine, key=lambda item: "windows" not in item["metadata"]["name"]))
 
     def variables(self, daemon_set: Object) -> dict[str, str]:
@@ -76,7 +76,7 @@ def plugin_of(objects: PluginObjects) -> Fact[str]:
     plugins: dict[str, str] = {}
     engines: list[Object] = []
     for item in objects.daemon_sets:
-        for plugin in _plugins_in(item):
+        for plugin in plugins_in(item):
             if plugin == "calico" and _enforces_only(item, objects):
                 engines.append(item)
             else:
@@ -95,7 +95,7 @@ def plugin_of(objects: PluginObjects) -> Fact[str]:
     return _by_engines(engines, objects) or _by_nodes(objects, beside)
 
 
-def _plugins_in(item: Object) -> set[str]:
+def plugins_in(item: Object) -> set[str]:
     """Return the plugins that a DaemonSet runs, by its name, its containers and their images."""
     name = item["metadata"]["name"]
     if name.startswith(OTHERS):
@@ -130,7 +130,7 @@ def _enforces_only(item: Object, objects: PluginObjects) -> bool:
     return (
         variables.get(CALICO_BACKEND) == _NONE
         or variables.get(_PLUGIN_TYPE) in PLUGIN_TYPES
-        or "flannel" in _plugins_in(item)
+        or "flannel" in plugins_in(item)
         or not interfaces.startswith(_CALICO_INTERFACES)
     )
 

@@ -206,10 +206,10 @@ def _of_plugin(plugin: str, objects: PluginObjects) -> tuple[str, ...]:
     With other plugins, Calico's are read as well: a policy engine names the plugin.
     """
     with_settings = {*plugin_settings.CONFIG_MAPS, "flannel"}
-    of_daemon = plugin if plugin in with_settings else "calico"
     referred = (
         name
-        for item in objects.of_plugin(of_daemon)
+        for daemon in sorted({"calico", plugin if plugin in with_settings else "calico"})
+        for item in objects.of_plugin(daemon)
         for name in config_maps_of(pod_spec_of(item), item["metadata"].get("namespace", ""))
     )
     on_windows = plugin_settings.FLANNEL_ON_WINDOWS if plugin == "flannel" else ()

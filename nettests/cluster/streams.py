@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 from kubernetes import client
@@ -216,18 +217,34 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
 
 def _tls(configuration: client.Configuration) -> ssl.SSLContext:
     """Return the kubeconfig's TLS settings, as the client library passes them to ``urllib3``."""
-    needed = ssl.CERT_REQUIRED if configuration.verify_ssl else ssl.CERT_NONE
-    context = create_urllib3_context(cert_reqs=needed)
-    if configuration.assert_hostname is False:
+    return _context(
+        verified=bool(configuration.verify_ssl),
+        named=configuration.assert_hostname is not False,
+        authority=(configuration.ssl_ca_cert, configuration.ca_cert_data),
+        client_files=(configuration.cert_file, configuration.key_file),
+    )
+
+
+@lru_cache(maxsize=8)
+def _context(
+    *,
+    verified: bool,
+    named: bool,
+    authority: tuple[str | None, str | bytes | None],
+    client_files: tuple[str | None, str | None],
+) -> ssl.SSLContext:
+    """Return a context that all streams share, like a connection pool: it takes longer to make than a handshake."""
+    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if verified else ssl.CERT_NONE)
+    if not named:
         context.check_hostname = False
-    if configuration.ssl_ca_cert or configuration.ca_cert_data:
-        context.load_verify_locations(
-            cafile=configuration.ssl_ca_cert, cadata=configuration.ca_cert_data
-        )
+    file, data = authority
+    if file or data:
+        context.load_verify_locations(cafile=file, cadata=data)
     else:
         context.load_default_certs()
-    if configuration.cert_file:
-        context.load_cert_chain(configuration.cert_file, configuration.key_file)
+    certificate, key = client_files
+    if certificate:
+        context.load_cert_chain(certificate, key)
     return context
 
 

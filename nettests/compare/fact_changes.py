@@ -53,7 +53,16 @@ def join_nodes(before: ClusterFacts | None, after: ClusterFacts | None) -> Joine
 ABSENT = "absent"
 _CHOOSING = frozenset(
     {
-        *("--flow", "--check", "--rerun-failed", "--enable", "--nodes", "--exclude-node", "-k"),
+        *(
+            "--flow",
+            "--check",
+            "--rerun-failed",
+            "--enable",
+            "--nodes",
+            "--exclude-node",
+            "--sample",
+            "-k",
+        ),
         *("--image", "--registry", "--namespace", "--limitations"),
     }
 )

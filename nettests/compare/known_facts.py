@@ -70,6 +70,8 @@ OF_NODE: Mapping[str, Callable[[NodeFacts], Any]] = {
     "network driver": lambda node: node.cni_driver,
     "HostProcess": lambda node: node.host_process,
     "firewall": lambda node: node.firewall,
+    "terminating endpoints": lambda node: node.kube_proxy.terminating,
+    "NetworkPolicies enforced": lambda node: node.policies,
     "DNS suffixes": lambda node: node.dns_suffixes,
     "zone": lambda node: node.zone,
     "taints": lambda node: tuple(
@@ -106,6 +108,7 @@ DRIVER = "network driver"
 CONDITIONED = (
     *("build", "kubelet", KUBE_PROXY, MODE, "DSR", DRIVER, "runtime", RUNTIME_VERSION),
     *("HostProcess", "firewall", "NodePorts at loopback", "DNS suffixes"),
+    *("NetworkPolicies enforced", "terminating endpoints"),
 )
 """The facts of a node that conditions can name."""
 # samples: "source build in <20348: 17763.1339 (nodeInfo.kernelVersion)", "target DSR: off (log of Pod kube-proxy-x)",

@@ -2,7 +2,8 @@
 
 Each part of a path is opened relative to its parent's descriptor, without following symbolic links,
 so that a prepared folder cannot redirect writes (openat(2), O_NOFOLLOW). A name that is safe on
-every file system is kept; others become their safe characters, ``~`` and a digest.
+every file system is kept; others become their safe characters, ``~`` and a digest. Windows has none of the flags;
+the module can be imported there.
 """
 
 import hashlib
@@ -13,9 +14,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from nettests.private import FILE, FOLDER, make_folder
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
@@ -30,7 +28,8 @@ def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
         for part in parts[:-1]:
             here = _open_folder(here, part)
             opened.callback(os.close, here)
-        descriptor = os.open(parts[-1], _FILE, mode=FILE, dir_fd=here)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(parts[-1], flags, mode=FILE, dir_fd=here)
         os.fchmod(descriptor, FILE)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
@@ -42,7 +41,8 @@ def _open_folder(parent: int, name: str) -> int:
         os.mkdir(name, mode=FOLDER, dir_fd=parent)
     except FileExistsError:
         created = False
-    here = os.open(name, _FOLDER, dir_fd=parent)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    here = os.open(name, flags, dir_fd=parent)
     if created:
         os.fchmod(here, FOLDER)  # the umask may have removed the owner's permissions
     return here

@@ -4,7 +4,7 @@ The second step of ``expect``. A condition on an unknown fact is undecided only 
 holds: an entry that cannot apply anyway leaves nothing undecided.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeVar
@@ -38,6 +38,14 @@ class Finding:
 
     truth: Truth
     sentence: str
+    demanded: str = ""
+    """What the entry demands, where the sentence names the fact alone."""
+
+    @property
+    def explained(self) -> str:
+        """The sentence; if it does not hold, with what was demanded: ``source DSR: off (…), not on``."""
+        lacking = self.demanded and self.truth is Truth.NO
+        return f"{self.sentence}, not {self.demanded}" if lacking else self.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +101,22 @@ def _findings(condition: Condition, check: Check, facts: ClusterFacts) -> Iterat
     yield from _side_findings(condition.source, "source", check.source, facts)
     yield from _side_findings(condition.target, "target", check.target, facts)
     if condition.placement:
-        yield _stated(check.placement in condition.placement, f"placement {check.placement}")
+        yield _listed(condition.placement, check.placement, f"placement {check.placement}")
     if condition.backend_placement:
         where = backend_placement(check, facts)
-        yield _stated(where in condition.backend_placement, f"backend placement {where}")
+        yield _listed(condition.backend_placement, where, f"backend placement {where or 'none'}")
     if condition.nat_exception:
         yield _excepted(condition, check, facts)
     if condition.resolver:
         resolver = check.action.resolver
-        yield _stated(resolver in condition.resolver, f"resolver {resolver or 'none'}")
+        yield _listed(condition.resolver, resolver, f"resolver {resolver or 'none'}")
 
 
 def _excepted(condition: Condition, check: Check, facts: ClusterFacts) -> Finding:
     where = nat_exception(check, facts)
     origin = facts.cni.nat_exceptions.origin
-    return _stated(
-        where in condition.nat_exception, f"target in OutBoundNAT's exceptions: {where} ({origin})"
-    )
+    description = f"target in OutBoundNAT's exceptions: {where} ({origin})"
+    return _listed(condition.nat_exception, where, description)
 
 
 def nat_exception(check: Check, facts: ClusterFacts) -> NatException:
@@ -156,9 +163,10 @@ def _side_findings(
     if condition == NodeCondition():
         return
     if condition.os:
-        yield _stated(
-            end.os is condition.os, f"{side} runs {end.os or 'no system of this cluster'}"
-        )
+        if end.os is None:
+            yield _stated(False, f"{side} runs no system of this cluster")  # noqa: FBT003
+        else:
+            yield _listed((condition.os,), end.os, f"{side} runs {end.os}")
     if replace(condition, os=None) == NodeCondition():
         return
     members = _members(end, facts)
@@ -222,7 +230,7 @@ def _settings(
         yield _one_of(condition.mode, node.kube_proxy.mode, f"{side} kube-proxy mode")
     if condition.dsr is not None:
         wanted = condition.dsr
-        yield _decided(node.kube_proxy.dsr, f"{side} DSR", lambda dsr: dsr is wanted)
+        yield _switched(node.kube_proxy.dsr, f"{side} DSR", wanted=wanted)
     if condition.driver:
         yield _driver(condition.driver, node, f"{side} network driver", facts.cni.plugin)
     if condition.runtime:
@@ -232,14 +240,16 @@ def _settings(
         yield _in_range(condition.runtime_version, version, f"{side} runtime's version")
     if condition.host_process is not None:
         possible = condition.host_process
-        yield _decided(
-            node.host_process, f"{side} HostProcess", lambda supported: supported is possible
-        )
-    if condition.firewall:
-        yield _set(condition.firewall, node.firewall, f"{side} firewall")
-    if condition.localhost_node_ports:
-        stated = node.kube_proxy.localhost_node_ports
-        yield _set(condition.localhost_node_ports, stated, f"{side} NodePorts at loopback")
+        yield _switched(node.host_process, f"{side} HostProcess", wanted=possible)
+    proxy = node.kube_proxy
+    for stated, fact, name in (
+        (condition.firewall, node.firewall, "firewall"),
+        (condition.localhost_node_ports, proxy.localhost_node_ports, "NodePorts at loopback"),
+        (condition.terminating_endpoints, proxy.terminating, "terminating endpoints"),
+        (condition.policies, node.policies, "NetworkPolicies enforced"),
+    ):
+        if stated:
+            yield _set(stated, fact, f"{side} {name}")
 
 
 def _suffixes(
@@ -252,7 +262,7 @@ def _suffixes(
     kind = kind_of(fact.value, domain)
     listed = f" ({', '.join(fact.value)})" if fact.value else ""
     description = f"{side} DNS suffixes: {kind}{listed} ({fact.origin})"
-    yield _stated(kind in condition.dns_suffixes, description)
+    yield _listed(condition.dns_suffixes, kind, description)
 
 
 def _kube_proxy(
@@ -323,7 +333,17 @@ def _one_of(wanted: tuple[str, ...], fact: Fact[str], name: str) -> Finding:
 def _set(wanted: tuple[Setting, ...], fact: Fact[bool], name: str) -> Finding:
     """Evaluate a setting; ``unknown`` is a value that a condition can name."""
     setting = Setting.UNKNOWN if fact.value is None else Setting.ON if fact.value else Setting.OFF
-    return _stated(setting in wanted, f"{name}: {setting} ({fact.origin})")
+    return _listed(wanted, setting, f"{name}: {setting} ({fact.origin})")
+
+
+def _switched(fact: Fact[bool], name: str, *, wanted: bool) -> Finding:
+    finding = _decided(fact, name, lambda value: value is wanted)
+    return replace(finding, demanded="on" if wanted else "off")
+
+
+def _listed(wanted: Sequence[object], value: object, sentence: str) -> Finding:
+    finding = _stated(value in wanted, sentence)
+    return replace(finding, demanded=" or ".join(map(str, wanted)))
 
 
 def _decided(fact: Fact[T], name: str, holds: Callable[[T], bool]) -> Finding:

@@ -52,6 +52,8 @@ class NodeCondition:
     firewall: tuple[Setting, ...] = ()
     localhost_node_ports: tuple[Setting, ...] = ()
     dns_suffixes: tuple[SuffixList, ...] = ()
+    policies: tuple[Setting, ...] = ()
+    terminating_endpoints: tuple[Setting, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,6 +201,8 @@ def _node(document: Document, path: tuple[str | int, ...], node: Any) -> NodeCon
         firewall=_settings("firewall", node),
         localhost_node_ports=_settings("localhost_node_ports", node),
         dns_suffixes=tuple(SuffixList(word) for word in node.get("dns_suffixes", ())),
+        policies=_settings("policies", node),
+        terminating_endpoints=_settings("terminating_endpoints", node),
     )
 
 

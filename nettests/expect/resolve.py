@@ -238,8 +238,8 @@ def _among(
             for candidate in covering
             if candidate.limitation.id in entry.overrides and candidate.truth is not Truth.NO
         ]
-        if entry.among:
-            allowed += entry.among
+        if entry.among:  # never without what is claimed: flows with other outcomes may be covered
+            allowed += (*entry.among, *claim.outcomes)
         elif entry.when_present is None or None in others:
             return ()
         else:
@@ -325,5 +325,5 @@ def _considered(candidate: Candidate) -> Considered:
     return Considered(
         limitation=candidate.limitation,
         truth=candidate.truth,
-        findings=tuple((f.truth, f.sentence) for f in candidate.evaluation.findings),
+        findings=tuple((f.truth, f.explained) for f in candidate.evaluation.findings),
     )

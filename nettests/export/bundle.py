@@ -177,7 +177,7 @@ def readme(counted: Sequence[Replaced], *, checks: int, version: str) -> str:
             "",
             f"Made by nettests {version}. Its answers give the same verdicts: {checks} checks.",
             "All files are plain text: journal.jsonl holds every command and answer, one JSON object a line;",
-            "verdicts.json the verdicts; unread.txt the texts that no parser knows. Nothing here tells which name",
+            "verdicts.json the verdicts; unread.txt the answers that are not understood. Nothing here tells which name",
             "stands for what, and nobody has a list of it. Diagnostics of the run are left out.",
             "",
             "Replaced:",
@@ -196,7 +196,7 @@ def counted_line(replaced: Replaced) -> str:
 
 
 def unread_text(texts: Iterable[Unread]) -> str:
-    """Return the texts that no parser knows, with tool and number of checks left unknown."""
+    """Return the answers that are not understood, with tool and number of checks left unknown."""
     return "".join(
         f"{unread.tool} on {unread.client_os}, {len(unread.checks)} checks, such as {unread.checks[0]}\n  {unread.text}\n"
         for unread in texts

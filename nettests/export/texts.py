@@ -16,9 +16,9 @@ from urllib.parse import quote, unquote
 
 from nettests.export.names import Names, Vocabulary
 from nettests.export.pseudonyms import AddressMap, Kind, Pseudonyms, read_address
+from nettests.model.codec import data_of, record_of
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal_lines import data_of, record_of
 from nettests.model.journal_records import Diagnostics, Discovered, Planned, Record, Unknown
 from nettests.redaction import Redactor
 

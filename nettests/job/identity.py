@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nettests.job.wanted import Role, Wanted
+from nettests.job.validation import Role, Wanted
 from nettests.model.labels import APP_LABEL, ENFORCED_LEVEL_LABEL, INSTANCE_LABEL, MANAGED_BY_LABEL
 
 Object = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nettests.job.identity import labels
-from nettests.job.wanted import TAINT, Role, Wanted
+from nettests.job.validation import TAINT, Role, Wanted
 from nettests.model.labels import OS_LABEL
 from nettests.model.yaml_text import plain_yaml
 

@@ -16,10 +16,11 @@ from nettests.judge.distrust import (
     instrument,
     lost_api,
     missing_program,
+    not_created,
+    not_started,
     unready_node,
 )
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_created, not_started
 from nettests.judge.proof import failed_target
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation

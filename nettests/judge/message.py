@@ -114,8 +114,16 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
     """Return the message of a judgement."""
     if why.startswith(NOT_JUDGED):  # an untrusted observation proves nothing
         return " ".join(f"{check.title} - {check.flow} - {why}".split())
-    head = f"{check.title} - {check.flow} - expected {expected}, observed {observed}"
+    head = f"{check.title} - {check.flow} - {_compared(expected, observed)}"
     return " ".join(f"{head}: {why}".split()) if why else head
+
+
+def _compared(expected: str, observed: str) -> str:
+    if expected != Outcome.CONFORMS:
+        return f"expected {expected}, observed {observed}"
+    if observed == Outcome.DEVIATES:
+        return "not as documented"
+    return f"expected as documented, observed {observed}"
 
 
 def last_detail(observation: Observation) -> str:

@@ -97,10 +97,10 @@ def why_failed(observation: Observation) -> str:
     if observation.outcome.positive:
         return why
     if target is not None:
-        return f"{why}; no other vantage reaches it either ({target.detail})"
+        return f"{why}; nothing else reaches the target either ({target.detail})"
     here = (
         None
         if any(each.ok for each in observation.controls if each.proves == VANTAGE)
         else _lost_here(observation)
     )
-    return f"{why}; this vantage reaches nothing else either ({here.detail})" if here else why
+    return f"{why}; the source reaches nothing else either ({here.detail})" if here else why

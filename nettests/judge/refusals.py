@@ -2,7 +2,7 @@
 
 Admission refuses with 403 (quotas, LimitRanges, Pod Security, SCCs, most webhooks), 400, 422 or
 500, so only the message decides. Used for errors of the API server (``cluster.failures``) and for
-Pods of a run that were not created (``not_started``). Texts in ``refusals.txt``: Kubernetes,
+Pods of a run that were not created (``distrust``). Texts in ``refusals.txt``: Kubernetes,
 plugin/pkg/admission and staging/src/k8s.io/apiserver/pkg/admission/plugin; Gatekeeper,
 pkg/webhook/policy.go; Kyverno, pkg/webhooks/utils/block.go; OpenShift, apiserver-library-go, SCC
 admission.

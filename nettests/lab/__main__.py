@@ -80,7 +80,8 @@ def _answered_without(words: Sequence[str]) -> bool:
         lines = [_HELP]
     else:
         return False
-    sys.stdout.write("\n".join([*lines, f"To start a lab: {INSTALL}"]) + "\n")
+    how = INSTALL if sys.platform == "linux" else ELSEWHERE
+    sys.stdout.write("\n".join([*lines, f"To start a lab: {how}"]) + "\n")
     return True
 
 

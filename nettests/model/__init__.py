@@ -3,6 +3,6 @@
 ``words`` holds the closed word lists, ``versions`` comparable versions, ``facts`` the facts of a
 cluster, ``check`` the checks of a run, ``observation`` what happened, ``expectation`` what should
 happen, ``verdict`` the judgement, ``codec`` their JSON, ``journal_records`` the records of a run,
-``journal_lines`` their lines, ``history`` one run's records combined. Nothing here reads a clock,
+``codec`` their lines, ``history`` one run's records combined. Nothing here reads a clock,
 opens a file or knows pytest.
 """

@@ -68,6 +68,8 @@ class KubeProxyFacts:
     source_vip: Fact[Address]
     localhost_node_ports: Fact[bool] = Fact(None, "it was not read")
     """Whether it serves NodePorts at the node's loopback address, as Linux iptables mode does."""
+    terminating: Fact[bool] = Fact(None, "it was not read")
+    """Whether it uses terminating endpoints if no others are left (ProxyTerminatingEndpoints)."""
     as_pod: Fact[bool] = Fact(None, "it was not read")
     """Whether kube-proxy is a Pod on the node; otherwise it is a host service or absent."""
 
@@ -114,6 +116,8 @@ class NodeFacts:
     """The suffixes that nslookup appends to names in a Windows Pod of the node; ``{namespace}`` is the Pod's."""
     empty: Fact[bool] = Fact(None, "only of cordoned Windows nodes it is read")
     """Whether the node is cordoned and has no Pod with an address of its own."""
+    policies: Fact[bool] = Fact(None, "it was not read")
+    """Whether an agent turns NetworkPolicies into rules on the node."""
     zone: Fact[str] = Fact(None, "it was not read")
     """The node's zone (``topology.kubernetes.io/zone``), used by kube-proxy for topology hints."""
 

@@ -1,6 +1,6 @@
 """The records of a run's journal, one frozen value per kind. Pure.
 
-``session.journal`` writes them, ``journal_lines`` encodes them, ``history`` combines those of one
+``session.journal`` writes them, ``codec`` encodes them, ``history`` combines those of one
 run. ``Record`` is the closed list of kinds; code over all kinds ends with ``assert_never``.
 """
 
@@ -174,7 +174,7 @@ class Done:
     ``answers`` counts the answers written. ``distrust`` says why none of them can be trusted,
     ``skip`` why the check could not run here; ``late``, ``resent`` and ``slow`` are those of
     ``Observation``. ``overloaded`` are the attempts left unanswered by an overloaded probe,
-    ``alone`` is the attempt with the run's only lost datagram (``parse.lost_datagram``).
+    ``alone`` is the attempt with the run's only lost datagram (``parse.lost_packets``).
     ``judgement`` is the observing process's verdict, which counts once ``Judged``.
     """
 

@@ -37,7 +37,7 @@ class Raw:
     stdout: str = ""
     stderr: str = ""
     error: str | None = None
-    context: dict[str, str] = field(default_factory=dict)
+    context: dict[str, str] = field(default_factory=dict, hash=False)
     """Addresses needed to read the answer: ``client-pod``, ``client-node``, ``source-vip`` …;
     ``resolved`` holds those that a name may resolve to. ``request`` and ``port`` say what was tested
     where."""

@@ -4,6 +4,7 @@ Used by ``plan`` (size), ``probes`` (request) and ``parse`` (answer). Journals a
 ``payload.65536`` for that many characters, which follow from the number.
 """
 
+from functools import lru_cache
 from typing import assert_never
 
 from nettests.model.words import Family
@@ -30,6 +31,7 @@ def udp_headers(family: Family) -> int:
             assert_never(family)
 
 
+@lru_cache(maxsize=16)
 def filler(size: int) -> str:
     """Return ``size`` characters; each eight are their offset, which shows loss and shifts."""
     return "".join(f"{offset:0{_WORD}x}" for offset in range(0, size, _WORD))[:size]

@@ -1,7 +1,7 @@
 """Permissions that a run may need, as the API server authorises them: verb, resource, namespace.
 
 Discovery reviews them, planning skips checks without them, and ``preflight`` explains them.
-``plan.permits`` maps checks to permissions.
+``plan.permissions`` maps checks to permissions.
 """
 
 from collections.abc import Iterable
@@ -69,6 +69,9 @@ LIST_DAEMON_SETS = Permission(verb="list", resource="daemonsets", group=_APPS, n
 LIST_SERVICE_CIDRS = Permission(verb="list", resource="servicecidrs", group="networking.k8s.io")
 LIST_IP_POOLS = Permission(verb="list", resource="ippools", group="crd.projectcalico.org")
 """Calico's pools, whose modes decide how packets between nodes are encapsulated."""
+LIST_IPAM_CONFIGS = Permission(verb="list", resource="ipamconfigs", group="crd.projectcalico.org")
+"""Calico's ``strictAffinity``, which Windows nodes need."""
+OF_CALICO = (LIST_IP_POOLS, LIST_IPAM_CONFIGS)
 LIST_WEBHOOKS = tuple(
     Permission(verb="list", resource=resource, group="admissionregistration.k8s.io")
     for resource in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")

@@ -3,7 +3,7 @@
 What kubectl shows first is seldom the cause: ``ImagePullBackOff`` without the registry's answer,
 ``CrashLoopBackOff`` without the exit code, a sandbox name reserved since the failed attempt. Used
 while a run waits for Pods (``cluster.wait``), pulls images (``probes.pulling``), reads a check's
-own Pod (``parse.start``) and follows its Job (``job.state``); next: ``judge.not_started``.
+own Pod (``parse.start``) and follows its Job (``job.state``); next: ``judge.distrust``.
 
 Sources: Kubernetes, pkg/kubelet/events/event.go and pkg/kubelet/images/image_manager.go (the
 back-off message has the cause since 1.32); containerd, internal/cri/server/sandbox_run.go;

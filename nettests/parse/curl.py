@@ -11,7 +11,7 @@ import re
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome
-from nettests.parse.answers import answered
+from nettests.parse.netexec import answered
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.taxonomy import Stage, classify
 

@@ -6,8 +6,8 @@ without a proxy an ICMP error in Linux's words.
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
-from nettests.parse.answers import answered
 from nettests.parse.http_response import of_error
+from nettests.parse.netexec import answered
 from nettests.parse.reading import Reading
 
 DATAGRAM = "datagram"

@@ -1,13 +1,16 @@
-"""Evaluate calibrations: which instruments are trusted in which probes. Pure.
+"""Evaluate calibrations: which instruments an answer depends on, and which are trusted in which probes. Pure.
 
 ``known_answers`` holds the right readings. An instrument that gave a wrong known answer in a probe,
 or none, is distrusted there: answers that need it become ``probe_failed``, whatever they say
 (``doubted``). If its parser merely did not recognise a text, only answers whose text it does not
 recognise either are distrusted. The same instrument remains trusted in other probes.
+
+Not calibrated: processes that idle or follow a Service, which answer a known word first; captures,
+which hold what the run itself sent; and the harness's own client outside the cluster.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -20,14 +23,68 @@ from nettests.model.calibration import (
     begins,
     ended,
 )
-from nettests.model.check import Target
+from nettests.model.check import UNTIL_DENIED, Target
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Outcome, TargetKind, VantageKind
 from nettests.parse import program_start
-from nettests.parse.instruments import OWN_POD, of_raw
 from nettests.parse.known_answers import ROWS, Row
 from nettests.parse.read import DOUBT, read_raw
 from nettests.parse.reading import one_line
+
+_TOOLS: Mapping[str, Instrument] = {
+    "dial": Instrument.DIAL,
+    "train": Instrument.DIAL,
+    "connect": Instrument.CONNECT,
+}
+"""By ``Raw.tool``, where the first word of the command does not name the tool."""
+OWN_POD = "start"
+"""``Raw.tool`` of checks with a Pod of their own."""
+_BY_EXEC = frozenset({"exec", UNTIL_DENIED})
+"""Follow-up actions that use exec (``Afterwards.how``)."""
+_PROGRAMS: Mapping[str, tuple[Instrument, ...]] = {
+    "ping": (Instrument.PING,),
+    "curl": (Instrument.CURL,),
+    "nslookup": (Instrument.NSLOOKUP,),
+    "cmd": (Instrument.CMD,),
+    "reg": (Instrument.REG,),
+    "ipconfig": (Instrument.IPCONFIG,),
+    "netsh": (Instrument.NETSH,),
+    "tasklist": (Instrument.TASKLIST,),
+    "powershell": (Instrument.POWERSHELL,),
+}
+_CMDLETS: Mapping[str, Instrument] = {
+    "\\Get-Hns": Instrument.HNS,
+    "Resolve-DnsName": Instrument.RESOLVE_DNSNAME,
+}
+"""By a substring of the script."""
+
+
+def of_words(words: Sequence[str]) -> tuple[Instrument, ...]:
+    """Return a command's instruments, most specific last; only exec for uncalibrated programs."""
+    program = words[0].rpartition("\\")[2].removesuffix(".exe").lower() if words else ""
+    scripts = (each for part, each in _CMDLETS.items() if part in words[-1]) if words else ()
+    return (Instrument.EXEC, *_PROGRAMS.get(program, ()), *scripts)
+
+
+def of_raw(raw: Raw) -> tuple[Instrument, ...]:
+    """Return the instruments that an answer depends on, the most specific last."""
+    return tuple(dict.fromkeys(_of_raw(raw)))
+
+
+def _of_raw(raw: Raw) -> Iterator[Instrument]:
+    if raw.tool in _TOOLS:
+        yield from (Instrument.EXEC,) if raw.channel == "exec" else ()
+        yield _TOOLS[raw.tool]
+    elif raw.tool == OWN_POD:
+        yield from (Instrument.EXEC,) if raw.context.get("then") in _BY_EXEC else ()
+    elif raw.tool == "inspection":
+        # samples: GET /api/v1/nodes/win-1, netsh.exe int ipv4 show dynamicport tcp
+        for line in raw.command:
+            first, _, rest = line.partition(" ")
+            yield from of_words((first, rest)) if first != "GET" else ()
+    elif raw.channel == "exec":
+        yield from of_words(raw.command)
+
 
 _NOT_FOUND = 127
 """A POSIX shell's exit code for a missing program."""

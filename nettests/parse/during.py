@@ -13,7 +13,7 @@ from nettests.model.json_text import read_json
 from nettests.model.observation import Raw
 from nettests.model.retransmission import PROMPT_SECONDS, after_a_lost_syn
 from nettests.model.words import Outcome
-from nettests.parse.dial import document, of_error
+from nettests.parse.netexec import document, of_error
 from nettests.parse.reading import Reading, one_line, probe_failed
 from nettests.parse.taxonomy import Stage
 

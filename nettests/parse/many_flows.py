@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nettests.model.measured import FlowCount
 from nettests.model.observation import Attempt
-from nettests.parse.late_trains import BESIDE
+from nettests.parse.lost_packets import BESIDE
 
 AT_LAST = 8
 """So many failures in a row after successes show that connections ran out: a path that loses half of them

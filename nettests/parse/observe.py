@@ -17,8 +17,7 @@ from nettests.model.words import Distribution, Outcome, Question, SourceSeen, Va
 from nettests.parse import during, many_services
 from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
-from nettests.parse.late_trains import too_few_tries
-from nettests.parse.lost_datagram import ALONE
+from nettests.parse.lost_packets import ALONE, too_few_tries
 from nettests.parse.many_flows import count
 from nettests.parse.overload import telling
 from nettests.parse.path_mtu import read_sizes

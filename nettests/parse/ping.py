@@ -1,4 +1,4 @@
-"""Read the output of ``ping``: iputils and BusyBox here, Windows' in ``ping_of_windows``.
+"""Read the output of ``ping``: iputils, BusyBox and Windows.
 
 "Frag needed" is ICMP destination unreachable, code 4, and read as ``unreachable``. Summaries and
 exit codes mislead: "0% loss" is part of "100% loss", and Windows counts "Destination host

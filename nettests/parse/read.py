@@ -8,6 +8,7 @@ for a non-existent name passes if the server denies the name.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from nettests.model.check import Action, Check, Control
 from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Raw
@@ -21,12 +22,12 @@ from nettests.parse import (
     crowd,
     curl,
     datagram,
-    dial,
     during,
     http_response,
     idle,
     inspection,
     many_services,
+    netexec,
     nslookup,
     ping,
     program_start,
@@ -35,7 +36,7 @@ from nettests.parse import (
     witness,
     workloads,
 )
-from nettests.parse.dial import channel_failure, document, of_error
+from nettests.parse.netexec import channel_failure, document, of_error
 from nettests.parse.reading import Reading, not_understood, probe_failed
 from nettests.parse.taxonomy import Stage
 
@@ -74,7 +75,7 @@ def _train(raw: Raw) -> Reading:
 
 Parser = Callable[[Raw], Reading]
 PARSERS: Mapping[str, Parser] = {
-    "dial": dial.read,
+    "dial": netexec.read,
     "curl": curl.read,
     "connect": connect.read,
     "ping": ping.read,
@@ -96,22 +97,26 @@ PARSERS: Mapping[str, Parser] = {
 }
 """The parser of each tool that ``Raw.tool`` may name."""
 RESOLVERS: Mapping[str, Parser] = {
-    "dial": dial.read_resolution,
+    "dial": netexec.read_resolution,
     "nslookup": nslookup.read,
     "resolve_dnsname": resolve_dnsname.read,
 }
 """The parsers for answers to name lookups."""
 DOUBT = "doubt"
 """The key in ``Raw.context`` (never in a journal) for why the answer's instrument is distrusted (``doubts``)."""
+REMEMBERED = 1024
+"""Answers whose reading is kept: several rules read each answer of a check when it is judged."""
 _OTHER_SHAPES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """The exceptions that parsers raise on data of an unexpected shape."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def read_raw(raw: Raw) -> Attempt:
     """Read one answer; a control channel error or an answer no parser reads is ``probe_failed``."""
     return _attempt(raw, PARSERS)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def read_resolution(raw: Raw) -> Attempt:
     """Read one answer to a name lookup."""
     return _attempt(raw, RESOLVERS)
@@ -124,8 +129,8 @@ def read_answer(raw: Raw, question: Question) -> Attempt:
 
 def not_read(raw: Raw) -> str | None:
     """Return an answer's detail if no parser understands it, else ``None``."""
-    reading = _reading(raw, PARSERS)
-    return reading.detail if reading.unread else None
+    attempt = read_raw(raw)
+    return attempt.detail if attempt.unread else None
 
 
 def positive(raw: Raw, question: Question) -> bool:

@@ -199,8 +199,8 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
         return _address(status, raw)
     if "error" in then:
         outcome = classify(str(then["error"]), raw.client_os)
-        if outcome is None or outcome.positive:
-            return not_understood(f"{how}: {then['error']}")
+        if outcome is None or outcome.positive:  # the control channel's own text, and no tool's
+            return probe_failed(f"{how}: {then['error']}")
         return Reading(outcome=outcome, detail=one_line(f"{how}: {then['error']}"))
     if how == "renew":
         return _renewed(then, raw)

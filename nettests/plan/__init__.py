@@ -1,8 +1,8 @@
 """Which checks apply to a cluster: same facts, same flows, same plan, in the same order.
 
-Suites declare flows (``flow``), and ``registry`` collects them. ``build`` names the stages in their
-order: node pools (``node_pools``) → cells (``places``, ``matrix``) → questions (``questions``,
-``actions``) → skips (``applies``) → controls (``checks``, ``controls``) → needs (``needs``).
+Suites declare flows (``flow``), and ``declarations`` collects them. ``build`` names the stages in their
+order: node pools (``node_pools``) → cells (``matrix``) → questions (``questions``, ``actions``) →
+skips (``applies``) → controls (``controls``) → needs (``needs``).
 Everything except loading suite modules is pure; nothing here knows pytest or the Kubernetes API.
 """
 
@@ -10,11 +10,17 @@ from nettests.model.payload import ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.service import ByHand, Change, Crowd, ServiceSettings
 from nettests.plan import cases, pods
 from nettests.plan.build import build
-from nettests.plan.choice import Choice
-from nettests.plan.classes import read_classes
-from nettests.plan.declare import flow, flow_of
-from nettests.plan.flow import Backing, Flow, Matrix, Members, NameForm
-from nettests.plan.registry import Registry, load
+from nettests.plan.declarations import Registry, flow, flow_of, load
+from nettests.plan.flow import (
+    Backing,
+    Flow,
+    Matrix,
+    Members,
+    NameForm,
+    read_classes,
+    without_checks,
+)
+from nettests.plan.selection import Choice
 from nettests.plan.targets import LOAD_BALANCED
 
 __all__ = [
@@ -39,4 +45,5 @@ __all__ = [
     "load",
     "pods",
     "read_classes",
+    "without_checks",
 ]

@@ -25,11 +25,10 @@ from nettests.model.words import (
 )
 from nettests.model.workload import CRON_JOBS, Workload, workload_of
 from nettests.plan import pod_security
-from nettests.plan.classes import not_enabled
-from nettests.plan.flow import Flow
-from nettests.plan.ipv6_alone import why_not_on_windows
-from nettests.plan.permits import why_denied
-from nettests.plan.privileged import why_no_host_process, why_not_privileged
+from nettests.plan.flow import Flow, not_enabled
+from nettests.plan.node_pools import why_not_on_windows
+from nettests.plan.permissions import why_denied
+from nettests.plan.pod_security import why_no_host_process, why_not_privileged
 from nettests.plan.questions import Candidate
 from nettests.rules.subjects import is_reported_later, subject_of, why_not_about
 

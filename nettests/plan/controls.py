@@ -1,6 +1,6 @@
 """Positive controls: what must work in the same window before a negative result counts.
 
-Used by ``checks``, the fifth stage of planning. A ``vantage`` control shows that this vantage
+Used by ``build``, the fifth stage of planning. A ``vantage`` control shows that this vantage
 reaches something over the same protocol, on a path that is documented to work and shares as little
 as possible with the tested one; a ``target`` control shows that the target answers another vantage.
 Without such a vantage there is no control, and the judge leaves a negative result ``unknown``.
@@ -140,17 +140,12 @@ def _vantage(topology: Topology, action: Action) -> Action | None:
     return replace(
         action,
         target=target,
-        question=_beside(action.question),
+        question=Question.PING if action.question is Question.PING else Question.REACH,
         resolver=None,
         connections=1,
         pause=0,
         size=None,
     )
-
-
-def _beside(question: Question) -> Question:
-    """Return the question of a vantage control: echoes beside echoes, else a connection."""
-    return Question.PING if question is Question.PING else Question.REACH
 
 
 def _other_pod(topology: Topology, action: Action) -> Target | None:

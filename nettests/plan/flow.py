@@ -1,10 +1,12 @@
 """A flow as a suite declares it, with its matrix and its claim.
 
-``declare`` ties a flow to the test that asserts it. Positive controls are not declared:
+``declarations`` ties a flow to the test that asserts it. Positive controls are not declared:
 ``controls`` derives them from vantage, target and question, so no suite can forget them.
+Flows of class ``default`` are run by default on every cluster, others if their class is enabled.
 """
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import assert_never
@@ -12,6 +14,7 @@ from typing import assert_never
 from nettests.errors import PlanError
 from nettests.model.check import Case, Skip
 from nettests.model.expectation import Expected, Source
+from nettests.model.nearest import nearest
 from nettests.model.service import LOAD_BALANCER, ServiceSettings
 from nettests.model.target_kinds import descriptor
 from nettests.model.words import (
@@ -274,3 +277,36 @@ def _answers(protocol: Protocol) -> Outcome:
             return Outcome.REPLIED
         case _:
             assert_never(protocol)
+
+
+ENABLE = "--enable"
+CAN_BE_ENABLED = tuple(
+    check_class.value for check_class in CheckClass if check_class is not CheckClass.DEFAULT
+)
+
+
+def read_classes(texts: Iterable[str]) -> frozenset[CheckClass]:
+    """Read the values of ``--enable``, comma-separated lists; ``PlanError`` for a wrong word."""
+    words = [word.strip() for text in texts for word in text.split(",")]
+    for word in words:
+        if word not in CAN_BE_ENABLED:
+            hint = nearest(word, CAN_BE_ENABLED, what="classes")
+            raise PlanError(f"{ENABLE}: there is no class {word!r} to enable", hint=hint)
+    return frozenset(map(CheckClass, words))
+
+
+def not_enabled(check_class: CheckClass, enabled: Collection[CheckClass]) -> str:
+    """Return why a check of this class is not run, or nothing."""
+    if check_class is CheckClass.DEFAULT or check_class in enabled:
+        return ""
+    name = check_class.value
+    return f"checks of class {name} are run only when enabled: {ENABLE}={name}"
+
+
+def without_checks(enabled: Collection[CheckClass], chosen: Iterable[Flow]) -> str:
+    """Return which enabled classes none of the chosen flows belongs to, or nothing."""
+    idle = set(enabled).difference(*(flow.classes for flow in chosen))
+    if not idle:
+        return ""
+    names = ",".join(sorted(idle))
+    return f"{ENABLE}={names} changes nothing: no chosen check is of this class"

@@ -1,6 +1,6 @@
 """The cells of a flow's matrix: which sources meet which targets, and where.
 
-Used by ``places``, the second stage of planning. A cell names nodes, not addresses or protocols;
+Used by ``questions``, the second stage of planning. A cell names nodes, not addresses or protocols;
 ``peers`` pairs the nodes of two node pools. A pair that this cluster cannot offer (such as another
 node in a node pool of one) is a gap with its reason.
 """

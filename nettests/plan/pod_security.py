@@ -1,15 +1,19 @@
-"""Pod Security levels: what a namespace's level forbids a Pod, and what fits an ordinary Pod to it.
+"""What Pods may do: Pod Security levels, privileged containers, and HostProcess containers. Pure.
 
-Pure. Used for planning (forbidden Pods are skips with the reason) and by ``probes`` (security
-contexts). Source: Kubernetes documentation, Pod Security Standards; a Pod whose ``spec.os.name`` is
-``windows`` needs no Linux fields (since 1.25).
+Used for planning (forbidden Pods are skips with the reason) and by ``probes`` (security contexts).
+Sources: Kubernetes documentation, Pod Security Standards; a Pod whose ``spec.os.name`` is
+``windows`` needs no Linux fields (since 1.25). On Windows, HostProcess containers (KEP-1981) probe,
+answer over UDP and back Services, and some cases test privileged Pods themselves.
 """
 
+import json
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from nettests.model.words import OS
+from nettests.model.check import Action
+from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.words import OS, Outcome, Question, VantageKind
 
 Json = dict[str, Any]
 
@@ -143,3 +147,69 @@ def _containers(spec: Json) -> Iterator[Json]:
 def _contexts(spec: Json) -> Iterator[Json]:
     for holder in (spec, *_containers(spec)):
         yield holder.get("securityContext") or {}
+
+
+_HOST_PROCESS, _PRIVILEGED = "HostProcess containers", "privileged containers"
+
+
+def why_not_privileged(action: Action, facts: ClusterFacts) -> str:
+    """Return why an API server without privileged containers prevents ``action``, or nothing.
+
+    Such a server runs without ``--allow-privileged``; the reason quotes it.
+    """
+    if facts.privileged.value is not False:
+        return ""
+    on_hosts = any(node.os is OS.WINDOWS for node in _hosts(action, facts))
+    what = _HOST_PROCESS if on_hosts else next(_of_case(action), "")
+    return f"the API server takes no {what}: {facts.privileged.origin}" if what else ""
+
+
+def why_no_host_process(action: Action, facts: ClusterFacts) -> str:
+    """Return which Windows node lacks HostProcess containers for ``action``, or nothing."""
+    nodes = _hosts(action, facts)
+    case = action.case if action.question is Question.START else None
+    if case is not None and _HOST_PROCESS in _kinds(json.loads(case.object)):
+        nodes.append(facts.node(action.source.node or ""))
+    lacking = [
+        node for node in nodes if node.os is OS.WINDOWS and node.host_process.value is not True
+    ]
+    if not lacking:
+        return ""
+    fact = lacking[0].host_process
+    certainty = "no" if fact.known else "not known to have"
+    return f"{lacking[0].name} has {certainty} HostProcess containers: {fact.origin}"
+
+
+def _hosts(action: Action, facts: ClusterFacts) -> list[NodeFacts]:
+    nodes = []
+    if action.source.kind is VantageKind.NODE:
+        nodes.append(facts.node(action.source.node or ""))
+    nodes += map(facts.node, action.captured_on)
+    if action.answered_on_host:
+        nodes.append(facts.node(action.target.node or ""))
+    settings = action.target.settings
+    if settings is not None and settings.behind == "node":
+        nodes.append(facts.node(action.target.node or ""))
+    return nodes
+
+
+def _of_case(action: Action) -> Iterator[str]:
+    """Yield which privileges a case's Pods need that must be accepted, the counter-case's included.
+
+    A Pod that must be rejected is rejected in any case, with an error that names its field as well.
+    """
+    case = action.case
+    if case is None or not action.question.tries_objects:
+        return
+    refused = case.outcome is Outcome.REJECTED
+    for text in ("" if refused else case.object, case.counter):
+        if text:
+            yield from _kinds(json.loads(text))
+
+
+def _kinds(item: Json) -> Iterator[str]:
+    contexts = list(_contexts(item["spec"]))
+    if any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts):
+        yield _HOST_PROCESS
+    if any(context.get("privileged") for context in contexts):
+        yield _PRIVILEGED

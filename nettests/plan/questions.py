@@ -1,7 +1,7 @@
-"""The tests in each cell: by protocol, IP family, form of name, resolver, and case.
+"""The questions of a plan: each flow in the cells of its matrix, by protocol, family, name, resolver and case.
 
-Third stage of planning. A question gets its stable id and its title here; ``actions`` adds source
-and target. Whether it can run is decided later.
+Second and third stage of planning. Missing nodes become skips. A question gets its stable id and
+its title here; ``actions`` adds source and target. Whether it can run is decided later.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import assert_never
 
-from nettests.model.check import Case
+from nettests.model.check import Case, Skip
 from nettests.model.check_id import EXTERNAL, between, check_id
 from nettests.model.facts import ClusterFacts, ExistingService
 from nettests.model.target_kinds import Location, Owner, descriptor
 from nettests.model.words import OS, Family, Placement, Protocol, Question, Resolver
-from nettests.plan.cell import Cell
-from nettests.plan.flow import Flow, NameForm
-from nettests.plan.places import Place
+from nettests.plan.cell import Cell, Gap
+from nettests.plan.flow import Flow, Matrix, NameForm
+from nettests.plan.matrix import cells
+from nettests.plan.node_pools import NodePools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +80,26 @@ class Candidate:
         return ", ".join((words, self.protocol.value.upper(), *self.details))
 
 
-def questions(places: Iterable[Place], facts: ClusterFacts) -> Iterator[Candidate]:
-    """Yield the candidates of each place, in the first family or, if the flow says so, in each."""
-    for place in places:
-        existing = descriptor(place.flow.target).location is Location.EXISTING_SERVICE
+def questions(
+    flows: Iterable[Flow], node_pools: NodePools, facts: ClusterFacts
+) -> Iterator[Candidate | Skip]:
+    """Yield the candidates of every flow, by the flows' names, and a skip for each missing cell."""
+    for flow in sorted(flows, key=lambda flow: flow.name):
+        if flow.dual_stack and len(facts.families) < 2:
+            yield flow.skipped(flow.name, f"the cluster has {facts.families[0]} only")
+            continue
+        if flow.matrix is not Matrix.CLUSTER:  # the API server is tested with any nodes
+            for who, reason in node_pools.absent:
+                yield flow.skipped(f"{flow.name}/{who}", reason)
+        existing = descriptor(flow.target).location is Location.EXISTING_SERVICE
         services = (facts.existing_services.value if existing else ()) or (None,)
-        for candidate, service in product(_in_place(place.flow, place.cell), services):
-            yield replace(candidate, existing=service)
-            for family in facts.families[1:] if candidate.flow.each_family else ():
-                yield replace(candidate, family=family)
+        families = (None, *(facts.families[1:] if flow.each_family else ()))
+        for cell in cells(flow, node_pools):
+            if isinstance(cell, Gap):
+                yield flow.skipped(f"{flow.name}/{cell.path}", cell.reason)
+                continue
+            for candidate, service, family in product(_in_place(flow, cell), services, families):
+                yield replace(candidate, existing=service, family=family)
 
 
 def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
@@ -113,8 +125,9 @@ def _in_place(flow: Flow, cell: Cell) -> Iterator[Candidate]:
 def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
     """Yield the candidates that only resolve a name: over UDP, unless a name server is tested."""
     by_protocol = descriptor(flow.target).name_server
+    on_windows = cell.source is not None and cell.source.os is OS.WINDOWS
     for resolver in name.resolvers:
-        if resolver is Resolver.RESOLVE_DNSNAME and not _on_windows(cell):
+        if resolver is Resolver.RESOLVE_DNSNAME and not on_windows:
             continue
         for protocol in flow.protocols if by_protocol else (Protocol.UDP,):
             yield Candidate(
@@ -125,10 +138,6 @@ def _resolutions(flow: Flow, cell: Cell, name: NameForm) -> Iterator[Candidate]:
                 name=name,
                 resolver=resolver,
             )
-
-
-def _on_windows(cell: Cell) -> bool:
-    return cell.source is not None and cell.source.os is OS.WINDOWS
 
 
 def _where(placement: Placement) -> str:

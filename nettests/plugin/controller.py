@@ -29,7 +29,7 @@ from nettests.model.verdict import Judgement, verdicts_of
 from nettests.model.visible import as_paragraph
 from nettests.model.words import CheckClass, FailOn, Verdict
 from nettests.plan import Registry, load, read_classes
-from nettests.plugin import outcome, pytest_options, wanted, worker
+from nettests.plugin import outcome, pytest_options, run_settings, worker
 from nettests.plugin.collect import check_in
 from nettests.plugin.documents import end_documents, write_documents
 from nettests.plugin.lab import lab
@@ -40,11 +40,11 @@ from nettests.redaction import Redactor
 from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
+from nettests.session.process import ending_signals
+from nettests.session.recorded_runs import with_failed
 from nettests.session.report_dir import record_failed_start
-from nettests.session.rerun import with_failed
 from nettests.session.run import Run
 from nettests.session.run_options import RunOptions
-from nettests.session.signals import ending_signals
 
 NAME = "nettests-controller"
 
@@ -63,7 +63,7 @@ class Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.options: RunOptions = wanted.run_options(config)
+        self.options: RunOptions = run_settings.run_options(config)
         self.reporter = Reporter(config.option.nettests_output)
         self.run: Run | None = None
         self._verdicts: dict[str, Verdict] = {}
@@ -125,8 +125,8 @@ class Controller:
         choice = with_failed(self.options.choice, option.rerun_failed, self.options.report_dir)
         self.options = replace(self.options, enabled=enabled, choice=choice)
         if self.config.option.lab is not None:
-            wanted.refuse_path_as_profile(self.config)
-            wanted.refuse_keeping_in_a_lab(self.config)
+            run_settings.refuse_path_as_profile(self.config)
+            run_settings.refuse_keeping_in_a_lab(self.config)
         if CheckClass.PACKETS in enabled or self.options.trace:
             require_scapy()
         registry = load(pytest_options.suites(self.config)).select(self.config.option.flow)

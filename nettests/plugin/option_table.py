@@ -15,6 +15,8 @@ PULL = "pull"
 """Part of ``IMAGES``, for commands that create Pods or estimate that."""
 IDS = "ids"
 """Part of ``CHECKS``, for commands that plan like a run."""
+NUMBER = "N"
+"""The metavar of options that take a number, from 1."""
 WEBHOOK_VARIABLE = "NETTESTS_WEBHOOK"
 
 

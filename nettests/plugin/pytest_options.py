@@ -1,7 +1,7 @@
 """The options of a run for plain pytest; ``nettests run`` passes its own options on as these.
 
 Read once, when pytest is configured. Every pytest run in the environment loads this module, so
-imports must be fast. ``wanted`` turns the options into values.
+imports must be fast. ``run_settings`` turns the options into values.
 """
 
 from pathlib import Path
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import NettestsError
-from nettests.plugin.option_table import OPTIONS, RunOption
+from nettests.plugin.option_table import NUMBER, OPTIONS, RunOption
 from nettests.resources import suites_path
 
 WORKER_KEY = "nettests"
@@ -47,6 +47,8 @@ def _add(group: pytest.OptionGroup, option: RunOption) -> None:
         more |= {"action": "append", "default": [], "metavar": option.metavar}
     else:
         more |= {"metavar": option.metavar}
+    if option.metavar == NUMBER:
+        more |= {"type": int}
     if option.choices:
         more |= {"choices": option.choices}
     if option.bare is not None:

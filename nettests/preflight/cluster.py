@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from nettests.model.facts import NodeFacts
 from nettests.model.versions import KubernetesVersion, minors_behind
 from nettests.model.words import OS
-from nettests.plan.ipv6_alone import SOURCE, ipv6_alone
+from nettests.plan.node_pools import IPV6_SOURCE, ipv6_alone
 from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok, worst
 from nettests.rules.node import WITHOUT_AGENT
 
@@ -97,7 +97,7 @@ def address_families(evidence: Evidence) -> Finding:
         summary="IPv6 alone is documented as unsupported on Windows",
         details=(
             f"without IPv4: {', '.join(without)}{'; what needs a Windows node is skipped' if alone else ''}",
-            f"documented in: {SOURCE}",
+            f"documented in: {IPV6_SOURCE}",
         ),
         next_step="give the cluster IPv4 or both families, or take its Windows nodes out",
     )

@@ -11,7 +11,7 @@ from nettests.model.permission import (
     Permission,
 )
 from nettests.model.workload import Workload
-from nettests.plan.permits import needed
+from nettests.plan.permissions import needed
 from nettests.preflight.evidence import Evidence, Finding, Level, counted
 
 GRANT = "grant the rules below, or a role of manifests/rbac"

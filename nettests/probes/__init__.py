@@ -22,10 +22,10 @@ from nettests.probes.known_questions import Here, Place
 from nettests.probes.objects import Blank, Object, pods
 from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
-from nettests.probes.passing import passing
 from nettests.probes.pulling import pull_images
 from nettests.probes.replacing import Replacing
 from nettests.probes.sending import Probe, Sender, StoppedError
+from nettests.probes.short_lived import passing
 from nettests.probes.still_standing import changes, still_standing, touched
 
 __all__ = [

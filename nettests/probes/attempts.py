@@ -20,11 +20,11 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
 from nettests.parse.during import MEANWHILE
 from nettests.parse.first_packets import shows_busy_node
-from nettests.parse.lost_datagram import wants_more
+from nettests.parse.late_answers import limit
+from nettests.parse.lost_packets import wants_more
 from nettests.parse.many_services import SERVICES
 from nettests.parse.overload import kept_back
 from nettests.parse.read import positive, read_answer
-from nettests.parse.slow import limit
 from nettests.parse.witness import WITNESS
 from nettests.probes.arrivals import Arrivals, in_question
 from nettests.probes.beside import (
@@ -32,14 +32,13 @@ from nettests.probes.beside import (
     begin,
     gave_up,
     one_over,
-    patience,
     queries_resolver,
     repeats_itself,
     results,
 )
 from nettests.probes.churn import Churn
 from nettests.probes.commands import CannotProbeError
-from nettests.probes.controls import Controls
+from nettests.probes.controls import Controls, present_patience
 from nettests.probes.many_flows import ManyFlows
 from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
@@ -232,7 +231,7 @@ class _Ladder:
         A time-out must be confirmed by another; late answers are collected until there are enough.
         """
         probed = {turn: self._begin(turn)}
-        if probed[turn].answered(patience(self.check.action)):
+        if probed[turn].answered(present_patience(self.sender, self.check.action)):
             return probed
         if self.seen:  # a slow path gets no extra probes, which would slow down everything
             slow = all(attempt.outcome.positive for attempt in self.seen)
@@ -302,7 +301,9 @@ class _Ladder:
         Two time-outs are needed, plus those that the rate limit explains, up to ``bearable``.
         """
         probe = self.check.source.probe
-        while not pending[0][1].over and not pending[-1][1].answered(patience(self.check.action)):
+        while not pending[0][1].over and not pending[-1][1].answered(
+            present_patience(self.sender, self.check.action)
+        ):
             explained = sum(self.sender.pace.spent(probe, request.began) for _, request in pending)
             wanted = self.sender.timing.failures + min(explained, bearable)
             if len(self.seen) + len(pending) >= wanted:

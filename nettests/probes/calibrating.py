@@ -18,8 +18,7 @@ from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.powershell import FIRST_USE_SECONDS
 from nettests.model.words import OS, Protocol, Question, Resolver, VantageKind
-from nettests.parse.doubts import KnownAnswer, kept, known_answers
-from nettests.parse.instruments import of_words
+from nettests.parse.doubts import kept, known_answers, of_words
 from nettests.probes.host_facts import Lacking
 from nettests.probes.known_questions import Batch, Place, batches
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
@@ -105,7 +104,7 @@ def every_instrument(os: OS, kind: VantageKind) -> frozenset[Instrument]:
 
 
 def _needed(action: Action) -> Iterator[Instrument]:
-    """Yield the instruments that answers to ``action`` will need (see ``parse.instruments``)."""
+    """Yield the instruments that answers to ``action`` will need (see ``parse.doubts``)."""
     match action.question:
         case Question.INSPECT:
             rule = RULES.get(action.case.label) if action.case else None
@@ -156,10 +155,6 @@ def _reaching(kind: VantageKind, protocol: Protocol) -> Instrument:
     return Instrument.CONNECT if protocol is Protocol.UDP else Instrument.CURL
 
 
-def _is_trusted(answer: KnownAnswer) -> bool:
-    return answer.trusted
-
-
 _BY_POWERSHELL = frozenset({Instrument.POWERSHELL, Instrument.RESOLVE_DNSNAME, Instrument.HNS})
 
 
@@ -175,7 +170,7 @@ def calibrate(
         for _ in range(TRIES):
             calibration = _carried_out(place, batch, probe, timing.execute, stopped)
             yield calibration
-            if calibration.error or all(map(_is_trusted, known_answers(calibration))):
+            if calibration.error or all(answer.trusted for answer in known_answers(calibration)):
                 break
         others = place.instruments - _BY_POWERSHELL
         if calibration.error and len(batch.questions) > 1 and others < place.instruments:

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from nettests.bounds import bearable
 from nettests.errors import NettestsError
 from nettests.model.check import Action, Check, Control
 from nettests.model.observation import Raw
-from nettests.model.words import Question
+from nettests.model.words import Question, VantageKind
 from nettests.parse.read import proves, read_raw
 from nettests.probes.beside import (
     Pending,
@@ -80,7 +81,7 @@ class Controls:
         pending = []
         for control in check.controls:
             errand = self._errand(sender, check, control, turn)
-            errand.answers.answered(patience(control.action))
+            errand.answers.answered(present_patience(sender, control.action))
             pending.append((control, errand))
         if not all(errand.answers.over for _, errand in pending):
             on_silence()
@@ -120,6 +121,16 @@ class Controls:
         return (under_way or self.clock() - errand.sent < WINDOW_SECONDS) and errand.silent()
 
 
+def present_patience(sender: Sender, action: Action) -> float:
+    """Return ``patience``, or more while the source answers late: an overloaded probe gets no repeats."""
+    probe = sender.probes.get(action.source.probe)
+    if probe is None:
+        return patience(action)
+    by_process = action.is_process or action.source.kind is VantageKind.NODE
+    slots = probe.execute.slots if by_process and probe.execute else probe.http_slots
+    return max(patience(action), bearable(slots))
+
+
 def _probed(
     sender: Sender, check: Check, control: Control, turn: int, sent: Callable[[], None]
 ) -> tuple[Raw, ...]:
@@ -146,7 +157,9 @@ def _until_one(
         return both
 
     first = begin(lambda heard: send_once(1, first_sent(heard)))
-    if first.answered(patience(control.action)) or not _worth_repeating(sender, control, first):
+    if first.answered(present_patience(sender, control.action)) or not _worth_repeating(
+        sender, control, first
+    ):
         raw = first.result()
         conclusive = (raw.error is None and control.action.question.examined) or (
             one_try_tells(control.action) and gave_up(control.action, raw)
@@ -184,7 +197,7 @@ def _until_several(sender: Sender, check: Check, control: Control) -> tuple[Raw,
     connections: list[Pending[Raw]] = []
     for number in range(1, control.action.connections + 1):
         connections.append(_connection(sender, check, control, number))
-        connections[-1].answered(patience(control.action))
+        connections[-1].answered(present_patience(sender, control.action))
         while (waiting := [connection for connection in connections if not connection.over]) and (
             len(waiting) + _failed(connections, control.action) >= sender.timing.failures
         ):

@@ -25,7 +25,7 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
-from nettests.parse.answers import HEALTH
+from nettests.parse.netexec import HEALTH
 from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import NotStandingError

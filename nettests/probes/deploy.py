@@ -26,12 +26,12 @@ from nettests.probes.deployment import (
 )
 from nettests.probes.exposure import exposed_ports
 from nettests.probes.isolation import PROBES, network_policies, why_not_isolated
-from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
 from nettests.probes.pulling import pulling_pods
 from nettests.probes.seams import Cluster
 from nettests.probes.slices import planned as planned_slices
 from nettests.probes.slices import slices, zones_of
 from nettests.probes.start_objects import pods_of
+from nettests.probes.unsupported import forbidden_services, unbalanced, without_external_ips
 
 Object = dict[str, Any]
 

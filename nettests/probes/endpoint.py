@@ -8,7 +8,7 @@ from typing import Literal, assert_never
 
 from nettests.model.target_kinds import Location
 from nettests.model.words import Protocol
-from nettests.parse.answers import HEALTH
+from nettests.parse.netexec import HEALTH
 from nettests.probes.deployment import StandingPod
 from nettests.probes.objects import (
     HOSTPORT_CLIENTIP,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
-from nettests.parse.late_trains import BESIDE
+from nettests.parse.lost_packets import BESIDE
 from nettests.parse.many_flows import AT_LAST, ran_out
 from nettests.parse.read import read_raw
 from nettests.probes.beside import Pending, results

@@ -1,7 +1,7 @@
 """Let a probe answer requests to itself (references) while a check's request takes long.
 
 Used by ``attempts`` beside name lookups, by ``attempts`` and ``trains`` when all answers were late,
-and by ``trains`` beside each round of connections. ``parse.slow`` and ``parse.resent`` tell from
+and by ``trains`` beside each round of connections. ``parse.late_answers`` and ``parse.late_answers`` tell from
 them whether the path was slow, or the channel to the probe and the machines at its ends.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from nettests.model.check import Check
 from nettests.model.observation import Raw
+from nettests.parse.late_answers import BY_REQUEST, by_itself, late
 from nettests.parse.overload import REFERENCE
-from nettests.parse.slow import BY_REQUEST, by_itself, late
 from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.own_time import itself
 from nettests.probes.sending import Sender

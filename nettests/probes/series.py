@@ -12,7 +12,7 @@ from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.observation import Attempt, Raw
 from nettests.model.retransmission import PROMPT_SECONDS
-from nettests.model.words import Outcome
+from nettests.model.words import Distribution, Outcome
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.ports import ENOUGH, by_port
 from nettests.parse.read import positive, read_raw
@@ -58,6 +58,21 @@ BESIDE_SECONDS = PROMPT_SECONDS
 UNDER_WAY = Bounds().connections_per_check
 
 
+RETURNS = 3
+"""How often a client stays away for a moment: of two backends, one that is chosen anew each time differs 7 times of 8."""
+RETURNS_AFTER = 1.2
+"""Seconds; an affinity lasts three hours by default, and never less than a second (Service API, ``timeoutSeconds``)."""
+
+
+def _returning(check: Check) -> frozenset[int]:
+    """Return the numbers of the connections by which a client comes back to the backend that it has to keep."""
+    settings, connections = check.target.settings, check.action.connections
+    kept = check.claim.distribution is Distribution.ONE_BACKEND
+    if settings is None or not settings.session_affinity or not kept or check.action.pause:
+        return frozenset()
+    return frozenset(1 + connections * turn // (RETURNS + 1) for turn in range(1, RETURNS + 1))
+
+
 @dataclass(slots=True)
 class Series:
     """The connections of one check: first for the backend's name, then for the client's address."""
@@ -70,10 +85,11 @@ class Series:
         """Open connections until there are enough or too many have failed; wait for all of them."""
         action = self.check.action
         turns = [0] * action.connections + [1] * self._client_addresses
+        returning = _returning(self.check)
         try:
             for number, turn in enumerate(turns, 1):
                 if number > 1 and turn == 0:  # the client's address can be probed at any time
-                    self.sender.stopped.wait(action.pause)
+                    self.sender.stopped.wait(RETURNS_AFTER if number in returning else action.pause)
                 self._begin(number, turn)
                 if action.pause:
                     self._begun[-1].wait()

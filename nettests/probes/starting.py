@@ -97,7 +97,8 @@ class Starting:
         words = ("create", json.dumps(manifest), *_words(case.then))
         context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
-        probed = partial(Examination, tool=_tool(case), words=words, context=context)
+        tool = "workload" if _kind(case) else "start"
+        probed = partial(Examination, tool=tool, words=words, context=context)
         if BUILD in words[1]:
             return probed(
                 error=f"the Windows build of {node.name} is not known: {node.build.origin}"
@@ -354,10 +355,6 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
 def _kind(case: Case) -> Workload | None:
     worked = case.then is not None and case.then.how in WORDS
     return workload_of(json.loads(case.object)) if worked else None
-
-
-def _tool(case: Case) -> str:
-    return "workload" if _kind(case) else "start"
 
 
 def _names(item: Object) -> tuple[str, str, str]:

@@ -15,10 +15,10 @@ from nettests.model.measured import proves_loss
 from nettests.model.observation import Attempt, Raw
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
-from nettests.parse.late_trains import BESIDE, SLOW_TRIES, unclear_trains
+from nettests.parse.late_answers import by_itself, late
+from nettests.parse.lost_packets import BESIDE, SLOW_TRIES, unclear_trains
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
-from nettests.parse.slow import by_itself, late
 from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
 from nettests.probes.reference import beside_trains, compare_if_late
@@ -30,7 +30,7 @@ LENGTHS_OF_ECHOES = (1, 4, 12, 24, 48)
 """The same for datagrams: longer trains, so fewer requests for as many tries."""
 FEW, BESIDE_OF_ECHOES = 4, 2
 """Concurrent trains of datagrams: in the first round, which shows a dead path, and later. Connections need more,
-because a lost SYN shows only in comparison with others (``late_trains``)."""
+because a lost SYN shows only in comparison with others (``parse.lost_packets``)."""
 SLOW_SECONDS = 0.5
 """If a try takes this long, at most ``SLOW_TRIES`` are sent, because hundreds would take minutes."""
 UNCLEAR_TRIES = 3

@@ -23,8 +23,7 @@ from nettests.parse.unread import unread_texts
 from nettests.report.exercised import exercised
 from nettests.report.incidents import find_incidents
 from nettests.report.instruments import instrument_rows
-from nettests.report.latencies import latencies, paths
-from nettests.report.members import member_results
+from nettests.report.members import latencies, member_results, paths
 from nettests.report.results import (
     CheckResult,
     Coverage,

@@ -48,6 +48,10 @@ _PURPOSES = {
 
 
 NOTHING = Markup("")
+ALONE = 40
+"""How many checks that need attention the page lists without a cause that others share."""
+FLOW_ROWS = 60
+"""In how many flows checks may need attention until the matrix above them has rows of suites alone."""
 EXAMPLES = 10
 """Checks listed of the leading incident, three for later ones; the rest are counted by flow."""
 
@@ -88,6 +92,7 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
         suites=suites(groups),
         overview=overview(groups),
         pictures=sum(len(heat_maps(group.checks)) for group in groups if needs_attention(group)),
+        red_flows=sum(map(needs_attention, groups)),
         shares=_shares(results),
         attention=summary.needing_attention(results),
         of_incident=[_members(results, incident) for incident in results.incidents],
@@ -110,7 +115,9 @@ def _members(results: Results, incident: Incident) -> list[CheckResult]:
 def _environment() -> Environment:
     environment = harmless.environment("nettests.report")
     environment.globals.update(
+        ALONE=ALONE,
         EXAMPLES=EXAMPLES,
+        FLOW_ROWS=FLOW_ROWS,
         PICTURES=PICTURES,
         ROWS=ROWS,
         Verdict=Verdict,

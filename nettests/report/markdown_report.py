@@ -129,7 +129,7 @@ def _unread(results: Results) -> str:
     ]
     lead = f"{unread_line(results)}. {EXPORT_REQUEST}"
     table = _table(["tool", "text", "checks"], rows)
-    return f"### Texts that no parser knows\n\n{inert(lead)}\n\n{table}"
+    return f"### Answers that are not understood\n\n{inert(lead)}\n\n{table}"
 
 
 def _happened(result: CheckResult) -> str:

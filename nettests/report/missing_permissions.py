@@ -6,7 +6,7 @@ from nettests.model.words import Verdict
 from nettests.report.results import Results
 
 _REASON = "this identity may not "
-"""How the reasons of such skips begin (``plan.permits``)."""
+"""How the reasons of such skips begin (``plan.permissions``)."""
 _OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
 
 

@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts, Fact, NodeFacts
 from nettests.model.journal_records import Convergence
 from nettests.model.verdict import ACCEPTED, ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKind, Verdict
-from nettests.plan.classes import CHOICES, OPTION, not_enabled
+from nettests.plan.flow import CAN_BE_ENABLED, ENABLE, not_enabled
 from nettests.report.results import CheckResult, ExercisedNodes, Results
 from nettests.report.text import one_line, plural
 
@@ -52,13 +52,13 @@ def meanings(results: Results) -> Mapping[Verdict, str]:
     classes = {
         not_enabled(check_class, ()): check_class.value
         for check_class in CheckClass
-        if check_class.value in CHOICES
+        if check_class.value in CAN_BE_ENABLED
     }
     skipped = [check.message for check in results.checks if check.verdict is Verdict.SKIPPED]
     held_back = Counter(classes[reason] for reason in skipped if reason in classes)
     if not held_back:
         return MEANING
-    option = f"{OPTION}={','.join(sorted(held_back))}"
+    option = f"{ENABLE}={','.join(sorted(held_back))}"
     more = f"planned, but not run here; {option} runs {held_back.total()} of them"
     return {**MEANING, Verdict.SKIPPED: more}
 
@@ -201,9 +201,9 @@ def unread_line(results: Results) -> str:
     """Return how much tool output no parser understands; empty if all was read."""
     if not results.unread:
         return ""
-    count = plural(len(results.unread), "text")
+    count = plural(len(results.unread), "answer")
     checks = {check for unread in results.unread for check in unread.checks}
-    return f"{count} of tools that no parser knows, in {plural(len(checks), 'check')}"
+    return f"{count} of tools that are not understood, in {plural(len(checks), 'check')}"
 
 
 def leading(results: Results) -> Verdict:

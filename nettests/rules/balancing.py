@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from nettests.model.labels import RUN_LABEL, SERVICE_NAME_LABEL
 from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Object, name_of
-from nettests.rules.kept import KEEP, NAMED, Kept
 from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.reduction import KEEP, NAMED, Kept
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
@@ -61,14 +61,14 @@ SERVICES = ApiObjects(
     name="services",
     request=lambda _facts, _node: Request(path="/api/v1/services"),
     permission=LIST_ALL_SERVICES,
-    keep=kept.items(SERVICE),
+    keep=reduction.items(SERVICE),
 )
 SERVICES_AFTER = replace(SERVICES, name="services-after")
 SLICES = ApiObjects(
     name="endpoint-slices",
     request=lambda _facts, _node: Request(path="/apis/discovery.k8s.io/v1/endpointslices"),
     permission=LIST_ALL_SLICES,
-    keep=kept.items(SLICE),
+    keep=reduction.items(SLICE),
 )
 SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.model.windows_programs import CMD, node_argv
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.cni_files import CNI_READINGS, LISTS, configurations
 from nettests.rules.evidence import (
     Evidence,
@@ -51,7 +51,7 @@ ABOUT = {
     plugin: ToolOutput(
         name=f"{plugin}-about",
         words=node_argv(*CMD, rf"C:\opt\cni\bin\{plugin}.exe", "2>&1"),
-        keep=kept.lines(r"(?m)^CNI [\w-]+ plugin .{0,40}$|versions supported: [\d., ]+"),
+        keep=reduction.lines(r"(?m)^CNI [\w-]+ plugin .{0,40}$|versions supported: [\d., ]+"),
     )
     for plugin in ("win-bridge", "win-overlay")
 }

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nettests.model.powershell import to_the_end
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Object, UnreadableError
 from nettests.rules.kubelet import CONTAINERD
 from nettests.rules.readings import ToolOutput
@@ -60,7 +60,7 @@ def _keep(text: str) -> str:
     for name, content in _files(text):
         reduced += [f"{_NAMED}{name}"] if name else []
         values, rest = _values(content)
-        reduced += [json.dumps(kept.named(spelled(value), SETTINGS)) for value in values]
+        reduced += [json.dumps(reduction.named(spelled(value), SETTINGS)) for value in values]
         reduced += [f"{_NOTHING}{rest} characters)"] if rest else []
     return "\n".join(reduced)
 

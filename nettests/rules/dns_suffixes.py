@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from nettests.model.dns_names import NAMESPACE_DOMAIN
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import SuffixList
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.readings import ToolOutput
 
 KEY = r"HKLM\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters"
@@ -23,7 +23,7 @@ IN_POD = ToolOutput(
     # the key itself shows that it was read, whether or not it has such values
     # samples: HKEY_LOCAL_MACHINE\SYSTEM\CurrentControlSet\Services\Tcpip\Parameters
     #              SearchList    REG_SZ    demo.svc.cluster.local,svc.cluster.local
-    keep=kept.lines(
+    keep=reduction.lines(
         rf"(?m)^HKEY_\S+Tcpip\\Parameters[ \t]*$|^ {{4}}(?:{LIST}|{DOMAIN}) {{4}}REG_.*$"
     ),
 )
@@ -35,7 +35,7 @@ SEARCH_LIST = ToolOutput(
     name="pod-search-list",
     words=node_argv("cat", "/etc/resolv.conf"),
     # sample: search demo.svc.cluster.local svc.cluster.local cluster.local
-    keep=kept.lines(r"(?m)^search[ \t].*$"),
+    keep=reduction.lines(r"(?m)^search[ \t].*$"),
 )
 """The search list of a Linux Pod; read only if the cluster's domain is unknown otherwise."""
 

@@ -14,7 +14,7 @@ from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.model.windows_programs import node_argv
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -24,8 +24,8 @@ from nettests.rules.evidence import (
     finding,
     rule,
 )
-from nettests.rules.kept import KEEP, Kept
 from nettests.rules.readings import ApiObjects, Request, ToolOutput, newest_last, printed_if_there
+from nettests.rules.reduction import KEEP, Kept
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
@@ -48,7 +48,7 @@ def _keep_backend(text: str) -> str:
     data = read_json(text).get("data") or {}
     network = data.get("net-conf.json")
     try:
-        shown = json.dumps(kept.fields(read_json(network or ""), BACKEND))
+        shown = json.dumps(reduction.fields(read_json(network or ""), BACKEND))
     except (ValueError, TypeError):
         shown = "(no JSON)"
     return json.dumps({"data": {"net-conf.json": shown}})
@@ -88,7 +88,7 @@ MILESTONE = re.compile(f"{WAITING}|{DONE}")
 FLANNEL_LOG = ToolOutput(
     name="flannel-log",
     words=newest_last(r"C:\var\log\pods\*flannel*\*\*.log", 200),
-    keep=kept.lines(MILESTONE.pattern),
+    keep=reduction.lines(MILESTONE.pattern),
 )
 """The kubelet's log files of a flanneld Pod."""
 SOURCE_VIP_FILES = ToolOutput(
@@ -99,7 +99,7 @@ SOURCE_VIP_FILES = ToolOutput(
 SUBNET_FILE = ToolOutput(
     name="flannel-subnet-file",
     words=printed_if_there(r"C:\run\flannel\subnet.env"),
-    keep=kept.lines(rf"(?m)^(?:{'|'.join(LEASE)})=\S+"),
+    keep=reduction.lines(rf"(?m)^(?:{'|'.join(LEASE)})=\S+"),
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from nettests.model.powershell import as_json, read_shown, to_the_end
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Object, UnreadableError
 from nettests.rules.readings import UNEXPECTED, ToolOutput
 
@@ -21,7 +21,17 @@ DEPTH = 12
 """Levels that ConvertTo-Json shows; policies of a network's subnets are on the eighth."""
 PROPERTIES = frozenset(
     {
-        *("ID", "Name", "Type", "Policies", "Settings", "SchemaVersion", "Major", "Flags"),
+        *(
+            "ID",
+            "Name",
+            "Type",
+            "ManagementIP",
+            "Policies",
+            "Settings",
+            "SchemaVersion",
+            "Major",
+            "Flags",
+        ),
         *("Subnets", "AddressPrefix", "GatewayAddress", "VSID", "Port"),
         *("Ipams", "IpAddressPrefix", "Routes", "NextHop", "IsolationId"),
         *("IPAddress", "IPv6Address", "VirtualNetworkName", "IsRemoteEndpoint"),
@@ -65,6 +75,8 @@ class Network:
     kind: str
     subnets: tuple[Subnet, ...]
     policies: tuple[Policy, ...]
+    management: str = ""
+    """The address of the adapter that it is on; only the first schema has it."""
 
     def is_of(self, kind: str) -> bool:
         """Whether it is of a kind, ignoring case as HNS does."""
@@ -113,7 +125,7 @@ def script_of(cmdlet: str) -> str:
 
 
 def _keep(text: str) -> str:
-    return json.dumps(kept.named(read_shown(text), PROPERTIES))
+    return json.dumps(reduction.named(read_shown(text), PROPERTIES))
 
 
 def objects_in(text: str) -> list[Object]:
@@ -167,6 +179,7 @@ def network_of(row: Object) -> Network:
             for subnet in subnets
         ),
         policies=policies_of(row),
+        management=str(row.get("ManagementIP") or ""),
     )
 
 

@@ -74,6 +74,21 @@ def hns_network_subnet(evidence: Evidence) -> Finding:
     )
 
 
+@rule(about=(KUBE_PROXY, KERNELSPACE, HNS), reads=(PODS, PROXY_LOG, *NETWORK_GIVEN, NETWORKS))
+def hns_network_adapter(evidence: Evidence) -> Finding:
+    """It is on the adapter with the node's address, not on another one of the node."""
+    management = _network(evidence).management
+    if not management:
+        raise NothingThereError("HNS' second schema does not show the address of its adapter")
+    addresses = evidence.fact("node-addresses").split(",")
+    return finding(
+        management in addresses,
+        f"ManagementIP {management}",
+        f"an address of the node, {', '.join(addresses)}",
+        of=1,
+    )
+
+
 @rule(about=(OVERLAY, VXLAN), reads=(NETWORKS,))
 def overlay_network_id(evidence: Evidence) -> Finding:
     """HNS overlay networks use VXLAN with a network id (VNI) of at least 4096, to UDP port 4789."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from nettests.model.ports import NODE_PORTS
 from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.model.windows_programs import node_argv
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding, rule
 from nettests.rules.readings import ToolOutput
 from nettests.rules.subjects import HNS, KERNELSPACE
@@ -28,17 +28,19 @@ ADAPTERS = ToolOutput(
     # names of adapters, and lines that end with an address
     # sample: Ethernet adapter vEthernet (Ethernet):
     #            IPv4 Address. . . . . . . . . . . : 172.30.0.13
-    keep=kept.lines(r"(?m)^\S.{0,200}$|^[ \t]+.{0,80}: [0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*.{0,20}$"),
+    keep=reduction.lines(
+        r"(?m)^\S.{0,200}$|^[ \t]+.{0,80}: [0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*.{0,20}$"
+    ),
 )
 DYNAMIC = ToolOutput(
     name="dynamic-ports",
     words=node_argv("netsh.exe", "int", "ipv4", "show", "dynamicport", "tcp"),
-    keep=kept.lines(r"(?m):\s*\d+\s*$"),
+    keep=reduction.lines(r"(?m):\s*\d+\s*$"),
 )
 EXCLUDED = ToolOutput(
     name="excluded-ports",
     words=node_argv("netsh.exe", "int", "ipv4", "show", "excludedportrange", "protocol=tcp"),
-    keep=kept.lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
+    keep=reduction.lines(r"(?m)^-{4}[ -]*|^\s+\d+\s+\d+\s*\*?\s*$"),
 )
 
 

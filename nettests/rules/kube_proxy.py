@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.permission import SYSTEM_LOGS
 from nettests.model.versions import KubernetesVersion
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -53,7 +53,7 @@ PROXY_LOG = PodLog(
     component="kube-proxy",
     permission=SYSTEM_LOGS,
     # sample: I1121 01:22:03.787132       1 flags.go:64] FLAG: --enable-dsr="false"
-    keep=kept.lines(rf'FLAG: --(?:{FLAG})="[^"\n]*"'),
+    keep=reduction.lines(rf'FLAG: --(?:{FLAG})="[^"\n]*"'),
 )
 
 

@@ -18,10 +18,10 @@ from nettests.model.json_text import read_json
 from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS, Family
-from nettests.rules import kept
-from nettests.rules.kept import Keep
+from nettests.rules import reduction
 from nettests.rules.pods import started
 from nettests.rules.readings import ToolOutput
+from nettests.rules.reduction import Keep
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST
 
 SECONDS = 5
@@ -85,7 +85,7 @@ def served_at(curl: str, family: Family = Family.IPV4) -> tuple[ToolOutput, ...]
 
 
 # sample: kubernetes_build_info{build_date="…",git_version="v1.29.4",go_version="go1.21.9",minor="29",…} 1
-_KEEP_VERSION = kept.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"\n]*"')
+_KEEP_VERSION = reduction.lines(r'(?m)^kubernetes_build_info\{[^}\n]*git_version="[^"\n]*"')
 MODE, CONFIGURATION, VERSION = served_at("curl.exe")
 COMMAND_LINE = ToolOutput(
     name="kube-proxy-command-line",

@@ -15,7 +15,7 @@ from nettests.model.flags import flags_in_arguments
 from nettests.model.powershell import to_the_end
 from nettests.model.versions import WindowsBuild
 from nettests.model.yaml_text import plain_yaml
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -64,7 +64,7 @@ SCRIPT = (
 
 def _keep_settings(text: str) -> str:
     line, _, file = text.lstrip().partition("\n")
-    flags = kept.flags(line, (*FLAGS, *OWN_FLAGS))
+    flags = reduction.flags(line, (*FLAGS, *OWN_FLAGS))
     command = " ".join([PROCESS, *flags])
     if not file.strip():  # an unreadable file is not an empty one
         return f"{command}\n"
@@ -95,7 +95,7 @@ RESOLV_CONF_FILES = ToolOutput(
     words=to_the_end(
         "Test-Path -PathType Leaf -LiteralPath " + ",".join(f"'{path}'" for path in FILES_OF_LINUX)
     ),
-    keep=kept.lines(r"(?m)^(?:True|False)\b"),
+    keep=reduction.lines(r"(?m)^(?:True|False)\b"),
 )
 CONTAINERD = ToolOutput(
     name="containerd-configuration",
@@ -105,7 +105,9 @@ CONTAINERD = ToolOutput(
     ),
     # samples: sandbox_image = "registry.k8s.io/pause:3.6", in later releases: sandbox = 'registry.k8s.io/pause:3.10'
     #          conf_dir = "C:\\k\\azurecni\\netconf"
-    keep=kept.lines(r"(?m)^[ \t]*(?:sandbox(?:_image)?|conf_dir)[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"),
+    keep=reduction.lines(
+        r"(?m)^[ \t]*(?:sandbox(?:_image)?|conf_dir)[ \t]*=[ \t]*['\"][^'\"\n]*['\"]"
+    ),
 )
 
 
@@ -218,7 +220,7 @@ def _settings(evidence: Evidence) -> Object:
         settings = _file(file)
     except ValueError as error:
         raise UnreadableError(f"the kubelet's configuration cannot be read: {error}") from error
-    words = kept.flags(line, (*FLAGS, *OWN_FLAGS))
+    words = reduction.flags(line, (*FLAGS, *OWN_FLAGS))
     given = {key: value.strip("\"'") for key, value in flags_in_arguments(words).items()}
     if "config" in given and not file.strip():
         raise UnreadableError("the file that the kubelet's --config names could not be read")

@@ -13,7 +13,7 @@ from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.model.versions import KubernetesVersion, WindowsBuild, minors_behind, minors_beside
 from nettests.model.windows_programs import CMD, node_argv
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -23,10 +23,10 @@ from nettests.rules.evidence import (
     finding,
     rule,
 )
-from nettests.rules.kept import KEEP, Kept
 from nettests.rules.kube_proxy import PROXY_LOG, proxy_of
 from nettests.rules.pods import PODS
 from nettests.rules.readings import ApiObjects, Request, ToolOutput
+from nettests.rules.reduction import KEEP, Kept
 from nettests.rules.subjects import CALICO, DSR, KUBE_PROXY_POD, OVERLAY, WINDOWS
 
 CONTROL_PLANE_ROLES = (CONTROL_PLANE_LABEL, "node-role.kubernetes.io/master")
@@ -51,13 +51,13 @@ NODE = ApiObjects(
     name="node",
     request=lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
     permission=GET_NODE,
-    keep=kept.one_object(FIELDS),
+    keep=reduction.one_object(FIELDS),
 )
 NODES = ApiObjects(
     name="nodes",
     request=lambda _facts, _node: Request(path="/api/v1/nodes"),
     permission=LIST_NODES,
-    keep=kept.items(FIELDS),
+    keep=reduction.items(FIELDS),
 )
 
 
@@ -207,7 +207,7 @@ FIRST_CALICO = {
     20348: WindowsBuild(20348, 169),
 }
 VERSION = ToolOutput(
-    name="windows-version", words=node_argv(*CMD, "ver"), keep=kept.lines(r"10\.0\.\d{5}\.\d+")
+    name="windows-version", words=node_argv(*CMD, "ver"), keep=reduction.lines(r"10\.0\.\d{5}\.\d+")
 )
 
 

@@ -10,9 +10,9 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from nettests.model.permission import LIST_IP_POOLS
+from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS
 from nettests.model.versions import KubernetesVersion
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -25,9 +25,9 @@ from nettests.rules.evidence import (
 from nettests.rules.families import pods_ipv4
 from nettests.rules.hns import networks, shown
 from nettests.rules.hns_networks import NETWORKS
-from nettests.rules.kept import KEEP, NAMED
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.reduction import KEEP, NAMED
 from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
@@ -191,7 +191,7 @@ IP_POOLS = ApiObjects(
     name="calico-ip-pools",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ippools"),
     permission=LIST_IP_POOLS,
-    keep=kept.items(
+    keep=reduction.items(
         {
             "metadata": NAMED,
             "spec": dict.fromkeys(
@@ -200,20 +200,45 @@ IP_POOLS = ApiObjects(
         }
     ),
 )
+IPAM_CONFIGS = ApiObjects(
+    name="calico-ipam-configs",
+    request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ipamconfigs"),
+    permission=LIST_IPAM_CONFIGS,
+    keep=reduction.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
+)
 # samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
 _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")
+
+
+@rule(about=(CALICO,), reads=(IPAM_CONFIGS,))
+def calico_strict_affinity(evidence: Evidence) -> Finding:
+    """No node takes addresses of a Windows node's block: ``strictAffinity`` is set."""
+    settings = [bool(item["spec"].get("strictAffinity")) for item in _own(evidence, IPAM_CONFIGS)]
+    if not settings:
+        raise NothingThereError("there is no IPAMConfig: Calico has not given an address yet")
+    return finding(
+        all(settings),
+        f"strictAffinity {'true' if all(settings) else 'false'}",
+        "strictAffinity true, so that Linux nodes borrow no addresses from Windows nodes",
+        of=len(settings),
+    )
+
+
+def _own(evidence: Evidence, reading: ApiObjects) -> list[Object]:
+    """Return Calico's own objects, if it provides the Pod network and keeps them in the API."""
+    if evidence.facts.get("backend") == "none":
+        raise NothingThereError(
+            "Calico is a policy engine here: another plugin gives the addresses"
+        )
+    if evidence.problems.get(reading.name, "").endswith("status 404"):
+        raise NothingThereError("the API server has no such objects: Calico keeps them elsewhere")
+    return evidence.items(reading)
 
 
 @rule(about=(CALICO,), reads=(IP_POOLS,))
 def calico_pools(evidence: Evidence) -> Finding:
     """No pool for Windows nodes uses IP in IP, or VXLAN only between subnets."""
-    if evidence.facts.get("backend") == "none":
-        raise NothingThereError(
-            "Calico is a policy engine here: another plugin gives the addresses"
-        )
-    if evidence.problems.get(IP_POOLS.name, "").endswith("status 404"):
-        raise NothingThereError("the API server has no IP pools of Calico: it keeps them elsewhere")
-    pools = [pool for pool in evidence.items(IP_POOLS) if _serves_windows(pool["spec"])]
+    pools = [pool for pool in _own(evidence, IP_POOLS) if _serves_windows(pool["spec"])]
     if not pools:
         raise NothingThereError(
             "no IPv4 pool of Calico says that Windows nodes take addresses from it"

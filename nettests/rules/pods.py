@@ -12,10 +12,10 @@ from dataclasses import replace
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
 from nettests.model.json_text import read_json
 from nettests.model.permission import LIST_ALL_PODS
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Object, UnreadableError, name_of
-from nettests.rules.kept import KEEP, NAMED, Kept
 from nettests.rules.readings import ApiObjects, Request
+from nettests.rules.reduction import KEEP, NAMED, Kept
 
 FLAGS = (
     *("config", "enable-dsr", "feature-gates", "hostname-override", "network-name"),
@@ -42,7 +42,7 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    reduced: Object = kept.fields(pod, POD)
+    reduced: Object = reduction.fields(pod, POD)
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
         return reduced
     full, container = pod["spec"]["containers"][0], reduced["spec"]["containers"][0]
@@ -50,7 +50,7 @@ def _pod(pod: Object) -> Object:
     container["args"] = started(" ".join(map(str, words)))
     wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
     env = [variable for variable in full.get("env") or [] if variable.get("name") in wanted]
-    container["env"] = [kept.fields(variable, VARIABLE) for variable in env]
+    container["env"] = [reduction.fields(variable, VARIABLE) for variable in env]
     return reduced
 
 
@@ -58,7 +58,7 @@ def started(command: str) -> list[str]:
     """Return the flags and the variable in a kube-proxy command or script that rules look for."""
     # samples: --proxy-mode=kernelspace, --source-vip 10.244.2.2, $env:KUBE_NETWORK="cbr0"; kube-proxy.exe …
     variables = re.findall(rf"{NETWORK_VARIABLE}\s*=\s*['\"]?[\w.-]+['\"]?", command)
-    return [*variables, *kept.flags(command, FLAGS)]
+    return [*variables, *reduction.flags(command, FLAGS)]
 
 
 def _of_node(_facts: ClusterFacts, node: NodeFacts | None) -> Request:

@@ -12,7 +12,7 @@ from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.permission import Permission
 from nettests.model.powershell import to_the_end, whole_output
 from nettests.model.windows_programs import NodeArgv
-from nettests.rules.kept import Keep
+from nettests.rules.reduction import Keep
 from nettests.rules.subjects import Subject, why_not_about
 
 UNEXPECTED = "(not as expected: "

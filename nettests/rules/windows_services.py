@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from nettests.model.windows_programs import node_argv
-from nettests.rules import kept
+from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
@@ -129,7 +129,7 @@ MACHINE = ToolOutput(
         r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager\Environment",
     ),
     # which proxies are set, not their addresses, which may contain a password
-    keep=kept.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
+    keep=reduction.lines(r"(?im)^ {4}(?:HTTPS?|NO)_PROXY {4}REG_[A-Z_]+ {4}(?=\S)"),
 )
 ANY_KUBE_PROXY_SERVICES = tuple(_service(name, f"{name}-service-left") for name in KUBE_PROXIES)
 """The same for clusters in which no kube-proxy may run."""

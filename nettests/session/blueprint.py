@@ -22,8 +22,10 @@ from nettests.model.journal_records import (
     Discovered,
     Limitations,
     ManifestFile,
+    Planned,
     Reading,
     Revised,
+    Skipped,
     UnusedLimitation,
     others,
 )
@@ -31,7 +33,8 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.words import CheckClass
 from nettests.outside_files import text_of
 from nettests.parse.host_facts import completed
-from nettests.plan import Choice, Flow, build
+from nettests.plan import Choice, Flow, build, without_checks
+from nettests.plan.node_pools import unusable
 from nettests.resources import manifests_path
 from nettests.session.journal import Journal
 
@@ -45,6 +48,8 @@ class Blueprint:
     digests: tuple[ManifestFile, ...]
     plan: Plan
     expectations: dict[str, Expectation]
+    remark: str = ""
+    """That an enabled class has no check here, or nothing."""
 
 
 ALL_CHECKS = Choice()
@@ -79,13 +84,16 @@ def blueprint(
     besides ``default``.
     """
     read, digests = manifests
+    flows = tuple(flows)
     plan = choice.of(build(facts, flows, enabled), facts)
+    named = {check.flow for check in plan.checks} | {skip.flow for skip in plan.skips}
     return Blueprint(
         facts=facts,
         manifests=read,
         digests=digests,
         plan=plan,
         expectations=expect.resolve(plan.checks, facts, read, today=datetime.now(UTC).date()),
+        remark=without_checks(enabled, (flow for flow in flows if flow.name in named)),
     )
 
 
@@ -135,6 +143,19 @@ def documented(
         if actions and limitation is not None and check.source.pool is not None:
             limitations[check.source.pool] = limitation.id
     return limitations
+
+
+def record_plan(blueprint: Blueprint, plan: Plan, journal: Journal) -> None:
+    """Record the part of the plan that a run carries out, and which nodes it leaves out."""
+    for check in plan.checks:
+        expectation = blueprint.expectations[check.id]
+        unlike = others(check, blueprint.expectations)
+        journal.write(Planned(check=check, expectation=expectation, others=unlike))
+    for skip in plan.skips:
+        journal.write(Skipped(skip=skip))
+    for node in blueprint.facts.nodes:
+        if why := unusable(node):
+            journal.event(f"node {node.name} is left out: {why}")
 
 
 def learn(

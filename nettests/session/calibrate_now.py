@@ -22,13 +22,12 @@ from nettests.plan.node_pools import host_probe, node_vantage, pod_vantage, prob
 from nettests.private import require_writable
 from nettests.report.instruments import instrument_rows
 from nettests.session.calibrate_local import CalibratedNow, folder_of
-from nettests.session.calibrating import Calibrating
-from nettests.session.for_a_while import standing_for_a_while
+from nettests.session.deploying import Standing, standing_for_a_while
 from nettests.session.journal import Journal
+from nettests.session.observing import Calibrating
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.report_dir import write_head
 from nettests.session.run_options import RunOptions
-from nettests.session.standing import Standing
 
 
 def calibrate_now(options: RunOptions, flows: Iterable[Flow]) -> CalibratedNow:

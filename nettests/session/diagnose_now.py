@@ -19,8 +19,8 @@ from nettests.model.words import OS
 from nettests.plan import Flow
 from nettests.plan.node_pools import host_probe, unusable
 from nettests.private import require_writable
+from nettests.session.deploying import standing_for_a_while
 from nettests.session.diagnosis import Diagnosis, host_pods
-from nettests.session.for_a_while import standing_for_a_while
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.run_options import RunOptions
 

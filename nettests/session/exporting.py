@@ -31,8 +31,8 @@ from nettests.export.pseudonyms import Pseudonyms
 from nettests.export.texts import Renaming
 from nettests.model import limits
 from nettests.model.calibration import Instrument
+from nettests.model.codec import data_of, encode
 from nettests.model.history import History
-from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Calibrated, Record
 from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement

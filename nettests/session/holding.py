@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from nettests.cluster import Connection
 from nettests.cluster.access import Access
 from nettests.cluster.apply import CreatedObjects, delete_run, delete_unacknowledged
-from nettests.cluster.ownership import Lease, Ownership
+from nettests.cluster.owner_marks import Lease, Ownership
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import RUN_LABEL

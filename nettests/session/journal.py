@@ -21,8 +21,7 @@ from typing import Any, BinaryIO, Self
 
 from nettests.errors import NettestsError, PathError
 from nettests.model import limits
-from nettests.model.codec import from_data
-from nettests.model.journal_lines import data_of, decode, decode_only, encode
+from nettests.model.codec import data_of, decode, decode_only, encode, from_data
 from nettests.model.journal_records import Answer, Convergence, Done, End, Event, Record
 from nettests.model.limits import BrokenJournalError
 from nettests.model.observation import Raw
@@ -257,13 +256,11 @@ class Follower:
             if check in self._done:
                 return self._done[check]
             if not alive:
-                return Done(check=check, distrust=f"{self._why()} before this check was observed")
+                gone = "the run ended" if self.path.exists() else "the run's journal was removed"
+                return Done(check=check, distrust=f"{gone} before this check was observed")
             if time.monotonic() > deadline:
                 return Done(check=check, distrust=f"no observation within {timeout:.0f} s")
             time.sleep(POLL_SECONDS)
-
-    def _why(self) -> str:
-        return "the run ended" if self.path.exists() else "the run's journal was removed"
 
     def _read_on(self) -> None:
         for line in self._new_lines():

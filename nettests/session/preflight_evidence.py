@@ -14,7 +14,7 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.access import Access
 from nettests.cluster.leftovers import find
 from nettests.cluster.nodes import of_own_network
-from nettests.cluster.ownership import lease_object
+from nettests.cluster.owner_marks import lease_object
 from nettests.cluster.permissions import by_quota, denied
 from nettests.cluster.plugin_settings import CONFIG_MAPS as OF_PLUGINS
 from nettests.cluster.profile_file import read_profile, ready_profiles
@@ -27,9 +27,9 @@ from nettests.model.permission import (
     CONFIG_MAPS,
     CREATE_POD,
     FLANNEL_CONFIG_MAPS,
-    LIST_IP_POOLS,
     LIST_NODES,
     LIST_WEBHOOKS,
+    OF_CALICO,
     Permission,
     copying,
     reviewed,
@@ -47,9 +47,8 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
-from nettests.session.chosen_profile import profile_of
 from nettests.session.holding import ownership
-from nettests.session.prepare import blank_of, facts_of
+from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.run_options import RunOptions
 
 Object = dict[str, Any]
@@ -139,7 +138,7 @@ def _collect(
 def _reviewed(version: KubernetesVersion, namespace: str) -> tuple[Permission, ...]:
     of_plugins = [name for names in OF_PLUGINS.values() for name in names]
     config_maps = (*CONFIG_MAPS, FLANNEL_CONFIG_MAPS[0], *of_plugins)
-    return reviewed(version, config_maps, own_namespace=not namespace, of_plugin=(LIST_IP_POOLS,))
+    return reviewed(version, config_maps, own_namespace=not namespace, of_plugin=OF_CALICO)
 
 
 def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
@@ -152,13 +151,23 @@ def _unserved(facts: ClusterFacts, profile: ClusterProfile) -> dict[str, str]:
     return {name: reason for name, reason in reasons.items() if reason}
 
 
+NAMED = 3
+"""How many objects a line names; a large cluster has one for each node."""
+
+
 def _exposed(items: Sequence[Object]) -> tuple[str, ...]:
     objects: defaultdict[str, list[str]] = defaultdict(list)
     for exposed_port in probes.exposed_ports(items):
         objects[
             f"{exposed_port.way} leads to {exposed_port.protocol} {exposed_port.port}, {exposed_port.server}"
         ].append(exposed_port.object)
-    return tuple(f"{port}: {', '.join(names)}" for port, names in objects.items())
+    return tuple(f"{port}: {_bounded(names)}" for port, names in objects.items())
+
+
+def _bounded(names: Sequence[str]) -> str:
+    more = len(names) - NAMED
+    shown = ", ".join(names[:NAMED] if more > 0 else names)
+    return f"{len(names)} objects, such as {shown}" if more > 0 else shown
 
 
 def _with_namespace(

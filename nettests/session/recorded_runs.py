@@ -12,12 +12,15 @@ from pathlib import Path
 from nettests.compare.fact_changes import choice_of
 from nettests.compare.reading import read_results
 from nettests.compare.recorded import RecordedRun, cluster_name
-from nettests.errors import PathError
+from nettests.errors import PathError, PlanError
 from nettests.model import limits
-from nettests.model.journal_lines import decode_only
+from nettests.model.codec import decode_only
 from nettests.model.journal_records import NOT_STARTED, Begin
 from nettests.model.run_folder import CALIBRATION, JOURNAL, LATEST, RESULTS
+from nettests.model.verdict import DEVIATING
+from nettests.model.words import Verdict
 from nettests.outside_files import read_bytes
+from nettests.plan import Choice
 
 # samples: "latest", "latest~1"
 _BACK = re.compile(rf"{LATEST}(?:~(?P<back>\d{{1,4}}))?")
@@ -179,3 +182,32 @@ def _cluster_and_choice(begin: Begin) -> Hashable:
     """Return what makes runs comparable: the cluster and the choice of checks."""
     cluster = cluster_name(begin.server or "", begin.context or "")
     return cluster, choice_of(begin.argv, begin.suites)
+
+
+AGAIN = DEVIATING | {Verdict.UNKNOWN}
+
+
+def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
+    """Return the choice, reduced to checks and members that deviated or were unknown in a run.
+
+    ``word`` names the run, as on the command line (``recorded_runs``); ``None`` changes nothing.
+    """
+    if word is None:
+        return choice
+    path = results_of(word, reports)
+    run = read_results(read_document(path), str(path))
+    if run.facts is None:
+        raise PathError(f"{path} has no checks: that run could not start", hint="name another run")
+    again = {
+        check.id: tuple(label for label, m in check.members.items() if m.verdict in AGAIN)
+        for check in run.checks
+        if check.verdict in AGAIN or check.standing in AGAIN
+    }
+    if not again:
+        raise PlanError(
+            f"nothing failed in run {run.run.run_id}, and nothing was unknown there",
+            hint="leave --rerun-failed out, or name another run",
+        )
+    return Choice(
+        patterns=choice.patterns, run=run.run.run_id, again=again, seed=run.facts.fleet.seed
+    )

@@ -19,10 +19,10 @@ from nettests.model.expectation import Expectation
 from nettests.model.journal_records import Round
 from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
+from nettests.session.deploying import Standing
 from nettests.session.journal import Journal
 from nettests.session.observing import Diagnose, Observing
 from nettests.session.round_sheet import RoundSheet, RoundTally
-from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
 

@@ -5,32 +5,30 @@ xdist controller, or the only one). Tests, in any process, get their verdicts fr
 through ``Follower``.
 """
 
-import sys
 import threading
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from functools import partial
 
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.exit_code import ExitCode
-from nettests.model.journal_records import Discovered, Planned, Skipped, others
+from nettests.model.journal_records import Discovered
 from nettests.model.run_folder import JOURNAL
-from nettests.plan.node_pools import unusable
 from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
+from nettests.session.blueprint import record_plan
 from nettests.session.course import Course
-from nettests.session.deploying import deploy_and_pull
+from nettests.session.deploying import Standing, deploy_and_pull
 from nettests.session.diagnosis import Failing, diagnose_run
 from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.node_watch import Dependence, NodeWatch
 from nettests.session.observing import Observation, Observing, Once
 from nettests.session.prepare import Prepared
+from nettests.session.process import make_room
 from nettests.session.report_dir import link_latest, write_head
 from nettests.session.run_options import Progress
 from nettests.session.run_traces import trace_run
-from nettests.session.standing import Standing
 from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
@@ -84,6 +82,8 @@ class Run:
             digests=prepared.blueprint.digests,
         )
         self.journal.write(Discovered(facts=prepared.blueprint.facts))
+        if prepared.blueprint.remark:
+            self.journal.event(prepared.blueprint.remark, notable=True)
 
     def start(self, selected: Collection[str]) -> None:
         """Deploy what the selected checks need and run them; return at once.
@@ -93,15 +93,7 @@ class Run:
         make_room()
         blueprint = self.prepared.blueprint
         plan = select(blueprint.plan, blueprint.facts, selected)
-        for check in plan.checks:
-            expectation = blueprint.expectations[check.id]
-            unlike = others(check, blueprint.expectations)
-            self.journal.write(Planned(check=check, expectation=expectation, others=unlike))
-        for skip in plan.skips:
-            self.journal.write(Skipped(skip=skip))
-        for node in blueprint.facts.nodes:
-            if why := unusable(node):
-                self.journal.event(f"node {node.name} is left out: {why}")
+        record_plan(blueprint, plan, self.journal)
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
         self._nodes = depends.watch(
@@ -243,18 +235,3 @@ class Run:
             self.journal.event(f"clean-up: {holding.left_behind}")
         elif holding.kept:
             self.journal.event(holding.kept)
-
-
-def make_room() -> None:
-    """Raise the limit of open files to the hard limit: each probe keeps a few connections open.
-
-    A large cluster has hundreds of probes; shells usually set a soft limit of 1,024.
-    """
-    if sys.platform == "win32":
-        hint = "on Windows start nettests in WSL 2, or in the cluster: nettests job"
-        raise NettestsError("a run needs Linux or macOS", hint=hint)
-    import resource  # noqa: PLC0415 - Windows has none, and calibrates with this package
-
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError):  # macOS reports no hard limit, but enforces one
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -13,8 +13,7 @@ from nettests.plan import Flow
 from nettests.plan.selection import select
 from nettests.private import require_writable
 from nettests.session.blueprint import Blueprint
-from nettests.session.deploying import deploy
-from nettests.session.for_a_while import held_for_a_while
+from nettests.session.deploying import deploy, held_for_a_while
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.run_options import RunOptions
 from nettests.tracing.finding import Trace

@@ -23,11 +23,10 @@ from nettests.model.verdict import ATTENTION, Judgement
 from nettests.model.words import Question, Verdict
 from nettests.parse import observation_of
 from nettests.parse.doubts import NO_DOUBTS, Doubts
-from nettests.parse.lost_datagram import loses, lost_alone
+from nettests.parse.late_answers import resent, slow
+from nettests.parse.lost_packets import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
 from nettests.parse.read import read_raw
-from nettests.parse.resent import resent
-from nettests.parse.slow import slow
 from nettests.probes.sending import STOPPED
 from nettests.session.node_watch import NodeWatch
 from nettests.session.pod_watch import PodWatch

@@ -9,7 +9,7 @@ from typing import Any
 from nettests.cluster.failures import Answer, ApiError, failure
 from nettests.cluster.wait import STUCK
 from nettests.judge.advice import after_distrust
-from nettests.judge.not_started import not_created, not_started
+from nettests.judge.distrust import not_created, not_started
 from nettests.model.pod_problem import problem_of, reason_of
 from nettests.parse import start
 from scripts.sample_readings.sample import Read, Sample

@@ -59,6 +59,18 @@ CONFIGURATION = (
         "windows-plugin-demands/windows-1/calico-pools",
     ),
     _turns(
+        "cni-calico-strict-affinity",
+        "calico-bgp-l2bridge",
+        "calico-borrowing=on",
+        "windows-plugin-demands/windows-1/calico-strict-affinity",
+    ),
+    _turns(
+        "cni-wrong-adapter",
+        L2BRIDGE,
+        "other-adapter=on",
+        "hns-configuration/windows-1/hns-network-adapter",
+    ),
+    _turns(
         "flow-node-local-pod",
         OVERLAY,
         "flannel-release=11",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.bugs import classes_of, reports
 from tests.acceptance.labs import UpLab, lab
 from tests.acceptance.runs import HASTY, FinishedRun, run_on

@@ -14,7 +14,7 @@ POOLS = {"ThreadPoolExecutor", "ProcessPoolExecutor", "Pool", "ThreadPool"}
 ROOMS = {"Semaphore", "BoundedSemaphore"}
 ONE_THREAD = {
     "nettests/probes/bulk_services.py": "makes and removes many Services of a run",
-    "nettests/cluster/ownership.py": "renews the Lease of a run",
+    "nettests/cluster/owner_marks.py": "renews the Lease of a run",
     "nettests/cluster/shared_watch.py": "watches the Pods of a namespace, while somebody follows one",
     "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
     "nettests/session/calibrate_local.py": "serves an open port of this machine",

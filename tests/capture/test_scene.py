@@ -13,7 +13,7 @@ from nettests.model.expectation import Expectation, Expected
 from nettests.model.facts import known
 from nettests.model.words import OS, Outcome, Protocol, Question, SourceSeen, TargetKind
 from nettests.probes import Directory
-from nettests.probes.marked import TRAIN
+from nettests.probes.marked_flow import TRAIN
 from nettests.tracing.packet import Scene
 from tests.probes.made import FACTS, action, check, deployed
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from tests.ci.ci_files import AZURE, GITHUB, GITLAB, PROW, read, shells
 from tests.ci.workspace import Workspace
 
-SECRET = "apiVersion: v1\nkind: Config"
 GITHUB_BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
 
 
@@ -38,7 +37,7 @@ def github(workspace: Workspace) -> Night:
             continue
         known = {"RUNNER_TEMP": str(temporary), "GITHUB_STEP_SUMMARY": str(summary)}
         if "KUBECONFIG_TEXT" in step.get("env", {}):
-            known["KUBECONFIG_TEXT"] = SECRET
+            known["KUBECONFIG_TEXT"] = workspace.kubeconfig
         done = workspace.run(*GITHUB_BASH, step["run"], **known)
         failed = failed or done.returncode
         said += done.stdout + done.stderr
@@ -116,7 +115,7 @@ def prow(workspace: Workspace) -> Night:
 def _kubeconfig(workspace: Workspace) -> Path:
     file = workspace.folder.parent / "secret"
     file.touch(mode=0o600)
-    file.write_text(f"{SECRET}\n", "utf-8")
+    file.write_text(f"{workspace.kubeconfig}\n", "utf-8")
     return file
 
 

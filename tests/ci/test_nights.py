@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.ci.ci_files import AZURE, FILES, GITHUB, ROOT
-from tests.ci.systems import SECRET, SYSTEMS
-from tests.ci.workspace import RUN_ID, Workspace
+from tests.ci.systems import SYSTEMS
+from tests.ci.workspace import RUN_ID, SECRET, RecordedRun
 
 SAMPLE = ROOT / "reports" / "sample"
 KEPT = {"junit.xml", "results.json", "summary.md"}
@@ -35,7 +35,7 @@ def test_a_job_ends_as_its_run(
     file: str, code: int, ends: int, tmp_path: Path, recorded: Path
 ) -> None:
     """Deviations and what could not be judged fail the job; known bugs, as documented, do not; reports are kept always."""
-    night = SYSTEMS[file](Workspace(tmp_path, code, recorded))
+    night = SYSTEMS[file](RecordedRun(tmp_path, code, recorded))
     assert night.code == ends, night.said
     assert night.junit.read_text("utf-8") == (recorded / "junit.xml").read_text("utf-8")
     assert {*KEPT, "history.html"} == {one.name for one in night.report.iterdir()}
@@ -46,7 +46,7 @@ def test_a_job_ends_as_its_run(
 @pytest.mark.parametrize("file", FILES)
 def test_what_the_repository_holds_is_used(file: str, tmp_path: Path, recorded: Path) -> None:
     """A baseline makes the job fail on what is new alone, and a cluster profile is named, where the files are there."""
-    workspace = Workspace(tmp_path, 0, recorded)
+    workspace = RecordedRun(tmp_path, 0, recorded)
     for name in ("baseline.yaml", "cluster-profile.yaml"):
         (workspace.folder / name).touch()
     SYSTEMS[file](workspace)
@@ -60,7 +60,7 @@ def test_what_the_repository_holds_is_used(file: str, tmp_path: Path, recorded: 
 @pytest.mark.parametrize("file", FILES)
 def test_without_them_nothing_is_named(file: str, tmp_path: Path, recorded: Path) -> None:
     """The pinned version is installed, and the run gets the secret's kubeconfig, which nobody else may read."""
-    workspace = Workspace(tmp_path, 0, recorded)
+    workspace = RecordedRun(tmp_path, 0, recorded)
     SYSTEMS[file](workspace)
     assert workspace.installed == "install nettests==0.1.0"
     called = workspace.called
@@ -71,14 +71,14 @@ def test_without_them_nothing_is_named(file: str, tmp_path: Path, recorded: Path
 @pytest.mark.parametrize("file", [GITHUB, AZURE])
 def test_the_summary_is_the_job_s(file: str, tmp_path: Path, recorded: Path) -> None:
     """Where the system shows a job's summary, it is the run's, also after a failure."""
-    night = SYSTEMS[file](Workspace(tmp_path, 1, recorded))
+    night = SYSTEMS[file](RecordedRun(tmp_path, 1, recorded))
     assert night.summary == (recorded / "summary.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_history_has_ninety_nights(file: str, tmp_path: Path, recorded: Path) -> None:
     """The oldest nights go, so that a cache does not grow for ever; the newest one is in it."""
-    workspace = Workspace(tmp_path, 0, recorded)
+    workspace = RecordedRun(tmp_path, 0, recorded)
     beside = (workspace.folder, tmp_path)
     for folder in beside:
         for number in range(95):
@@ -92,6 +92,6 @@ def test_a_history_has_ninety_nights(file: str, tmp_path: Path, recorded: Path) 
 @pytest.mark.parametrize("file", FILES)
 def test_a_job_that_wrote_nothing_fails(file: str, tmp_path: Path, recorded: Path) -> None:
     """Wrong usage ends without a report: the job is red, and the history as it was."""
-    night = SYSTEMS[file](Workspace(tmp_path, 4, recorded))
+    night = SYSTEMS[file](RecordedRun(tmp_path, 4, recorded))
     assert night.code != 0
     assert not night.history.exists()

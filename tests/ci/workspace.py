@@ -1,15 +1,17 @@
-"""A checkout in which the shell of a CI file is run as its system runs it; ``nettests run`` is a recorded run there."""
+"""A checkout in which the shell of a CI file is run as its system runs it, with the programs that a test puts on its ``PATH``."""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.ci.ci_files import ROOT
 
 RUN_ID = "20261124-142224-146d"
+SECRET = "apiVersion: v1\nkind: Config"
 _PIP = '#!/bin/sh\necho "$@" > "$CALLS/pip"\n'
 _NETTESTS = f"""#!{sys.executable}
 import json, os, runpy, shutil, sys
@@ -44,22 +46,21 @@ class Called:
 class Workspace:
     """An empty checkout, with the programs that a CI's image has."""
 
-    def __init__(self, folder: Path, code: int, recorded: Path) -> None:
-        self.folder = folder / "checkout"
-        self.calls, tools = folder / "calls", folder / "tools"
-        for one in (self.folder, self.calls, tools):
-            one.mkdir()
-        for name, text in {"pip": _PIP, "nettests": _NETTESTS}.items():
-            (tools / name).write_text(text, "utf-8")
-            (tools / name).chmod(0o755)
+    def __init__(
+        self, folder: Path, tools: Mapping[str, str], *, kubeconfig: str, **environment: str
+    ) -> None:
+        self.folder, self.kubeconfig = folder / "checkout", kubeconfig
+        self.folder.mkdir()
+        programs = folder / "tools"
+        programs.mkdir()
+        for name, text in tools.items():
+            (programs / name).write_text(text, "utf-8")
+            (programs / name).chmod(0o755)
         self.environment = {
-            "PATH": f"{tools}:{os.environ['PATH']}",
+            "PATH": f"{programs}:{os.environ['PATH']}",
             "HOME": str(folder),
-            "CALLS": str(self.calls),
-            "CODE": str(code),
-            "RECORDED": str(recorded),
-            "CHECKOUT": str(ROOT),
             "NETTESTS_FROM": "nettests==0.1.0",
+            **environment,
         }
 
     def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -70,8 +71,25 @@ class Workspace:
             env={**self.environment, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
+        )
+
+
+class RecordedRun(Workspace):
+    """In this checkout ``nettests run`` is a recorded run, and ``pip`` installs nothing."""
+
+    def __init__(self, folder: Path, code: int, recorded: Path) -> None:
+        self.calls = folder / "calls"
+        self.calls.mkdir()
+        super().__init__(
+            folder,
+            {"pip": _PIP, "nettests": _NETTESTS},
+            kubeconfig=SECRET,
+            CALLS=str(self.calls),
+            CODE=str(code),
+            RECORDED=str(recorded),
+            CHECKOUT=str(ROOT),
         )
 
     @property

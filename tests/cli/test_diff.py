@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nettests.cli import main
-from nettests.model.journal_lines import data_of, encode
+from nettests.model.codec import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.model.words import Outcome
 from nettests.report import render_json

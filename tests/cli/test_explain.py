@@ -65,12 +65,13 @@ def test_a_condition_that_does_not_hold_is_told_with_what_does(
 ) -> None:
     """The claim stands; below it each part of the condition has its mark, fact and origin."""
     state(cluster_facts("win2019-l2bridge"))
-    when = "{source: {os: windows, driver: [overlay]}}"
+    when = "{source: {os: windows, driver: [overlay], dsr: true}}"
     lines = explain(CHECK, entry(tmp_path, when)).output.splitlines()
     assert "  expected  connected, source = client-pod" in lines
     at = lines.index("  ✗ of-cni")
-    assert lines[at + 1 : at + 3] == [
+    assert lines[at + 1 : at + 4] == [
         "      ✓ source runs windows",
+        "      ✗ source DSR: off (kube-proxy's log), not on",
         "      ✗ source network driver in overlay: l2bridge (test)",
     ]
     assert not any(line.startswith("  because") for line in lines)

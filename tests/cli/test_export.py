@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from nettests.cli import main
 from nettests.export.bundle import README, UNREAD, index_of, unpack
-from nettests.model.journal_lines import data_of, encode
+from nettests.model.codec import data_of, encode
 from nettests.model.journal_records import Answer
 from nettests.session.exporting import run_of
 from nettests.session.journal import read_journal

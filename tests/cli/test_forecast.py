@@ -11,8 +11,8 @@ from nettests.cli import forecast_command, main
 from nettests.forecast.changing import changed
 from nettests.forecast.keys import read_change
 from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.codec import data_of, encode
 from nettests.model.facts import ClusterFacts
-from nettests.model.journal_lines import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.model.words import Outcome
 from nettests.report import render_json

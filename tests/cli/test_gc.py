@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from nettests.cli import main
 from nettests.cli.gc_command import _span, _until
 from nettests.cluster.leftovers import Leftover, State
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from tests.cluster.api import Reply, serving, write_kubeconfig
 
 Find = Callable[..., Result]

@@ -77,7 +77,7 @@ def test_options_that_a_command_ignores_are_not_in_its_help() -> None:
     assert "--flow" not in shown("discover")
     assert options(shown("plan"), "Checks") == [
         *("--suite", "--limitations", "--vendor-profile", "--flow", "--check", "--nodes"),
-        *("--exclude-node", "--enable"),
+        *("--exclude-node", "--enable", "--sample"),
     ]
     assert options(shown("discover"), "Options") == ["--json", "--output", "--help"]
     assert options(shown("discover"), "Cluster") == [

@@ -13,7 +13,7 @@ from nettests.cli import (
     main,
 )
 from nettests.cluster.leftovers import Leftover, State
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known, unknown
 from nettests.session.run_options import RunOptions

@@ -8,7 +8,7 @@ import trustme
 
 from nettests.cluster import Connection
 from nettests.cluster.kubeconfig import choose
-from nettests.cluster.tries import Tries
+from nettests.cluster.retries import Tries
 from nettests.model.cluster_profile import Timing
 from tests.cluster.opening import Connected
 

@@ -19,10 +19,10 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from nettests.bounds import Bounds
-from nettests.cluster import Connection, ownership
+from nettests.cluster import Connection, owner_marks
 from nettests.cluster.connection import Answer, ApiRequest
 from nettests.cluster.kubeconfig import choose
-from nettests.cluster.ownership import Ownership, lease_object
+from nettests.cluster.owner_marks import Ownership, lease_object
 from nettests.model.cluster_profile import Timing
 from nettests.model.labels import COLLECTED
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
@@ -71,6 +71,8 @@ class Memory:
 
     objects: dict[Place, Object] = field(default_factory=dict)
     hidden: dict[str, int] = field(default_factory=dict)
+    refused_everywhere: set[str] = field(default_factory=set)
+    """Plurals that may be listed in single namespaces only."""
     down: set[str] = field(default_factory=set)
     """Group versions whose discovery fails."""
     refused: set[str] = field(default_factory=set)
@@ -216,11 +218,15 @@ class Memory:
         if namespace and plural in self.hidden:
             code = self.hidden[plural]
             return status(code, {403: "Forbidden", 404: "NotFound"}[code], f"{plural}: no")
+        if not namespace and plural in self.refused_everywhere:
+            return status(403, "Forbidden", f"{plural}: no")
         key, _, value = query.get("labelSelector", [""])[0].partition("=")
+        named = query.get("fieldSelector", [""])[0].removeprefix("metadata.name=")
         items = [
             item
-            for (kind, place, _), item in self.objects.items()
+            for (kind, place, name), item in self.objects.items()
             if kind == resource and (not namespace or place == namespace)
+            if not named or name == named
             if not key or (item["metadata"].get("labels") or {}).get(key, "") != ""
             if not value or item["metadata"]["labels"][key] == value
         ]
@@ -314,7 +320,7 @@ class Direct(Connection):
 
 def few_threads(patch: pytest.MonkeyPatch) -> None:
     """Look at Leases often: nothing here has to be waited for."""
-    patch.setattr(ownership, "LOOK_SECONDS", SECONDS / 5)
+    patch.setattr(owner_marks, "LOOK_SECONDS", SECONDS / 5)
 
 
 def connected(memory: Callable[[Request], Reply], folder: Path) -> Connection:

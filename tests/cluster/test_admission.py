@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from nettests import probes
-from nettests.cluster.ownership import lease_object
+from nettests.cluster.owner_marks import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.versions import KubernetesVersion

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.cluster import ApiError, connect
 from nettests.cluster.apply import create
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
 BORN = datetime(2026, 11, 21, 22, 20, tzinfo=UTC)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nettests.cluster import Connection
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import find
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from nettests.model.labels import KEPT, RUN_LABEL
 from tests.cluster.api import Request
 from tests.cluster.memory import KINDS, SECONDS, Memory, connected, few_threads, marks

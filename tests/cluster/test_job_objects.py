@@ -8,7 +8,7 @@ import pytest
 from nettests.cluster import Connection
 from nettests.cluster.job_objects import Applied, apply, require_admitted, require_namespace
 from nettests.errors import ClusterError
-from nettests.job.wanted import Role
+from nettests.job.validation import Role
 from tests.cluster.api import status
 from tests.cluster.batch import Held, holding
 from tests.job.made import objects

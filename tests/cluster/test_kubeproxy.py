@@ -5,6 +5,7 @@ import ipaddress
 import pytest
 
 from nettests.cluster.kubeproxy import (
+    GATE,
     ProxySources,
     config_of,
     facts_of,
@@ -165,6 +166,34 @@ def test_nodeports_at_loopback_are_on_unless_a_setting_says_no(
     fact = facts_of(OS.LINUX, "n1", sources, NOTHING).localhost_node_ports
     assert fact.value is value
     assert origin in fact.origin
+
+
+@pytest.mark.parametrize(
+    ("version", "sources", "value"),
+    [
+        ("v1.24.17", ProxySources(config={"mode": "iptables"}), False),
+        ("v1.24.17", ProxySources(config={"featureGates": {GATE: True}}), True),
+        ("v1.24.17", ProxySources(config={"featureGates": {"Other": True}}), False),
+        ("v1.27.3", ProxySources(config={"mode": "iptables"}), True),
+        ("v1.27.3", ProxySources(config={"featureGates": {GATE: False}}), False),
+        ("v1.24.17", ProxySources(), None),
+        (None, ProxySources(config={"mode": "iptables"}), None),
+    ],
+)
+def test_a_gate_decides_whether_terminating_endpoints_are_used(
+    version: str | None, sources: ProxySources, value: bool | None
+) -> None:
+    """As set, else as the release has it by default; without settings, or without the release, nobody knows."""
+    stated = StatedKubeProxy(version=KubernetesVersion.parse(version) if version else None)
+    assert facts_of(OS.LINUX, "n1", sources, stated).terminating.value is value
+
+
+def test_a_gate_of_terminating_endpoints_is_read_in_the_log() -> None:
+    """kube-proxy prints its flags there."""
+    log = f'I1 1 flags.go:64] FLAG: --feature-gates="A=true,{GATE}=true"\n'
+    pod = proxy_pod("n1", image="registry.k8s.io/kube-proxy:v1.24.1")
+    fact = facts_of(OS.LINUX, "n1", ProxySources(pod=pod, log=log), NOTHING).terminating
+    assert (fact.value, fact.origin) == (True, "log of Pod kube-proxy-n1")
 
 
 def test_nodeports_at_loopback_are_no_matter_of_windows() -> None:

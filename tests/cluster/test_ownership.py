@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.cluster import connect
-from nettests.cluster.ownership import Lease, Ownership, label_value
+from nettests.cluster.owner_marks import Lease, Ownership, label_value
 from nettests.errors import ClusterError
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.memory import marks

@@ -14,8 +14,8 @@ from nettests.model.permission import (
     CONFIG_MAPS,
     EVERYWHERE,
     FLANNEL_CONFIG_MAPS,
-    LIST_IP_POOLS,
     LIST_WEBHOOKS,
+    OF_CALICO,
     PULL_SECRET,
     RUN,
     Permission,
@@ -219,7 +219,7 @@ def test_each_rule_is_used(role: str) -> None:
     wanted = {
         (one.group, one.resource, one.verb)
         for own in (True, False)
-        for one in reviewed(V135, MAPS, own_namespace=own, of_plugin=(LIST_IP_POOLS,))
+        for one in reviewed(V135, MAPS, own_namespace=own, of_plugin=OF_CALICO)
     }
     assert granted(role) - wanted - FOR_PREFLIGHT_AND_GC - BEYOND_REVIEW[role] == set()
 

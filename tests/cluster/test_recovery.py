@@ -13,7 +13,7 @@ from nettests.cluster import ApiError, Connection, connect
 from nettests.cluster.apply import create
 from nettests.cluster.channels import PodProxy
 from nettests.cluster.failures import HandshakeError
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from nettests.cluster.streams import opened
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nettests.cluster import connect
-from nettests.cluster.tries import Sent, kind_of
+from nettests.cluster.retries import Sent, kind_of
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
 
 

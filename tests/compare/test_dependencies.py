@@ -39,6 +39,8 @@ NODE: dict[str, tuple[Any, str]] = {
     "firewall": ((Setting.UNKNOWN,), "firewall"),
     "localhost_node_ports": ((Setting.UNKNOWN,), "NodePorts at loopback"),
     "dns_suffixes": ((SuffixList.UNKNOWN,), "DNS suffixes"),
+    "terminating_endpoints": ((Setting.UNKNOWN,), "terminating endpoints"),
+    "policies": ((Setting.UNKNOWN,), "NetworkPolicies enforced"),
 }
 NO_FACT: dict[str, Any] = {
     "placement": (Placement.OTHER_NODE,),

@@ -5,7 +5,7 @@ from collections import Counter
 
 from jsonschema import Draft202012Validator
 
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.bugs import ROOT, classes_of, render, reports
 from tests.docs.documents import text_of
 

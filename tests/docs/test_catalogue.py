@@ -3,7 +3,7 @@
 import re
 
 from nettests.expect import ReasonKind
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.reference_pages import render_catalogue
 from tests.docs.documents import rows, text_of
 

@@ -89,7 +89,7 @@ def test_shared_options_stand_under_headings() -> None:
     }
     assert options_under("Checks", text) == {
         *("--suite", "--limitations", "--vendor-profile", "--flow", "--check", "--enable"),
-        *("--nodes", "--exclude-node"),
+        *("--nodes", "--exclude-node", "--sample"),
     }
     assert {"--keep", "--report-dir"} <= options_under("Options", text)
 

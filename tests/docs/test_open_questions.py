@@ -1,7 +1,7 @@
 """The reference page of open questions is what the manifests say today."""
 
 from nettests.model.words import Category
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.reference_pages import render_open_questions
 from tests.docs.documents import text_of
 

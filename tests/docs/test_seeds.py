@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from nettests.model.visible import literal
-from nettests.session.without_cluster import survey
+from nettests.session.survey import survey
 from scripts.reference_pages import render_seeds
 from scripts.seeds import Shown, read_seeds, shown
 from tests.docs.documents import rows, text_of

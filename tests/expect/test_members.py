@@ -8,10 +8,10 @@ import pytest
 from nettests.expect import resolve
 from nettests.expect.resolve import expectation
 from nettests.model.check import Check
+from nettests.model.codec import data_of, record_of
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.history import History
-from nettests.model.journal_lines import data_of, record_of
 from nettests.model.journal_records import Planned, others
 from nettests.model.words import OS
 from nettests.plan import build, load

@@ -108,6 +108,7 @@ def test_what_a_flow_claims_shows_no_bug() -> None:
     [
         ("", "platform", ()),
         ("\namong: [connected]", "platform", (Outcome.CONNECTED,)),
+        ("\namong: [refused]", "platform", (Outcome.REFUSED, Outcome.CONNECTED)),
         (
             "\nwhen_present: {outcome: timed_out}",
             "bug",

@@ -9,7 +9,7 @@ from nettests.expect.lint import cover
 from nettests.expect.resolve import expectation, explain
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol
-from nettests.session.without_cluster import read_catalogue
+from nettests.session.survey import read_catalogue
 from tests.expect.entries import check, manifest, text
 from tests.facts import cluster_facts
 

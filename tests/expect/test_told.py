@@ -40,7 +40,7 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
         (NO, "platform in aks: other (test)"),
         (YES, "CNI plugin in flannel: flannel (test)"),
         (YES, "CNI backend in host-gw, vxlan: host-gw (test)"),
-        (NO, "loopbackDSR: off (test)"),
+        (NO, "loopbackDSR: off (test), not on"),
     )
     source = (
         "{os: windows, build: '<20348', kubelet: '>=1.24', kube_proxy: '>=1.24', mode: [kernelspace], dsr: false, "
@@ -64,10 +64,10 @@ def test_every_part_of_a_condition_is_told_with_its_fact_and_origin() -> None:
     )
     of_check = "{placement: [same-node], backend_placement: [same-node], nat_exception: [inside], resolver: [system]}"
     assert findings(of_check) == (
-        (NO, "placement other-node"),
-        (NO, "backend placement None"),
-        (NO, "target in OutBoundNAT's exceptions: unknown (test)"),
-        (NO, "resolver none"),
+        (NO, "placement other-node, not same-node"),
+        (NO, "backend placement none, not same-node"),
+        (NO, "target in OutBoundNAT's exceptions: unknown (test), not inside"),
+        (NO, "resolver none, not system"),
     )
     assert findings("{resolver: [nslookup]}", check(resolver=Resolver.NSLOOKUP)) == (
         (YES, "resolver nslookup"),
@@ -94,8 +94,10 @@ def test_a_setting_may_be_requested_as_unknown(
     fact = unknown("nobody said") if value is None else known(value, "nobody said")
     facts = replace(FACTS, cni=replace(FACTS.cni, loopback_dsr=fact))
     word = {True: "on", False: "off", None: "unknown"}[value]
+    others = wanted.replace("'", "").replace(", ", " or ")
+    demanded = "" if truth is YES else f", not {others}"
     assert findings(f"{{cluster: {{loopback_dsr: [{wanted}]}}}}", facts=facts) == (
-        (truth, f"loopbackDSR: {word} (nobody said)"),
+        (truth, f"loopbackDSR: {word} (nobody said){demanded}"),
     )
 
 
@@ -161,7 +163,7 @@ def test_the_targets_part_is_told_as_the_targets() -> None:
     """Each end by its name."""
     assert findings("{target: {os: windows, dsr: true}}") == (
         (YES, "target runs windows"),
-        (NO, "target DSR: off (kube-proxy's log)"),
+        (NO, "target DSR: off (kube-proxy's log), not on"),
     )
 
 
@@ -329,10 +331,11 @@ def test_a_bound_of_a_build_is_no_patch_release() -> None:
 def test_suffixes_are_told_by_what_they_make_whole(
     suffixes: tuple[str, ...], kind: str, listed: str
 ) -> None:
-    """With the list itself and who told it."""
+    """With the list itself, who told it, and what else was demanded."""
     nodes = tuple(replace(one, dns_suffixes=known(suffixes, "a Pod")) for one in FACTS.nodes)
     facts = replace(FACTS, nodes=nodes)
     for word in ("whole", "part", "own", "unknown"):
+        told = f"source DNS suffixes: {kind}{listed} (a Pod)"
         assert findings(f"{{source: {{dns_suffixes: [{word}]}}}}", facts=facts) == (
-            (YES if word == kind else NO, f"source DNS suffixes: {kind}{listed} (a Pod)"),
+            (YES, told) if word == kind else (NO, f"{told}, not {word}"),
         )

@@ -99,7 +99,7 @@ def test_nodes_of_a_node_pool_that_differ_are_told() -> None:
     told = findings("{target: {dsr: true}}", check(target=over), replace(FACTS, nodes=nodes))
     assert told == ((NO, f"the nodes of the target, {pool}, differ in it"),)
     alike = findings("{target: {dsr: true}}", check(target=over))
-    assert alike == ((NO, "target DSR: off (kube-proxy's log)"),)
+    assert alike == ((NO, "target DSR: off (kube-proxy's log), not on"),)
 
 
 def test_an_entry_without_a_date_hides_none_that_has_expired() -> None:

@@ -12,9 +12,9 @@ from urllib.parse import quote
 import pytest
 
 from nettests.export.texts import Renaming
+from nettests.model.codec import data_of, encode, record_of
 from nettests.model.facts import ClusterFacts, known
 from nettests.model.history import History
-from nettests.model.journal_lines import data_of, encode, record_of
 from nettests.model.journal_records import (
     Begin,
     Diagnostics,

@@ -21,7 +21,7 @@ from nettests.errors import ManifestError, NettestsError
 from nettests.expect.manifest_reading import read_manifest
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.journal_lines import data_of
+from nettests.model.codec import data_of
 from nettests.model.observation import Raw
 from nettests.model.run_folder import JOURNAL
 from nettests.parse.read import PARSERS, read_raw, read_resolution

@@ -4,7 +4,7 @@ from typing import Any
 
 from nettests.cli.job_options import published_roles
 from nettests.job.identity import identity
-from nettests.job.wanted import Wanted, checked
+from nettests.job.validation import Wanted, checked
 from nettests.job.workload import workload
 
 Object = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nettests.job.wanted import Role
+from nettests.job.validation import Role
 from nettests.resources import manifests_path
 from tests.job.made import objects
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import PlanError
-from nettests.job.wanted import Role, Wanted, checked
+from nettests.job.validation import Role, Wanted, checked
 from tests.job.made import IMAGE, wanted
 
 LONG = "a" * 63

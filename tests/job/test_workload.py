@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import PlanError
-from nettests.job.wanted import Role
+from nettests.job.validation import Role
 from nettests.job.workload import run_arguments
 from tests.ci.test_schemas import unknown_fields
 from tests.job.made import objects, pod_spec, wanted

@@ -74,7 +74,7 @@ def test_a_vantage_that_reaches_nothing_fails_where_the_target_answers_others(
     found = judge(check(), expects(CLAIM), seen)
     assert found.verdict is verdict
     if verdict is Verdict.FAIL:
-        assert f"this vantage reaches nothing else either ({detail})" in found.message
+        assert f"the source reaches nothing else either ({detail})" in found.message
 
 
 def test_a_vantage_outside_that_reaches_nothing_shows_nothing() -> None:
@@ -95,7 +95,7 @@ def test_only_the_targets_own_control_speaks_of_it(failing: str, *, said: bool) 
     controls = (control(failing, ok=False), control("vantage", ok=True))
     found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
     assert found.verdict is Verdict.FAIL
-    assert ("no other vantage reaches it either (timed out)" in found.message) is said
+    assert ("nothing else reaches the target either (timed out)" in found.message) is said
 
 
 @pytest.mark.parametrize(
@@ -140,5 +140,5 @@ def test_a_control_that_met_no_network_says_nothing_of_the_target(
     )
     found = judge(check(), expects(CLAIM), observed(Outcome.TIMED_OUT, controls=controls))
     assert found.verdict is Verdict.FAIL
-    assert ("no other vantage" in found.message) is blamed
+    assert ("nothing else reaches" in found.message) is blamed
     assert ("look at the target first" in found.next_step) is blamed

@@ -35,7 +35,7 @@ def test_a_dead_target_changes_the_message_only() -> None:
     """A failed target control says that nobody reaches it, and where to look first."""
     found = told(expects(CLAIM), observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY))
     assert found.verdict is Verdict.FAIL
-    assert "no other vantage reaches it either" in found.message
+    assert "nothing else reaches the target either" in found.message
     assert found.next_step.startswith("look at the target first")
 
 
@@ -170,3 +170,11 @@ def test_a_run_is_judged_offline() -> None:
     assert [found.verdict for found in again] == [Verdict.PASS]
     assert judge_run([one], expectations, {})[0].verdict is Verdict.UNKNOWN
     assert judge(one, expectations[one.id], None).verdict is Verdict.UNKNOWN
+
+
+def test_a_setting_that_deviates_is_said_in_one_word_less() -> None:
+    """Where a documented rule was to be found, the message says that it was not, and what was there instead."""
+    claim = expects(Expected(outcome=Outcome.CONFORMS))
+    assert " - not as documented: it deviates" in told(claim, observed(Outcome.DEVIATES)).message
+    refused = told(claim, observed(Outcome.REFUSED, controls=(control("path", ok=True),))).message
+    assert " - expected as documented, observed refused: it refused" in refused

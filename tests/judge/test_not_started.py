@@ -3,7 +3,7 @@
 import pytest
 
 from nettests.judge.advice import AFTER_DISTRUST, after_distrust
-from nettests.judge.not_started import NotStarted, not_created, not_started
+from nettests.judge.distrust import NotStarted, not_created, not_started
 from nettests.judge.refusals import AFTER_REFUSAL
 
 PULL = (

@@ -65,7 +65,7 @@ def test_what_is_not_trusted_or_left_open_stays_so() -> None:
 def test_the_message_says_what_other_vantages_get_and_where_to_look() -> None:
     """Where nobody is answered at that port it is said; the next step looks for what the port lacks."""
     found = judge(check(), expects(CLAIM), seen(HALF_LOST, VANTAGE_ONLY))
-    assert "no other vantage reaches it either" in found.message
+    assert "nothing else reaches the target either" in found.message
     assert found.next_step.startswith("look for what that port alone lacks")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.judge import advice, distrust, judge, judge_run
 from nettests.judge.advice import Late, late_service
-from nettests.judge.not_started import not_started
+from nettests.judge.distrust import not_started
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, PortSeen
@@ -65,7 +65,7 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(CLAIM), observed(OK), Verdict.PASS, "", ""),
         (expects(CLAIM), observed(REFUSED), Verdict.FAIL, "it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(REFUSED, controls=VANTAGE_ONLY), Verdict.FAIL,
-         "it refused; no other vantage reaches it either (timed out)", advice.AFTER_FAILED_SERVICE),
+         "it refused; nothing else reaches the target either (timed out)", advice.AFTER_FAILED_SERVICE),
         (expects(CLAIM), observed(LOST, controls=()), Verdict.UNKNOWN,
          "not proven: no vantage control could be run on this cluster", advice.AFTER_NO_PROOF),
         (expects(TIMED_OUT), observed(LOST), Verdict.LIMITED,

@@ -11,7 +11,7 @@ DNS = {
     ),
     r"dns-mounted-file/windows-1/": "dns-no-resolvconf-file: deviates",
     r"dns-policy-host-network/windows-1/": "dns-clusterfirstwithhostnet: unspecified",
-    r"pod-hostname-fqdn/windows-1/": "dns-hostname-fqdn: unspecified",
+    r"pod-hostname-fqdn/windows-1/hostname$": "dns-hostname-fqdn: unspecified",
     r"pod-to-service-partial-name/windows-1/.*/(system|resolve-dnsname)": (
         "dns-between-forms: nxdomain"
     ),
@@ -170,7 +170,7 @@ BALANCED = {
 }
 LEAVING_LINUX = {
     r"(service|loadbalancer)-terminating-backends/linux-1/": (
-        "svc-terminating-linux-gate: unspecified"
+        "svc-terminating-linux-old: refused or timed_out or unreachable"
     ),
 }
 PRESERVED = {

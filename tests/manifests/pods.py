@@ -27,8 +27,8 @@ BY_PLUGIN = {
     "ovn-kubernetes": {
         r"network-policy/windows-\d/.*/denied$": "cni-netpol-hybrid-overlay: connected"
     },
-    "azure-cni": {_DENIED: "cni-netpol-engine: unspecified"},
-    "aws-vpc-cni": {_DENIED: "cni-netpol-engine: unspecified"},
+    "azure-cni": {_DENIED: "cni-netpol-no-engine: connected"},
+    "aws-vpc-cni": {_DENIED: "cni-netpol-no-engine: connected"},
 }
 """What passes although a NetworkPolicy denies it, by the plugin that enforces none."""
 IMAGES = {

@@ -55,6 +55,13 @@ def _shipped(facts: ClusterFacts) -> dict[str, Expectation]:
     return expect.resolve(planned(facts), facts, manifests())
 
 
+def expected_at(facts: ClusterFacts, check: str) -> str:
+    """Return what is expected of a check, with the entry that says so."""
+    one = expectations(facts)[check]
+    named = f"{one.limitation.id}: " if one.limitation else ""
+    return f"{named}{one.expected or 'unspecified'}"
+
+
 def deciding(facts: ClusterFacts) -> dict[str, str]:
     """Return, by check, the limitation that decides it, and what is then expected."""
     return {

@@ -29,10 +29,10 @@ SPLITS = [
     ("session-affinity", "20348.1", "1.18", False, "several-backends"),
     ("session-affinity", "20348.1", "1.19", False, "as claimed"),
     ("session-affinity", "26100.1", "1.36", True, "as claimed"),
-    # C1: DSR is certain from 17763.1432, and from 2004 on.
-    ("dsr-source-address", "17763.1431", "1.24", True, "unspecified"),
+    # C1: documents differ in the first update and release with DSR, but kube-proxy starts with it only where HNS has it.
+    ("dsr-source-address", "17763.1431", "1.24", True, "as claimed"),
     ("dsr-source-address", "17763.1432", "1.24", True, "as claimed"),
-    ("dsr-source-address", "18362.1", "1.24", True, "unspecified"),
+    ("dsr-source-address", "18362.1", "1.24", True, "as claimed"),
     ("dsr-source-address", "19041.1", "1.24", True, "as claimed"),
     ("dsr-source-address", "20348.3207", "1.33", False, "client-node"),
     # C12: externalTrafficPolicy Local is ignored before kube-proxy 1.20 and where HNS cannot do DSR; elsewhere HNS is told the same with and without --enable-dsr.
@@ -41,7 +41,7 @@ SPLITS = [
     ("etp-local-no-local-backend", "20348.3207", "1.20", False, "as claimed"),
     ("etp-local-no-local-backend", "17763.1396", "1.24", False, "connected"),
     ("etp-local-no-local-backend", "17763.1397", "1.24", False, "as claimed"),
-    ("etp-local-no-local-backend", "17763.1431", "1.24", True, "unspecified"),
+    ("etp-local-no-local-backend", "17763.1431", "1.24", True, "as claimed"),
     ("etp-local-client-address", "20348.3207", "1.19", True, "target-node"),
     ("etp-local-client-address", "17763.1396", "1.24", False, "target-node"),
     ("etp-local-client-address", "17763.1397", "1.24", False, "as claimed"),

@@ -12,11 +12,19 @@ from nettests.expect import Limitation, lint
 from nettests.model.check_id import parent_of, parts_of
 from nettests.model.facts import ClusterFacts, Fact, known, unknown
 from nettests.model.versions import KubernetesVersion, WindowsBuild
-from nettests.model.words import OS, Category, Family, Outcome
+from nettests.model.words import Category, Family, Outcome
 from nettests.resources import manifests_path
 from nettests.rules import RULES
-from tests.facts import PROFILES, Shape, cluster_facts, with_windows
-from tests.manifests.shipped import FILES, FOLDER, entries, expectations, flows, manifests
+from tests.facts import PROFILES, Shape, cluster_facts, with_linux_proxy, with_windows
+from tests.manifests.shipped import (
+    FILES,
+    FOLDER,
+    entries,
+    expectations,
+    expected_at,
+    flows,
+    manifests,
+)
 
 
 def test_the_published_schema_is_one() -> None:
@@ -226,6 +234,7 @@ def test_every_entry_applies_somewhere() -> None:
     clusters.append(replace(base, cni=replace(base.cni, plugin=known("azure-cni", "test"))))
     both = cluster_facts("win2022-l2bridge-dualstack")
     clusters.append(replace(both, cni=replace(both.cni, plugin=known("azure-cni", "test"))))
+    clusters.append(with_windows(cluster_facts("azure-l2tunnel"), policies=unknown("not listed")))
     for plugin in ("calico", "antrea"):
         facts = cluster_facts(Shape(kubernetes="1.30", backend="host-gw", build="20348.3207"))
         clusters.append(replace(facts, cni=replace(facts.cni, plugin=known(plugin, "test"))))
@@ -244,6 +253,7 @@ def unread(facts: ClusterFacts) -> list[ClusterFacts]:
         {"mode": known("iptables", "test"), "localhost_node_ports": unknown("not read")},
         {"mode": known("none", "test")},
         {"version": known(KubernetesVersion(1, 37), "test")},
+        {"version": known(KubernetesVersion(1, 24), "test"), "terminating": unknown("no Pod")},
     ]
     return [
         with_windows(facts, firewall=unknown("not stated")),
@@ -252,17 +262,6 @@ def unread(facts: ClusterFacts) -> list[ClusterFacts]:
         replace(facts, cni=replace(facts.cni, loopback_dsr=known(value=False, origin="test"))),
         *(with_linux_proxy(facts, **proxy) for proxy in proxies),
     ]
-
-
-def with_linux_proxy(facts: ClusterFacts, **proxy: Fact[Any]) -> ClusterFacts:
-    """Return the facts with settings of kube-proxy on Linux nodes replaced."""
-    nodes = [
-        node
-        if node.os is OS.WINDOWS
-        else replace(node, kube_proxy=replace(node.kube_proxy, **proxy))
-        for node in facts.nodes
-    ]
-    return replace(facts, nodes=tuple(nodes))
 
 
 def test_azure_cni_needs_no_stated_driver() -> None:
@@ -328,13 +327,6 @@ def test_what_documents_leave_open_is_no_known_bug() -> None:
     by_id = {entry.id: entry for entry in entries()}
     assert by_id["nodeport-local-open"].when_present is None
     assert all(entry.settled_by for entry in entries() if entry.is_open)
-
-
-def expected_at(facts: ClusterFacts, check: str) -> str:
-    """Return what is expected of a check, with the entry that says so."""
-    one = expectations(facts)[check]
-    named = f"{one.limitation.id}: " if one.limitation else ""
-    return f"{named}{one.expected or 'unspecified'}"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nettests.model.expectation import Source
-from nettests.session.without_cluster import read_catalogue
+from nettests.session.survey import read_catalogue
 from tests.manifests.headings import HEADINGS
 from tests.manifests.shipped import entries, flows
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nettests.model.calibration import Calibration
-from nettests.model.journal_lines import data_of, decode, decode_only, encode
+from nettests.model.codec import data_of, decode, decode_only, encode
 from nettests.model.journal_records import (
     KINDS,
     Accepted,

@@ -3,9 +3,8 @@
 import json
 
 from nettests.model.check import Check
-from nettests.model.codec import from_data, to_data
+from nettests.model.codec import data_of, from_data, record_of, to_data
 from nettests.model.expectation import Expectation
-from nettests.model.journal_lines import data_of, record_of
 from nettests.model.journal_records import Planned
 from tests.plan.test_members import fleet, plan
 

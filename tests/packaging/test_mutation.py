@@ -59,9 +59,9 @@ def test_a_survivor_is_told_by_its_change() -> None:
     assert script.described(name, DIFF) == (
         "nettests.judge.proof.needs_controls: return one or two → return one and two"
     )
-    method = "nettests.judge.not_started.xǁNotStartedǁnext_step__mutmut_1"
+    method = "nettests.judge.distrust.xǁNotStartedǁnext_step__mutmut_1"
     assert script.described(method, DIFF).startswith(
-        "nettests.judge.not_started.NotStarted.next_step: "
+        "nettests.judge.distrust.NotStarted.next_step: "
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.model.words import Outcome
-from nettests.parse.answers import HEALTH, Answer, client_address, outcome_of, read_answer
+from nettests.parse.netexec import HEALTH, Answer, client_address, outcome_of, read_answer
 
 
 @pytest.mark.parametrize(

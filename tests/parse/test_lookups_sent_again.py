@@ -6,8 +6,8 @@ import pytest
 
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, TargetKind
+from nettests.parse.late_answers import resent
 from nettests.parse.overload import Carried
-from nettests.parse.resent import resent
 from tests.parse.test_resent import BIND, MICROSOFT, SILENT, answers, check, looked_up
 
 BY_NAME = check(Protocol.UDP, TargetKind.SERVICE_FQDN)

@@ -10,7 +10,7 @@ from nettests.model.journal_records import Done
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse import observation_of, observe
-from nettests.parse.lost_datagram import ALONE, ANSWERED, loses, lost_alone, wants_more
+from nettests.parse.lost_packets import ALONE, ANSWERED, loses, lost_alone, wants_more
 from tests.parse.raws import UDP, raw
 from tests.probes.made import action, check
 

@@ -4,7 +4,7 @@ import pytest
 
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
-from nettests.parse.late_trains import BESIDE
+from nettests.parse.lost_packets import BESIDE
 from nettests.parse.many_flows import AT_LAST, IN_ORDER, count
 
 CONNECTED, SILENT, NO_PORT = Outcome.CONNECTED, Outcome.TIMED_OUT, Outcome.NO_PORT

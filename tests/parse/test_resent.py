@@ -20,8 +20,8 @@ from nettests.model.words import (
     TargetKind,
     VantageKind,
 )
+from nettests.parse.late_answers import resent
 from nettests.parse.overload import Carried
-from nettests.parse.resent import resent
 
 MEANWHILE = [Carried(10.3, 0.02), Carried(10.6, 0.03)]
 """What the same probe answered while the slow attempt, from 10.0 on, was on its way."""

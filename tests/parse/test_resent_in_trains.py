@@ -8,9 +8,9 @@ import pytest
 
 from nettests.model.observation import Raw
 from nettests.model.words import Question
-from nettests.parse.late_trains import late_trains
+from nettests.parse.late_answers import resent
+from nettests.parse.lost_packets import late_trains
 from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE
-from nettests.parse.resent import resent
 from tests.parse.test_resent import answers, check
 
 

@@ -9,9 +9,9 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, Resolver, TargetKind
+from nettests.parse.late_answers import slow
 from nettests.parse.overload import REFERENCE, Carried
 from nettests.parse.read import read_raw
-from nettests.parse.slow import slow
 from tests.parse.test_resent import answers, check
 
 NAME = check(kind=TargetKind.SERVICE_FQDN)

@@ -8,8 +8,8 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
+from nettests.parse.late_answers import by_itself, late, limit, slow
 from nettests.parse.overload import REFERENCE, Carried
-from nettests.parse.slow import by_itself, late, limit, slow
 from tests.parse.test_resent import answers, check
 from tests.parse.test_slow import NAME, itself
 

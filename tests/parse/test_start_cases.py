@@ -174,3 +174,14 @@ def test_a_connection_of_the_pod_s_own_says_how_it_ended(
     context = {"then": "until-denied", "says": ""}
     found = read_raw(raw("start", stdout=text, client_os="linux", context=context, command=command))
     assert found.outcome is outcome, found.detail
+
+
+def test_a_silent_api_server_is_no_text_that_is_not_understood() -> None:
+    """What the pod proxy did not answer in time leaves the check unknown, and nothing to send to the project."""
+    silent = (
+        "pod proxy to start-1: the API server https://10.0.0.1:6443 (context c) cannot be reached: "
+        "ReadTimeoutError: Read timed out. (read timeout=10.0)"
+    )
+    found = attempt({"status": READY, "then": {"error": silent}}, then="pod-proxy", says="x")
+    assert (found.outcome, found.unread) == (Outcome.PROBE_FAILED, "")
+    assert "pod-proxy: pod proxy to start-1: the API server" in found.detail

@@ -6,10 +6,10 @@ import pytest
 
 from nettests.model.journal_records import Done
 from nettests.model.words import Question
-from nettests.parse.late_trains import too_few_tries, unclear_trains
+from nettests.parse.late_answers import resent
+from nettests.parse.lost_packets import too_few_tries, unclear_trains
 from nettests.parse.observe import observation_of
 from nettests.parse.overload import REFERENCE
-from nettests.parse.resent import resent
 from tests.parse.test_resent import answers
 from tests.parse.test_resent_in_trains import AT_ONCE, COUNTING, EASY, itself, trains
 

@@ -7,7 +7,7 @@ from nettests.model.permission import DELETE_POD, DELETE_SERVICE, UPDATE_SERVICE
 from nettests.model.service import LOAD_BALANCER, Change, sibling_of
 from nettests.model.words import CheckClass, Question, TargetKind
 from nettests.plan import build, load
-from nettests.plan.permits import needed
+from nettests.plan.permissions import needed
 from nettests.resources import suites_path
 from tests.plan.clusters import alone, mixed
 

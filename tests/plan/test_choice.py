@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from nettests.errors import PlanError
+from nettests.model.facts import FleetScope
+from nettests.model.words import CheckClass
 from nettests.plan import Choice, build, load
-from nettests.plan.choice import chosen_of
+from nettests.plan.selection import chosen_of
 from nettests.resources import suites_path
 from tests.facts import cluster_facts
 
@@ -14,6 +16,7 @@ NAMES = ("dns-fqdn", "dns-pqdn", "pod-to-pod-ip", "pod-to-node", "pod-to-service
 FACTS = cluster_facts("win2019-l2bridge")
 FLOWS = load([suites_path()]).select(["pod-to-pod-ip", "icmp-egress"]).flows
 PLAN = build(FACTS, FLOWS)
+COSTLY = load([suites_path()]).select(["connection-loss", "pod-to-pod-ip"]).flows
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,23 @@ def test_what_failed_before_is_repeated_with_its_members_alone() -> None:
     assert by_id == {check.id: replace(check, members=check.members[:1]), other.id: other}
     with pytest.raises(PlanError, match="no check that failed in r is planned here"):
         Choice(run="r", again={"gone/x": ()}).of(PLAN, FACTS)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_sample_bounds_the_members_of_checks_beyond_the_default(number: int) -> None:
+    """A run's seed chooses them, another run's others; default checks keep every member."""
+    facts = cluster_facts("fleet")
+    plan = build(facts, COSTLY, {CheckClass.COSTLY})
+    chosen = [
+        {
+            check.id: [member.label for member in check.members]
+            for check in Choice(sample=number)
+            .of(plan, replace(facts, fleet=FleetScope(seed=seed)))
+            .checks
+        }
+        for seed in (1, 1, 2)
+    ]
+    assert chosen[0] == chosen[1] != chosen[2]
+    for check in plan.checks:
+        default = check.check_class is CheckClass.DEFAULT
+        assert len(chosen[0][check.id]) == (len(check.members) if default else number)

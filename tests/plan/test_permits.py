@@ -11,7 +11,7 @@ from nettests.model.permission import RUN, reviewed
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question, VantageKind
 from nettests.plan import build, load
-from nettests.plan.permits import needed
+from nettests.plan.permissions import needed
 from nettests.resources import suites_path
 from nettests.rules import RULES
 from nettests.rules.node import NODE

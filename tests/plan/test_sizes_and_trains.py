@@ -9,7 +9,7 @@ from nettests.model.facts import ClusterFacts, known
 from nettests.model.payload import EVERY_PATH, ONE_MIB, SIXTY_FOUR_KIB
 from nettests.model.words import CheckClass, Outcome, Protocol, Question
 from nettests.plan import build, load
-from nettests.plan.registry import Registry
+from nettests.plan.declarations import Registry
 from nettests.resources import suites_path
 from tests.plan.clusters import alone, mixed
 

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 import pytest
 
 from nettests.capture import captures
-from nettests.cluster.tries import Sent, UnderWay
+from nettests.cluster.retries import Sent, UnderWay
 from nettests.errors import ClusterError
 from nettests.model.check import Action, Check, Plan
 from nettests.model.cluster_profile import ClusterProfile

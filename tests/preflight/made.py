@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from nettests.bounds import Bounds
-from nettests.cluster.ownership import lease_object
+from nettests.cluster.owner_marks import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known

@@ -12,7 +12,7 @@ from nettests.model.workload import Workload
 from nettests.plan import build
 from nettests.preflight import Level
 from nettests.preflight.demand import Passing, needed, quantity, spelled
-from nettests.probes.passing import passing
+from nettests.probes.short_lived import passing
 from nettests.session.prepare import blank_of
 from tests.preflight.made import FLOWS, STAGING, evidence, finding, objects_of, only, quota
 

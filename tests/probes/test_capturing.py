@@ -20,7 +20,7 @@ from nettests.probes.capturing import (
     tcpdump_words,
 )
 from nettests.probes.endpoint import Endpoint
-from nettests.probes.marked import TRAIN, MarkedFlow, marked_flow, marked_query, marked_train
+from nettests.probes.marked_flow import TRAIN, MarkedFlow, marked_flow, marked_query, marked_train
 from nettests.probes.objects import Blank
 from nettests.tracing.mark import Mark
 from tests.probes.made import FACTS, action

@@ -10,7 +10,7 @@ import pytest
 from nettests.model.channel import HttpAnswer
 from nettests.model.check_id import member_id
 from nettests.model.words import Protocol, TargetKind
-from nettests.parse.lost_datagram import ANSWERED
+from nettests.parse.lost_packets import ANSWERED
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check

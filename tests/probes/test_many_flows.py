@@ -12,7 +12,7 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.measured import FlowCount
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind
-from nettests.parse.late_trains import BESIDE
+from nettests.parse.lost_packets import BESIDE
 from nettests.parse.many_flows import AT_LAST
 from nettests.probes.many_flows import LENGTH, rounds
 from nettests.probes.observer import one_after_the_other

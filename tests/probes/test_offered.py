@@ -10,7 +10,7 @@ from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.service import ServiceSettings
 from nettests.probes import objects
-from nettests.probes.offered import forbidden_services, unbalanced, without_external_ips
+from nettests.probes.unsupported import forbidden_services, unbalanced, without_external_ips
 from tests.probes.made import FACTS
 
 NAMES = ("external-ip-a", "external-ip-b", "external-ip-c")

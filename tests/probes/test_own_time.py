@@ -5,9 +5,12 @@ import time
 
 import pytest
 
+from nettests.bounds import took
 from nettests.bounds.slots import REMEMBERED, Slots
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import Protocol, TargetKind
+from nettests.probes import beside
+from nettests.probes.controls import present_patience
 from nettests.probes.own_time import MEASURED_SECONDS, OwnTimes, itself
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -72,3 +75,14 @@ def test_a_probe_is_measured_by_a_small_question() -> None:
     large = action(PROBE, TargetKind.POD_IP, Protocol.UDP, size=1024)
     own = itself(large)
     assert (own.size, own.protocol, own.target.pod) == (None, Protocol.TCP, PROBE)
+
+
+def test_a_probe_that_answers_late_is_given_more_time(bench: Bench) -> None:
+    """Repeats and controls would delay it further; a prompt one is as silent as its path."""
+    probed = action(PROBE, TargetKind.POD_IP)
+    sender = bench.observer(()).sender
+    slots = sender.probes[PROBE].http_slots
+    for seconds, expected in ((0.01, beside.patience(probed)), (4.0, 12.0)):
+        for _ in range(REMEMBERED):
+            took(slots, seconds)
+        assert present_patience(sender, probed) == expected

@@ -15,8 +15,8 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.words import CheckClass, Question
 from nettests.plan import build, load, pods
 from nettests.probes.deployment import StandingPod, StandingService
-from nettests.probes.passing import passing
 from nettests.probes.pods_at_once import followed
+from nettests.probes.short_lived import passing
 from nettests.probes.starting import Starting
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, node

@@ -8,8 +8,8 @@ import pytest
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
+from nettests.parse.late_answers import slow
 from nettests.parse.overload import REFERENCE
-from nettests.parse.slow import slow
 from nettests.probes import beside
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from nettests.bounds import Slots
+from nettests.bounds import Bounds, Slots, for_processes
+from nettests.bounds.slots import REMEMBERED
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.probes.rerun import CHANNEL_TRIES, PROCESS_TRIES, Rerunning
 
@@ -91,6 +92,17 @@ def test_a_process_that_answers_in_time_is_run_once() -> None:
     answer = Rerunning(channel=container, beyond=NEVER).run(ARGV, timeout=PATIENCE)
     assert (answer.stdout, container.begun) == ("process 0", 1)
     assert answer.seconds is not None
+
+
+def test_where_every_process_takes_long_none_is_run_twice() -> None:
+    """A node without CPU time would have less; a single late process among prompt ones hangs."""
+    slots = for_processes(4, Bounds())
+    for _ in range(REMEMBERED):
+        slots.took(NEVER)
+    ended = threading.Event()
+    busy = Container(lambda number: f"{number} {ended.wait(0.2)}", slots)
+    assert Rerunning(channel=busy, beyond=AT_ONCE).run(ARGV, timeout=PATIENCE).stdout == "0 False"
+    assert busy.begun == 1
 
 
 def test_every_process_has_what_is_left_of_the_time(end: threading.Event) -> None:

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -11,7 +12,7 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check
 from nettests.model.check_id import member_id
 from nettests.model.service import ByHand, ServiceSettings
-from nettests.model.words import Question, TargetKind
+from nettests.model.words import Distribution, Question, TargetKind
 from nettests.probes import series
 from nettests.probes.series import UNDER_WAY
 from tests.probes.conftest import Bench
@@ -169,3 +170,23 @@ def test_a_node_of_the_fleet_tells_its_port_twice(bench: Bench) -> None:
     requests = [[raw.context["request"] for raw in bench.raws(of.id)] for of in (one, member)]
     assert [each.count("clientip") for each in requests] == [bench.timing.client_addresses, 2]
     assert [each.count("hostname") for each in requests] == [CONNECTIONS, CONNECTIONS]
+
+
+@pytest.mark.parametrize(("kept", "away", "times"), [(True, 0.2, series.RETURNS), (False, 3600, 0)])
+def test_a_client_with_affinity_stays_away_and_comes_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, kept: bool, away: float, times: int
+) -> None:
+    """It is away for longer than an affinity may last at least, a few times in a series; without affinity it need not be."""
+    probed = distributing(bench)
+    settings = ServiceSettings(label="affinity", session_affinity=True)
+    target = replace(probed.action.target, settings=settings if kept else None)
+    claim = replace(probed.claim, distribution=Distribution.ONE_BACKEND)
+    probed = replace(probed, action=replace(probed.action, target=target), claim=claim)
+    monkeypatch.setattr(series, "RETURNS_AFTER", away)
+    sender = bench.observer([probed]).sender
+    series.Series(sender, probed).run()
+    asked = [raw for raw in bench.raws(probed.id) if raw.context["request"] == "hostname"]
+    starts = sorted(raw.started for raw in asked)
+    gaps = [after - before for before, after in pairwise(starts)]
+    assert len(asked) == CONNECTIONS
+    assert sum(gap >= away for gap in gaps) >= times

@@ -15,7 +15,7 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.check import Check, Control
 from nettests.model.journal_records import Done
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.parse.late_trains import BESIDE
+from nettests.parse.lost_packets import BESIDE
 from nettests.parse.observe import observation_of
 from nettests.parse.overload import REFERENCE
 from nettests.probes.trains import UNCLEAR_TRIES, longest_train, rounds
@@ -165,7 +165,7 @@ def test_trains_that_a_busy_probe_may_have_delayed_are_followed_by_others(
 ) -> None:
     """Two of a round wait a second while the probe is slow itself; the next round is in order, and says so."""
     # A machine with other work lets a train wait a second, too; not two.
-    monkeypatch.setattr("nettests.parse.late_trains.SYN_AGAIN", (2.0, 3.0))
+    monkeypatch.setattr("nettests.parse.lost_packets.SYN_AGAIN", (2.0, 3.0))
     slow = [True, True]
 
     def hook(path: str) -> HttpAnswer | None:
@@ -189,7 +189,7 @@ def test_trains_that_stay_unclear_say_nothing_of_the_path(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A probe that is slow itself each time, beside connections that wait: neither a loss nor its absence is shown."""
-    monkeypatch.setattr("nettests.parse.late_trains.SYN_AGAIN", (0.4, 3.0))
+    monkeypatch.setattr("nettests.parse.lost_packets.SYN_AGAIN", (0.4, 3.0))
 
     def hook(path: str) -> HttpAnswer | None:
         if "port=8080" in path:

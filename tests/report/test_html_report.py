@@ -83,12 +83,18 @@ def test_each_check_is_one_cell_entry_with_shape_and_word(
 
 
 def test_shapes_differ(page: html.HtmlElement) -> None:
-    """No two verdicts share a drawing or a symbol; each symbol is that of the terminal."""
+    """Each verdict has the symbol of the terminal, the same in tiles, cells and badges, and no other has it."""
     glyphs = dict(re.findall(r'\.v-([a-z-]+) \{ --glyph: "(.)"', page.findtext(".//style")))
     assert glyphs == {verdict.value: symbol for verdict, symbol in SYMBOL.items()}
-    symbols = page.xpath("//*[local-name()='symbol']")
-    drawings = [b"".join(html.tostring(part) for part in symbol) for symbol in symbols]
-    assert len(drawings) == len(set(drawings)) == len(Verdict)
+    assert len(set(glyphs.values())) == len(Verdict)
+    (shown,) = re.findall(
+        r"^(.*)::before \{ content: var\(--glyph\);.* / \"\";",
+        page.findtext(".//style"),
+        re.MULTILINE,
+    )
+    assert {".icon", ".badge", ".chip", ".tally > span"} == set(shown.split("::before, "))
+    tiles = page.xpath("//button[starts-with(@class, 'tile v-')]")
+    assert all(one.xpath(".//span[@class='icon']") for one in tiles)
 
 
 def test_each_link_within_the_page_has_its_end(page: html.HtmlElement) -> None:
@@ -265,6 +271,19 @@ def test_a_failing_check_leads_to_its_diagnostics() -> None:
     assert "HNS <b> cut to 7 bytes" in words(evidence)
     alerts = page.xpath("//li[contains(@class, 'alert')]")
     assert [check in words(one) for one in alerts if "Diagnostics" in words(one)] == [True]
+
+
+def test_what_a_check_has_shown_stands_before_diagnostics() -> None:
+    """In its evidence the attempts come first, then the files that were collected afterwards, then commands and answers."""
+    results, check = diagnosed()
+    page = opened(render_html(results))
+    (evidence,) = page.xpath(f"//div[@class='evidence'][@data-check='{check}']")
+    headings = [words(heading) for heading in evidence.xpath(".//h4 | .//figcaption")]
+    (collected,) = [n for n, heading in enumerate(headings) if heading.startswith("Diagnostics")]
+    (tried,) = [n for n, heading in enumerate(headings) if "attempt" in heading]
+    answers = [n for n, heading in enumerate(headings) if " s, exit code " in heading]
+    assert tried < collected
+    assert all(collected < n for n in answers)
 
 
 def test_documents_name_diagnostics() -> None:

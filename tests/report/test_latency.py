@@ -9,7 +9,7 @@ from nettests.model.payload import ONE_MIB
 from nettests.model.words import OS, Placement
 from nettests.report import Results, render_json
 from nettests.report.html_report import render_html
-from nettests.report.latencies import paths
+from nettests.report.members import paths
 from nettests.report.results import CheckResult
 from tests.report.test_results_json import SCHEMA
 

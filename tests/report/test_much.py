@@ -7,8 +7,14 @@ import pytest
 from nettests.model.measured import FlowCount, estimate
 from nettests.model.service import Crowd, ServiceSettings
 from nettests.model.words import Outcome, Question, Verdict
+from nettests.report.incidents.large_amounts import (
+    CONNECTIONS,
+    REMOVED,
+    SERVICES,
+    amount_sentence,
+    much_of,
+)
 from nettests.report.incidents.loss import lossy
-from nettests.report.incidents.much import CONNECTIONS, REMOVED, SERVICES, amount_sentence, much_of
 from nettests.report.incidents.phrases import cause_of
 from nettests.report.incidents.traits import Kind, Trait, traits_of
 from nettests.report.results import CheckResult

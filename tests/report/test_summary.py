@@ -7,7 +7,7 @@ import pytest
 from nettests.model.check import Target, Vantage
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import OS, CheckClass, Resolver, TargetKind, VantageKind, Verdict
-from nettests.plan.classes import not_enabled
+from nettests.plan.flow import not_enabled
 from nettests.report import Results
 from nettests.report.html_report import render_html
 from nettests.report.results import CheckResult

@@ -1,4 +1,4 @@
-"""Texts that no parser knows are listed in every document, with the request to send them."""
+"""Answers that are not understood are listed in every document, with the request to send them."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def test_it_is_one_text_of_each_system(run: Results) -> None:
         ("ping", "windows"),
     }
     assert all(len(one.checks) > 1 and STRANGE in one.text for one in run.unread)
-    assert unread_line(run).startswith("2 texts of tools that no parser knows, in ")
+    assert unread_line(run).startswith("2 answers of tools that are not understood, in ")
 
 
 def test_the_page_shows_it_and_names_the_command(run: Results) -> None:
@@ -53,7 +53,7 @@ def test_the_page_shows_it_and_names_the_command(run: Results) -> None:
 def test_the_summary_of_ci_lists_it(run: Results) -> None:
     """In a table that its bars do not break."""
     told = render_markdown(run)
-    assert "### Texts that no parser knows" in told
+    assert "### Answers that are not understood" in told
     assert "nettests export" in told
     assert "\\| 10" in told or "&#124; 10" in told
 
@@ -71,4 +71,4 @@ def test_a_run_that_is_read_says_nothing_of_it(quiet: Results) -> None:
     assert quiet.unread == ()
     assert unread_line(quiet) == ""
     assert "s-unread" not in render_html(quiet)
-    assert "no parser knows" not in render_markdown(quiet)
+    assert "not understood" not in render_markdown(quiet)

@@ -214,6 +214,9 @@ HEALTHY = {
         name="kubelet", program=r"C:\k\kubelet.exe --windows-service", actions=RESTART
     ),
     "service-names": NAMES,
+    "calico-ipam-configs": json.dumps(
+        {"items": [{"metadata": {"name": "default"}, "spec": {"strictAffinity": True}}]}
+    ),
     "calico-ip-pools": json.dumps(
         {
             "items": [
@@ -268,6 +271,7 @@ HEALTHY = {
             {
                 "Name": NETWORK,
                 "Type": "Overlay",
+                "ManagementIP": "172.30.0.13",
                 "Subnets": [{"AddressPrefix": "10.244.3.0/24", "Policies": [_VXLAN[0]]}],
                 "Policies": [_VXLAN[1]],
             },

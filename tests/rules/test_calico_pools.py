@@ -91,3 +91,24 @@ def test_pools_that_may_not_be_read_are_not_taken_for_none(
     with pytest.raises(UnreadableError) as raised:
         RULES[RULE].demand(evidence)
     assert type(raised.value) is error
+
+
+def ipam(*specs: dict[str, object]) -> dict[str, str]:
+    """Return the reading of IPAMConfigs."""
+    items = [{"metadata": {"name": "default"}, "spec": spec} for spec in specs]
+    return {"calico-ipam-configs": json.dumps({"items": items})}
+
+
+@pytest.mark.parametrize(
+    ("spec", "conforms"),
+    [({"strictAffinity": True}, True), ({"strictAffinity": False}, False), ({}, False)],
+)
+def test_windows_needs_strict_affinity(spec: dict[str, object], conforms: bool) -> None:
+    """Otherwise Linux nodes borrow addresses from Windows nodes, which is off unless it is set."""
+    assert found("calico-strict-affinity", ipam(spec)).conforms is conforms
+
+
+def test_without_an_object_of_its_ipam_nothing_is_found() -> None:
+    """Calico writes it with the first address; elsewhere the object may not be in the API."""
+    with pytest.raises(NothingThereError, match="has not given an address"):
+        found("calico-strict-affinity", ipam())

@@ -81,6 +81,7 @@ ONE_THING = {
     "dsr_update",
     "hns_network",
     "hns_network_type",
+    "hns_network_adapter",
     "hostname_override",
     "nodeport_addresses",
     "kube_proxy_skew",

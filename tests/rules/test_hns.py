@@ -8,7 +8,7 @@ import pytest
 from nettests.rules import UnreadableError
 from nettests.rules.hns import PROPERTIES, endpoint_of, network_of, objects_in, of_kind
 from nettests.rules.hns_load_balancers import load_balancers_in
-from nettests.rules.kept import named
+from nettests.rules.reduction import named
 
 SECOND = {"Major": 2, "Minor": 0}
 NETWORK = {

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nettests.rules import UnreadableError
+from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import found, log, pods
 
 # One object is no array in PowerShell, and values are two blanks from their names.
@@ -59,6 +59,24 @@ def test_the_type_of_a_missing_network_cannot_be_read() -> None:
 def test_the_networks_subnet_is_the_nodes(cidr: str, conforms: bool) -> None:
     """A node that rejoined has another subnet than the network of before."""
     assert found("hns-network-subnet", CBR0, **{"node-pod-cidrs": cidr}).conforms is conforms
+
+
+@pytest.mark.parametrize(
+    ("addresses", "conforms"),
+    [("172.30.0.13", True), ("172.30.0.13,fd00::d", True), ("10.0.2.15", False)],
+)
+def test_the_network_is_on_the_adapter_with_the_nodes_address(
+    addresses: str, *, conforms: bool
+) -> None:
+    """On a node with several adapters a plugin may choose another one than the kubelet (rke2#3533)."""
+    assert found("hns-network-adapter", CBR0, **{"node-addresses": addresses}).conforms is conforms
+
+
+def test_the_second_schema_shows_no_adapters_address() -> None:
+    """What HNS does not show is no finding."""
+    network = {"Name": "cbr0", "Type": "L2Bridge", "SchemaVersion": {"Major": 2}}
+    with pytest.raises(NothingThereError, match="second schema"):
+        found("hns-network-adapter", {**CBR0, "hns-networks": json.dumps([network])})
 
 
 def overlay(vni: int, port: int | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.model.permission import PULL_SECRET
 from nettests.probes.objects import Blank, pull_secret
 from nettests.redaction import without_held
-from nettests.session.chosen_profile import copied_secret, profile_of
+from nettests.session.prepare import copied_secret, profile_of
 from nettests.session.run_options import RunOptions
 from tests.cluster.api import Reply, serving, write_kubeconfig
 

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.errors import ManifestError
 from nettests.model.words import CheckClass
-from nettests.plan import load
+from nettests.plan import Choice, load
 from nettests.resources import manifests_path, suites_path
 from nettests.session.blueprint import blueprint, read_manifests
 from tests.expect.entries import text
@@ -72,3 +72,16 @@ def test_workers_compute_the_same_from_the_same_facts() -> None:
     more = blueprint(mixed(), flows, read, frozenset(CheckClass))
     assert len(more.plan.checks) > len(one.plan.checks)
     assert {check.id for check in one.plan.checks} <= {check.id for check in more.plan.checks}
+
+
+def test_an_enabled_class_that_no_chosen_check_has_is_remarked() -> None:
+    """By the option that changes nothing; a class whose checks are chosen, also as skips, is not named."""
+    read = read_manifests()
+    flows = load([suites_path()]).select(["pod-to-pod-ip"]).flows
+    enabled = frozenset({CheckClass.COSTLY, CheckClass.PACKETS})
+    assert blueprint(mixed(), flows, read, enabled).remark == (
+        "--enable=costly,packets changes nothing: no chosen check is of this class"
+    )
+    every = load([suites_path()]).flows
+    assert blueprint(mixed(), every, read, enabled).remark == ""
+    assert blueprint(mixed(), every, read, enabled, Choice(patterns=("pod-to-pod-ip/*",))).remark

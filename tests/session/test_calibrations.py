@@ -13,7 +13,7 @@ from nettests.model.words import Protocol, Question
 from nettests.parse.known_answers import WORDS_ECHOED
 from nettests.probes import places
 from nettests.probes.sending import Probe
-from nettests.session.calibrating import Calibrating
+from nettests.session.observing import Calibrating
 from tests.facts import cluster_facts
 from tests.parse.test_doubts import LOST, REPLY, output, pinging
 

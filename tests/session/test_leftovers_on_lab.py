@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from nettests.cluster import ApiError, Connection
-from nettests.cluster import ownership as module
+from nettests.cluster import owner_marks as module
 from nettests.cluster.apply import create, delete_object
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
-from nettests.cluster.ownership import Lease, Ownership, holder_of, read_lease
+from nettests.cluster.owner_marks import Lease, Ownership, holder_of, read_lease
 from nettests.errors import ClusterError
 from tests.session.labs import Lab, eventually, namespaces
 

@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import resource
-from nettests.session.run import make_room
+from nettests.session.process import make_room
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
 make_room()

@@ -7,7 +7,13 @@ import pytest
 
 from nettests.model.cluster_profile import ClusterProfile, Images
 from nettests.model.words import OS
-from nettests.session.preflight_evidence import _ports, _refusal_reason, _sample_pods, _unserved
+from nettests.session.preflight_evidence import (
+    _exposed,
+    _ports,
+    _refusal_reason,
+    _sample_pods,
+    _unserved,
+)
 from nettests.session.report_dir import new_run_id
 from tests.plan.clusters import cluster, mixed, node
 
@@ -78,3 +84,30 @@ def test_a_run_id_is_a_label_of_dns_that_sorts_by_time() -> None:
         assert (day + time).isdigit()
         assert len(f"nettests-{run}") <= 63
         assert f"nettests-{run}".replace("-", "").isalnum()
+
+
+@pytest.mark.parametrize(
+    ("many", "named"),
+    [
+        (1, "Service s-0"),
+        (3, "Service s-0, Service s-1, Service s-2"),
+        (200, "200 objects, such as Service s-0, Service s-1, Service s-2"),
+    ],
+)
+def test_a_kind_of_exposed_port_names_few_objects(many: int, named: str) -> None:
+    """A large cluster has a NodePort for each node: they are counted, and three are named."""
+    server = {
+        "kind": "Pod",
+        "metadata": {"name": "server", "labels": {"app": "x"}},
+        "spec": {"containers": [{"args": ["no-snat-test", "--port=8080"]}]},
+    }
+    services = [
+        {
+            "kind": "Service",
+            "metadata": {"name": f"s-{number}"},
+            "spec": {"type": "NodePort", "selector": {"app": "x"}, "ports": [{"port": 8080}]},
+        }
+        for number in range(many)
+    ]
+    (line,) = _exposed([server, *services])
+    assert line.endswith(f": {named}")

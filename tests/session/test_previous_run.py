@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nettests.model.journal_lines import data_of, encode
+from nettests.model.codec import data_of, encode
 from nettests.model.journal_records import Begin
 from nettests.report import render_json
 from nettests.session.recorded_runs import previous_run

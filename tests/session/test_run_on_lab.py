@@ -17,16 +17,16 @@ from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.collect import remove
 from nettests.cluster.follow import delete_pod
 from nettests.cluster.leftovers import find
-from nettests.cluster.ownership import Ownership
+from nettests.cluster.owner_marks import Ownership
 from nettests.model.check import Plan
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
+from nettests.session.deploying import Standing
 from nettests.session.holding import clean_up, ownership
 from nettests.session.journal import Follower
 from nettests.session.observing import Diagnose, Observing, Once
 from nettests.session.run import Run
 from nettests.session.run_options import Progress
-from nettests.session.standing import Standing
 from tests.session.labs import Lab, eventually, namespaces
 
 pytestmark = [

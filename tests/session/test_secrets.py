@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.model.check_id import parent_of
-from nettests.model.codec import from_data
-from nettests.model.journal_lines import record_of
+from nettests.model.codec import from_data, record_of
 from nettests.model.observation import Raw
 from nettests.plugin.documents import write_documents
 from nettests.redaction import REDACTED, Redactor, register

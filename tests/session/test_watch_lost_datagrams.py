@@ -11,7 +11,7 @@ from nettests.model.expectation import Expectation, Expected
 from nettests.model.journal_records import Done
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome, Protocol, TargetKind, Verdict
-from nettests.parse.lost_datagram import ANSWERED
+from nettests.parse.lost_packets import ANSWERED
 from nettests.session.journal import Journal, read_journal
 from nettests.session.watch import Watch
 from tests.parse.raws import UDP

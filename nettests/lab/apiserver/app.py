@@ -9,6 +9,7 @@ import dataclasses
 import logging
 import socket
 import ssl
+from asyncio import sslproto
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 
@@ -73,6 +74,7 @@ _UPGRADED = frozenset({"exec", "attach", "portforward"})
 _CREATE_TO_CONNECT = 35
 """From 1.35 on, WebSocket upgrades need the verb ``create`` too (KEP-2862's companion change)."""
 _BODY_LIMIT = 3 * 2**20
+_TLS_BUFFER = 2**15
 _HEAD_LIMIT = 2**20
 """``http.DefaultMaxHeaderBytes``: a request to a Pod through the proxy may have a long URL."""
 
@@ -116,6 +118,8 @@ async def start(
         max_line_size=_HEAD_LIMIT,
         max_field_size=_HEAD_LIMIT,
     )
+    # A TLS connection allocates and clears so many bytes, 256 KiB by default: for each exec, too.
+    sslproto.SSLProtocol.max_size = _TLS_BUFFER
     await runner.setup()
     await web.SockSite(runner, listening, ssl_context=tls, backlog=512).start()
     return runner

@@ -122,8 +122,14 @@ async def collect_garbage(objects: Objects) -> None:
 
 
 def _collect(objects: Objects) -> None:
-    live = {record.body["metadata"]["uid"] for _, record in _all(objects)}
+    live: set[str] = set()
+    concerned: list[tuple[Resource, Record]] = []
     for resource, record in _all(objects):
+        meta = record.body["metadata"]
+        live.add(meta["uid"])
+        if meta.get("ownerReferences") or meta.get("deletionTimestamp"):
+            concerned.append((resource, record))
+    for resource, record in concerned:
         meta = record.body["metadata"]
         owners = meta.get("ownerReferences") or ()
         if owners and not any(owner.get("uid") in live for owner in owners):
@@ -140,7 +146,7 @@ def _all(objects: Objects, namespace: str = "") -> Iterator[tuple[Resource, Reco
     for key in list(objects.store.keys()):
         resource = resources.of_key(key)
         if resource.namespaced or not namespace:
-            for record in objects.store.records(key, namespace):
+            for record in objects.store.unsorted(key, namespace):
                 yield resource, record
 
 

@@ -19,7 +19,8 @@ _NULLS = frozenset({"lastProbeTime", "eventTime", "firstTimestamp", "lastTimesta
 
 
 _CUSTOM = {
-    "IPPool": {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta", "spec": "any"}
+    kind: {"apiVersion": "string", "kind": "string", "metadata": "ObjectMeta", "spec": "any"}
+    for kind in ("IPPool", "IPAMConfig")
 }
 """Kinds of a network plugin's CustomResourceDefinitions, whose ``spec`` is stored unchecked."""
 

@@ -49,17 +49,14 @@ class Record:
     def __init__(self, body: Json, version: int) -> None:
         self.body = body
         self.version = version
+        metadata = body["metadata"]
+        self.name: Name = (metadata.get("namespace", ""), metadata["name"])
+        """Namespace and name."""
 
     @cached_property
     def text(self) -> str:
         """The object's JSON without ``kind`` and ``apiVersion``."""
         return json.dumps(self.body, separators=(",", ":"))
-
-    @property
-    def name(self) -> Name:
-        """Namespace and name."""
-        metadata = self.body["metadata"]
-        return (metadata.get("namespace", ""), metadata["name"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +100,14 @@ class Store:
 
     def records(self, key: str, namespace: str = "") -> list[Record]:
         """Return the records of one namespace (all when empty), by namespace and name."""
+        return sorted(self.unsorted(key, namespace), key=lambda record: record.name)
+
+    def unsorted(self, key: str, namespace: str = "") -> list[Record]:
+        """Return the same records in no particular order."""
         records = self._of(key).records
-        names = sorted(name for name in records if not namespace or name[0] == namespace)
-        return [records[name] for name in names]
+        if not namespace:
+            return list(records.values())
+        return [record for name, record in records.items() if name[0] == namespace]
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of the collections that are not empty."""

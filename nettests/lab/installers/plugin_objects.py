@@ -108,6 +108,9 @@ def settings(profile: Profile) -> Iterator[Settings]:
             data = {"ip-masq-agent": json.dumps({"NonMasqueradeCIDRs": networks})}
             name = "azure-ip-masq-agent-config"
             yield Settings(namespace="kube-system", name=name, data=data)
+        case Plugin.VPC:  # with Windows nodes, and without an engine for NetworkPolicies
+            keys = {"enable-windows-ipam": "true", "enable-network-policy-controller": "false"}
+            yield Settings(namespace="kube-system", name="amazon-vpc-cni", data=keys)
         case Plugin.OVN_KUBERNETES:
             data = {"ovnkube.conf": _ovnkube_conf(profile)}
             yield Settings(namespace=_OVN_NAMESPACE, name="ovnkube-config", data=data)
@@ -121,8 +124,8 @@ def settings(profile: Profile) -> Iterator[Settings]:
                 yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
 
 
-def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
-    """Return (collection path, object) of Calico's pool for all nodes, as its operator creates it from ``ipPools``."""
+def of_calico(profile: Profile) -> Iterator[tuple[str, Json]]:
+    """Return (collection path, object) of Calico's pool for all nodes, as its operator creates it, and of its IPAM."""
     if profile.cni.plugin is not Plugin.CALICO:
         return
     spec = {
@@ -133,13 +136,19 @@ def ip_pools(profile: Profile) -> Iterator[tuple[str, Json]]:
         "natOutgoing": True,
         "nodeSelector": "all()",
     }
-    item = {
-        "apiVersion": "crd.projectcalico.org/v1",
-        "kind": "IPPool",
-        "metadata": {"name": "default-ipv4-ippool"},
-        "spec": spec,
-    }
-    yield "/apis/crd.projectcalico.org/v1/ippools", item
+    strict = not profile.mechanism("calico-borrowing", 0)
+    ipam = {"strictAffinity": strict, "autoAllocateBlocks": True}
+    for kind, name, settings in (
+        ("IPPool", "default-ipv4-ippool", spec),
+        ("IPAMConfig", "default", ipam),
+    ):
+        item = {
+            "apiVersion": "crd.projectcalico.org/v1",
+            "kind": kind,
+            "metadata": {"name": name},
+            "spec": settings,
+        }
+        yield f"/apis/crd.projectcalico.org/v1/{kind.lower()}s", item
 
 
 def daemons(profile: Profile) -> Iterator[Daemon]:

@@ -66,7 +66,7 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
         metadata = {"name": settings.name, "namespace": settings.namespace}
         head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
         yield _placed({**head, "data": settings.data})
-    yield from plugin_objects.ip_pools(profile)
+    yield from plugin_objects.of_calico(profile)
     yield from map(_placed, (*_runtime_classes(profile), *of_installers["dns"]))
     for daemon in (*_kube_proxies(profile), *plugin_objects.daemons(profile)):
         yield _placed(_daemon_set(daemon))

@@ -43,6 +43,7 @@ _EXTENSIONS = (
 """Switch extensions (kubernetes-sigs/sig-windows-dev-tools #184); cmdlets localise their names."""
 _FIRST_PREFIX = IPv4Network("100.64.0.0/30")
 """The subnet of the hybrid overlay's unused base network (ho_node_windows.go, ensureBaseNetwork)."""
+_OTHER_ADAPTER = "192.0.2.13"
 _OBJECTS = frozenset({CLUSTER_IP, NODE_PORT, *OUTER})
 _PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 _ATTACHED, _CREATED, _APPLIED = 3, 1, 2
@@ -96,7 +97,9 @@ class NodeHns:
             "CurrentEndpointCount": endpoints,
             "ID": identity,
             "IPv6": False,
-            "ManagementIP": str(self.node.address),
+            "ManagementIP": str(
+                _OTHER_ADAPTER if self.profile.mechanism("other-adapter", 0) else self.node.address
+            ),
             "Name": name,
             "Policies": [],
             "State": _CREATED,

@@ -25,8 +25,9 @@ from nettests.lab.network.overlay import (
     vxlan_device,
 )
 from nettests.lab.network.pods import PodPorts, Pods, ipv6_range, other_nodes
-from nettests.lab.network.services import PerObject, carried
+from nettests.lab.network.services import PerObject, carried, without_terminating
 from nettests.lab.network.tables import Chain, Table, render, word
+from nettests.lab.network.thresholds import terminating_endpoints
 from nettests.lab.network.underlay import Underlay, gateway_of, settings_for
 from nettests.lab.topology import (
     GENEVE,
@@ -52,6 +53,7 @@ class LinuxServices:
         self._node = family.node(name)
         self._host = host
         self._cluster_cidr = family.cluster_cidr
+        self._terminating = terminating_endpoints(family)
         self._services: ServiceTable = ()
         self._of_ports = PerObject[ServicePort, PortRules](
             lambda port: port_rules(port, self._node, self._cluster_cidr)
@@ -61,6 +63,8 @@ class LinuxServices:
     def program(self, table: ServiceTable) -> None:
         """Load the rules for ``table``, then delete the conntrack entries that the change makes stale."""
         services = carried(of_family(table, self._node.address))
+        if not self._terminating:
+            services = without_terminating(services)
         self._rules.change_to(kube_proxy_table(services, node=self._node, rules=self._of_ports))
         old, self._services = self._services, services
         address, udp = self._node.address, self._forgetting.udp

@@ -19,6 +19,8 @@ _INNER_FRAGMENT, _INNER_SOURCE_PORT = 8 * (8 + 8 + 14 + 6), 8 * (8 + 8 + 14 + 20
 _OFFSET = 0x1FFF
 """The mask of the fragment offset, which is 0 in first fragments and whole packets."""
 _DICE = 10_000
+_SEED = "seed 0x7"
+"""Routers and Linux hash both ports of a flow to choose among paths (RFC 2992; fib_multipath_hash_policy 1)."""
 _LAST_PORT = 65535
 
 
@@ -27,8 +29,8 @@ class Packets:
     """Selects packets by content; fields that are not set match anything.
 
     ``protocol`` is ``tcp``, ``udp`` or ``icmp``; ``port`` a destination port or a range ``30000-32767``;
-    ``larger_than`` counts bytes of the IP packet. ``flows``, a power of two, selects one in so many TCP or UDP
-    flows by source port, like one of several equal-cost paths; ``fragments`` selects all but first fragments.
+    ``larger_than`` counts bytes of the IP packet. ``flows`` selects one in so many TCP or UDP flows by a hash of
+    their ports, like one of several equal-cost paths; ``fragments`` selects all but first fragments.
     """
 
     protocol: str = ""
@@ -50,8 +52,6 @@ class Packets:
                     f'"{port}" is no port of {self.protocol or "TCP or UDP"}.',
                     hint="Name a port, 80, or a range, 30000-32767, of TCP or UDP.",
                 )
-        if self.flows & (self.flows - 1):
-            raise LabError(f"{self.flows} is no power of two.", hint="One flow of 2, 4, 8 …")
 
     @property
     def all(self) -> bool:
@@ -73,7 +73,7 @@ def plain(packets: Packets) -> str:
     if packets.source_port:
         words.append(f"th sport {packets.source_port}")
     if packets.flows:
-        words.append(f"th sport & {packets.flows - 1} == 0")
+        words.append(f"jhash @th,0,32 mod {packets.flows} {_SEED} 0")
     if packets.larger_than:
         words.append(f"meta length > {packets.larger_than}")
     if packets.fragments:
@@ -91,7 +91,8 @@ def encapsulated(packets: Packets, vxlan_port: int) -> str:
     if packets.source_port:
         words.append(f"@th,{_INNER_SOURCE_PORT},16 {packets.source_port}")
     if packets.flows:
-        words.append(f"@th,{_INNER_SOURCE_PORT},16 & {packets.flows - 1} == 0")
+        words.append(f"@th,{_INNER_PROTOCOL},8 {{ 6, 17 }}")
+        words.append(f"jhash @th,{_INNER_SOURCE_PORT},32 mod {packets.flows} {_SEED} 0")
     if packets.fragments:
         words.append(f"@th,{_INNER_FRAGMENT},16 & {_OFFSET} != 0")
     if packets.larger_than:

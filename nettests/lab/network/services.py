@@ -32,6 +32,16 @@ def carried(table: ServiceTable) -> ServiceTable:
     return tuple(service for service in table if service.protocol in PROTOCOLS)
 
 
+def without_terminating(table: ServiceTable) -> ServiceTable:
+    """Return the Service ports as a proxy keeps them that uses no terminating endpoints (KEP-1669)."""
+    return tuple(
+        replace(port, endpoints=tuple(each for each in port.endpoints if not each.terminating))
+        if any(each.terminating for each in port.endpoints)
+        else port
+        for port in table
+    )
+
+
 def within_zone(table: ServiceTable, zone: str) -> ServiceTable:
     """Return the Service ports as a proxy in ``zone`` that follows topology hints keeps them."""
     return tuple(_in_zone(port, zone) for port in table) if zone else table

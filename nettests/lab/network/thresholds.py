@@ -63,6 +63,9 @@ FALLBACK: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
 """kube-proxy falls back on terminating endpoints of Services with a load balancer's address (#113776, picked as
 #114451, #114452 and #114453), and leaves out endpoints that do not serve, even if they are published as ready."""
 
+LINUX_FALLBACK = (1, 26)
+"""kube-proxy's gate ProxyTerminatingEndpoints is on by default (KEP-1669); the lab's ConfigMap does not name it."""
+
 KEEPS_BALANCERS = (1, 31)
 """kube-proxy 1.31 deletes a load balancer only if the new one differs (#124092)."""
 
@@ -214,6 +217,11 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         modifies=keeps and release[0] >= MODIFIES_BUILD,
         user_mode=portals,
     )
+
+
+def terminating_endpoints(profile: Profile) -> bool:
+    """Whether kube-proxy on Linux nodes uses terminating endpoints if no others are left."""
+    return _minor(profile.kubernetes_version) >= LINUX_FALLBACK
 
 
 def _minor(version: str) -> tuple[int, int]:

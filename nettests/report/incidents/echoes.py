@@ -12,7 +12,9 @@ from math import prod
 from nettests.judge.distrust import lost_channel
 from nettests.model.words import Outcome
 from nettests.parse.first_packets import lateness, lost_later
-from nettests.report.incidents.loss import PLACES, Loss, lost_after_answer
+from nettests.report.incidents.hops import nodes_of_target
+from nettests.report.incidents.loss import Loss, lost_after_answer
+from nettests.report.incidents.scopes import PLACES
 from nettests.report.incidents.traits import Kind
 from nettests.report.results import CheckResult, Incident
 
@@ -95,6 +97,5 @@ def _likely(result: CheckResult, place: set[str], loss: Loss, nodes: Mapping[str
 
 def _ends(result: CheckResult, nodes: Mapping[str, str]) -> Iterator[str]:
     assert result.check is not None
-    source, target = result.check.source, result.check.target
-    yield from filter(None, (source.node, target.node))
-    yield from (nodes[pod] for pod in (target.pod or "", *target.backends) if pod in nodes)
+    yield from filter(None, (result.check.source.node,))
+    yield from nodes_of_target(result.check.target, nodes)

@@ -17,10 +17,11 @@ from nettests.judge.distrust import (
     lost_channel,
     misaddressed_node,
     missing_program,
+    not_created,
+    not_started,
     unready_node,
 )
 from nettests.judge.message import last_detail
-from nettests.judge.not_started import not_created, not_started
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
@@ -33,12 +34,13 @@ from nettests.model.words import (
     Verdict,
 )
 from nettests.parse.first_packets import NOTHING, lacked, lateness
-from nettests.parse.slow import QUERIED_AGAIN
+from nettests.parse.late_answers import QUERIED_AGAIN
 from nettests.report.incidents.hops import hops, replies
-from nettests.report.incidents.loss import PLACES
+from nettests.report.incidents.scopes import PLACES
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import (
     DISTRIBUTED,
+    LARGE,
     Kind,
     Trait,
     is_named_outside,
@@ -81,8 +83,10 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits |= frozenset(hops(result.check, traits, _relevant_backends(result, red=red), nodes))
     if red or _shows_replies(result):
         traits |= frozenset(replies(result.check, result.check.target.backends, nodes))
-    if green and not targets_service(result.check):
-        traits = _as_dns_shows(traits)
+    if green and (not targets_service(result.check) or result.check.target.existing):
+        traits = _as_old_rules_show(traits)
+    if green and result.check.placement is Placement.NOWHERE:
+        traits = frozenset(trait for trait in traits if trait.kind not in _OF_THE_WAY)
     return Evidence(check=result.id, traits=traits, red=red, green=green)
 
 
@@ -233,7 +237,7 @@ def _other_path_traits(
 def _control_traits(probed: Check, nodes: Mapping[str, str]) -> frozenset[Trait]:
     traits = frozenset(trait for trait in traits_of(probed) if trait.kind not in _OF_THE_FLOW)
     if not targets_service(probed):
-        return _as_dns_shows(traits)
+        return _as_old_rules_show(traits)
     only = probed.target.backends if len(probed.target.backends) == 1 else ()
     return traits | frozenset(hops(probed, traits, only, nodes))
 
@@ -247,8 +251,8 @@ def _relevant_backends(result: CheckResult, *, red: bool) -> Sequence[str]:
     return result.observation.backends
 
 
-def _as_dns_shows(traits: frozenset[Trait]) -> frozenset[Trait]:
-    """Return what a green check without a proxy clears: not whether new Services work."""
+def _as_old_rules_show(traits: frozenset[Trait]) -> frozenset[Trait]:
+    """Return what a green check clears that needs no rule of the run: not whether new Services work."""
     return frozenset(trait for trait in traits if trait.kind is not Kind.PROXY_NODE)
 
 
@@ -277,7 +281,9 @@ def _traits(result: CheckResult, nodes: Mapping[str, str]) -> frozenset[Trait]:
     assert result.check is not None
     traits = _no_path(result, nodes) or traits_of(result.check)
     seen = result.observation
-    not_shown = {Kind.SIZE} if seen is not None and seen.slow else set()  # small ones are late, too
+    if seen is not None and seen.slow:
+        traits -= {Trait(Kind.SIZE, LARGE)}  # small ones are late, too
+    not_shown = set[Kind]()
     if result.verdict is Verdict.FAIL and seen is not None and not seen.outcome.positive:
         not_shown |= {Kind.PROPERTY, Kind.SEEN_AS}  # no answer showed the property
     if result.verdict is Verdict.LIMITED and targets_service(result.check):

@@ -20,15 +20,16 @@ from nettests.report.incidents.evidence import (
     way_of_new_pods,
     way_to_dns,
 )
+from nettests.report.incidents.folding import Surroundings, folded
 from nettests.report.incidents.hops import directed, node_of_dns, nodes_of_pods
-from nettests.report.incidents.loss import Loss, early, find_loss
+from nettests.report.incidents.loss import Loss, early, find_losses
+from nettests.report.incidents.pathless import deviations, without_path
 from nettests.report.incidents.phrases import (
     cause_alone,
     cause_of,
     cause_of_loss,
     cause_of_slowness,
 )
-from nettests.report.incidents.rules_missed import deviations, without_path
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
@@ -48,13 +49,12 @@ def find_incidents(
     Members are evidence by themselves: through them, a check may be in several incidents.
     """
     ran = [result for result in checks if result.ran and result.check is not None]
+    red = {result.id: result for result in ran if result.verdict in RED}
+    if not red:
+        return ()
     nodes = nodes_of_pods([result.check for result in ran if result.check], facts)
     evidence = [evidence_of(result, nodes) for result in ran]
-    red = {result.id: result for result in ran if result.verdict in RED}
-    besides = [clue for result in red.values() for clue in beside(result, nodes)]
-    besides += [*wrong_answers(list(red.values())), *denials(list(red.values()))]
-    besides += [*errors(list(red.values())), *uncompleted(ran)]
-    besides += [*deviations(list(red.values())), *without_path(red, evidence)]
+    besides = [*_besides(ran, red, evidence, nodes)]
     ways = [way for result in red.values() for way in way_of_new_pods(result)]
     besides += ways
     dns_node = node_of_dns(facts)
@@ -63,35 +63,82 @@ def find_incidents(
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
-    clues = [*_without((*evidence, *besides), slowness)]
+    clues = [*_without((*evidence, *besides), *([slowness] if slowness else []))]
     otherwise_explained = {clue.check for clue in new} | set(slowness.checks if slowness else ())
     others = [result for result in red.values() if result.id not in otherwise_explained]
-    loss, explained = _loss_beside_causes(others, evidence, queried, clues)
+    losses, explained = _losses_beside_causes(others, evidence, queried, clues)
     incidents = [_incident(explanation, red, facts) for explanation in explained]
+    shares: dict[tuple[str, ...], float] = {}
     if slowness:
         incidents.append(_of_slowness(slowness))
-    if loss:
+        shares[slowness.checks] = 0.0
+    of_losses = []
+    for loss in losses:
         echoed = echoes(loss, incidents, red, nodes)
         incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
         struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
-        incidents.append(_of_loss(replace(loss, checks=struck_too), facts))
+        of_losses.append(_of_loss(replace(loss, checks=struck_too), facts))
+        shares[struck_too] = _share(loss)
+    incidents += of_losses
     several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
     alone = [result for result in red.values() if result.id not in several]
-    if (rest := find_loss(alone, evidence, queried, unexplained=True)) and rest.scope:
-        incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
-        incidents.append(_of_loss(rest, facts))
+    for rest in find_losses(alone, evidence, queried, unexplained=True):
+        if rest.scope:
+            incidents = [each for each in incidents if not {*each.checks} <= {*rest.checks}]
+            incidents.append(_of_loss(rest, facts))
+            shares[rest.checks] = _share(rest)
     covered = {check for incident in incidents for check in incident.checks}
-    incidents.sort(
-        key=lambda incident: (
-            Kind.OVERLOADED in incident.traits,
-            -len(incident.checks),
-            min(_weight(red[check]) for check in incident.checks),
-            Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
-        )
-    )
+    incidents.sort(key=lambda incident: _place(incident, red))
     alone = sorted((result for result in alone if result.id not in covered), key=_weight)
     whole = [*incidents, *(_unexplained(result, nodes) for result in alone)]
-    return tuple(_by_check(incident) for incident in whole)
+    around = _around(whole, red, nodes, facts, shares)
+    return tuple(_by_check(incident) for incident in folded(whole, around))
+
+
+def _around(
+    whole: Sequence[Incident],
+    red: Mapping[str, CheckResult],
+    nodes: Mapping[str, str],
+    facts: ClusterFacts | None,
+    shares: Mapping[tuple[str, ...], float],
+) -> Surroundings:
+    return Surroundings(
+        red=red,
+        nodes=nodes,
+        dns_node=node_of_dns(facts),
+        dns_address=str(facts.dns_address.value) if facts else "",
+        partial=[each for each in whole if each.checks in shares],
+        shares=shares,
+    )
+
+
+def _besides(
+    ran: Sequence[CheckResult],
+    red: Mapping[str, CheckResult],
+    evidence: Sequence[Evidence],
+    nodes: Mapping[str, str],
+) -> Iterator[Evidence]:
+    """Yield what red checks show beside their own paths."""
+    results = list(red.values())
+    for result in results:
+        yield from beside(result, nodes)
+    for shown in (wrong_answers, denials, errors, deviations):
+        yield from shown(results)
+    yield from uncompleted(ran)
+    yield from without_path(red, evidence)
+
+
+def _share(loss: Loss) -> float:
+    return loss.lost / max(loss.attempts, 1)
+
+
+def _place(incident: Incident, red: Mapping[str, CheckResult]) -> tuple[bool, int, int, bool]:
+    return (
+        Kind.OVERLOADED in incident.traits,
+        -len(incident.checks),
+        min(_weight(red[check]) for check in incident.checks),
+        Kind.SERVICE not in incident.traits,  # on a tie, naming a Service is most specific
+    )
 
 
 def _by_check(incident: Incident) -> Incident:
@@ -102,61 +149,58 @@ def _by_check(incident: Incident) -> Incident:
     )
 
 
-def _loss_beside_causes(
+def _losses_beside_causes(
     others: Sequence[CheckResult],
     evidence: Sequence[Evidence],
     queried: Sequence[Evidence],
     clues: Sequence[Evidence],
-) -> tuple[Loss | None, tuple[Explanation, ...]]:
-    """Return the loss that checks show, and the causes of what it does not explain.
+) -> tuple[tuple[Loss, ...], tuple[Explanation, ...]]:
+    """Return the losses that checks show, and the causes of what these do not explain.
 
     Checks that a greater cause struck or silenced stay with it: they do not locate a loss.
     """
-    loss = find_loss(others, evidence, queried)
-    explained = explain([*_without(clues, loss)])
-    apart = (
-        _struck_by_cause(loss, explained, evidence) | _silenced(loss, explained, evidence)
-        if loss
-        else set()
-    )
-    if loss and apart:
+    losses = find_losses(others, evidence, queried)
+    explained = explain([*_without(clues, *losses)])
+    lossy = {check for loss in losses for check in loss.checks}
+    apart = _struck_by_cause(lossy, explained, evidence) | _silenced(lossy, explained, evidence)
+    if lossy and apart:
         others = [result for result in others if result.id not in apart]
-        loss = find_loss(others, evidence, queried)
-        explained = explain([*_without(clues, loss)])
-    return loss, explained
+        losses = find_losses(others, evidence, queried)
+        explained = explain([*_without(clues, *losses)])
+    return losses, explained
 
 
 def _struck_by_cause(
-    loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
+    lossy: set[str], explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
     """Return lossy checks that share the main cause, to which other checks lost all attempts.
 
     If a node is cut off, one of several backends of a Service does not answer. A cause with fewer
     checks than the loss is itself a chance effect of the loss.
     """
-    if not explained or len(explained[0].checks) <= len(loss.checks):
+    if not explained or len(explained[0].checks) <= len(lossy):
         return set()
     cause = frozenset(explained[0].traits)
-    return {clue.check for clue in evidence if clue.check in loss.checks and cause <= clue.traits}
+    return {clue.check for clue in evidence if clue.check in lossy and cause <= clue.traits}
 
 
 def _silenced(
-    loss: Loss, explained: Sequence[Explanation], evidence: Sequence[Evidence]
+    lossy: set[str], explained: Sequence[Explanation], evidence: Sequence[Evidence]
 ) -> set[str]:
     """Return checks of causes that are greater than the loss, or that no lossy check shares."""
-    lossy = [clue.traits for clue in evidence if clue.check in loss.checks]
+    traits = [clue.traits for clue in evidence if clue.check in lossy]
     return {
         check
         for each in explained
-        if len(each.checks) > len(loss.checks)
-        or not any(traits.issuperset(each.traits) for traits in lossy)
+        if len(each.checks) > len(lossy) or not any(of.issuperset(each.traits) for of in traits)
         for check in each.checks
     }
 
 
-def _without(evidence: Sequence[Evidence], cause: Loss | Slowness | None) -> Iterator[Evidence]:
+def _without(evidence: Sequence[Evidence], *causes: Loss | Slowness) -> Iterator[Evidence]:
+    explained = {check for cause in causes for check in cause.checks}
     for clue in evidence:
-        yield replace(clue, red=False) if cause and clue.check in cause.checks else clue
+        yield replace(clue, red=False) if clue.check in explained else clue
 
 
 def _incident(

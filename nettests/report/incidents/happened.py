@@ -1,5 +1,6 @@
 """What most checks of an incident observed, as the verb of its sentence. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -35,6 +36,23 @@ def happened(results: Sequence[CheckResult]) -> str:
     now_and_then = sum(map(_lost_some, results)) * 2 > len(results)
     otherwise = "get an answer only now and then" if now_and_then else "do not behave as documented"
     return _HAPPENED.get(seen.most_common(1)[0][0], otherwise)
+
+
+_EXPIRED = re.compile(
+    # sample: "Reply from 172.30.0.12: TTL expired in transit." (Windows)
+    # sample: "From 172.30.0.12 icmp_seq=1 Time to live exceeded" (iputils)
+    r"from (\S+?):? (?:icmp_seq=\d+ )?(?:TTL expired in transit|Time to live exceeded)",
+    re.IGNORECASE,
+)
+
+
+def expired_at(results: Sequence[CheckResult]) -> str:
+    """Return the address that told a sender that the TTL of its packets is used up; empty if none did."""
+    attempts = [
+        each for result in results if result.observation for each in result.observation.attempts
+    ]
+    matches = (_EXPIRED.search(each.detail) for each in attempts)
+    return next((match[1] for match in matches if match), "")
 
 
 def _lost_some(result: CheckResult) -> bool:

@@ -11,7 +11,7 @@ incident of a node pair becomes one of that direction. Pure.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.model.check import Check
+from nettests.model.check import Check, Target
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Placement, Question, TargetKind, VantageKind
 from nettests.parse.arrival import arrived
@@ -59,6 +59,13 @@ def node_of_dns(facts: ClusterFacts | None) -> str | None:
         if any(address in network for network in node.pod_cidrs)
     }
     return nodes.pop() if len(nodes) == 1 else None
+
+
+def nodes_of_target(target: Target, nodes: Mapping[str, str]) -> Iterator[str]:
+    """Yield the node of a target, and those of the Pods that answer for it."""
+    if target.node:
+        yield target.node
+    yield from (nodes[pod] for pod in (target.pod or "", *target.backends) if pod in nodes)
 
 
 def hops(

@@ -8,36 +8,26 @@ distinguishes them.
 new Pods themselves, and what they sent or got before their network was up is not lost on the way.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nettests.judge.distrust import busy
 from nettests.judge.message import last_detail
 from nettests.model.measured import SizeFinding
-from nettests.model.observation import Attempt
+from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
+from nettests.parse.lost_packets import UNCLEAR
+from nettests.report.incidents.scopes import is_apart, places_of
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
 
 FEWEST = 3
 """Fewer checks may each have another reason, such as a dead backend; one that counts is enough."""
-SCOPES = (
-    *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
-    *(Kind.DNS, Kind.BACKEND, Kind.TARGET, Kind.PROTOCOL, Kind.PLACEMENT),
-    *(Kind.FAMILY, Kind.SYSTEMS),
-)
-"""Traits that may be the scope of a loss, the narrowest first."""
-PLACES = (Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE)
-FAR_MORE = 1.5
-"""A place and a protocol are named together if their share is this many times either's."""
 MORE = 3
 """With half of all packets lost, three SYNs are lost a third as often as only the first."""
-SHARED = 0.85
-"""Share of the struck checks that must have a trait for it to be the scope."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +41,8 @@ class Loss:
     attempts: int
     resent: int
     """How many checks had answers only after a retransmission."""
+    unclear: int = 0
+    """How many checks waited as for lost SYNs while their probes were busy: their common place tells it is loss."""
     whole: int = 0
     """Unanswered TCP connections, if hardly any were late: whole flows are lost, not packets."""
 
@@ -60,6 +52,8 @@ def lossy(result: CheckResult) -> bool:
     seen = result.observation
     if seen is None or busy(seen.distrust):
         return False
+    if _unclear(result):
+        return True
     if seen.path_size is not None:
         return seen.path_size.finding is SizeFinding.LOSS
     proven = seen.loss is not None and seen.loss.proven and seen.loss.lost < seen.loss.sent
@@ -74,6 +68,11 @@ def lossy(result: CheckResult) -> bool:
     return silent > 0 and answered > 0 and not seen.differing_ports
 
 
+def _unclear(result: CheckResult) -> bool:
+    """Whether SYNs were lost or a probe was busy: where only one place is struck, it is loss."""
+    return UNCLEAR in result.distrust
+
+
 def lost_after_answer(result: CheckResult) -> bool:
     """Whether an attempt timed out after another was answered: the rules were in place."""
     seen = result.observation
@@ -83,14 +82,14 @@ def lost_after_answer(result: CheckResult) -> bool:
     return True in answered and any(silent[answered.index(True) :])
 
 
-def find_loss(
+def find_losses(
     red: Sequence[CheckResult],
     evidence: Sequence[Evidence],
     queries: Sequence[Evidence] = (),
     *,
     unexplained: bool = False,
-) -> Loss | None:
-    """Return the loss that red checks show together, ``None`` if too few do.
+) -> tuple[Loss, ...]:
+    """Return the losses that red checks show together, one for each place; none if too few do.
 
     ``queries`` are paths of checks to the cluster DNS, counted unless they cover all struck checks.
     With ``unexplained``, checks that lost all their attempts count beside a lossy one.
@@ -99,29 +98,41 @@ def find_loss(
     if unexplained and struck:
         struck = [result for result in red if result in struck or _silent(result)]
     if len(struck) < FEWEST and not any(map(_counted, struck)):
-        return None
+        return ()
     ids = {result.id for result in struck}
     if ids - {clue.check for clue in queries}:
         evidence = [*evidence, *queries]
-    attempts = [
-        attempt
-        for result in struck
-        if result.observation
-        for attempt in result.observation.attempts
-        if not attempt.overloaded
-    ]
     # At high loss some checks lose everything: they show where, not that it is loss.
     silent = {result.id for result in red if _silent(result)}
+    return tuple(
+        _loss(scope, there)
+        for scope, checks in places_of(ids | silent, evidence)
+        if (there := [result for result in struck if result.id in checks])
+        if not all(map(_unclear, there)) or is_apart(scope, checks, evidence)
+    )
+
+
+def _loss(scope: tuple[Trait, ...], struck: Sequence[CheckResult]) -> Loss:
+    counted = [_lost_of(result.observation) for result in struck if result.observation]
     return Loss(
-        scope=scope_of(ids | silent, evidence),
+        scope=scope,
         checks=tuple(result.id for result in struck),
-        lost=sum(
-            attempt.lost if attempt.tries > 1 else attempt.outcome is Outcome.TIMED_OUT
-            for attempt in attempts
-        ),
-        attempts=sum(attempt.tries for attempt in attempts),
+        lost=sum(lost for lost, _ in counted),
+        attempts=sum(attempts for _, attempts in counted),
+        unclear=sum(map(_unclear, struck)),
         resent=sum(bool(check.observation and check.observation.resent) for check in struck),
         whole=_lost_whole(struck),
+    )
+
+
+def _lost_of(seen: Observation) -> tuple[int, int]:
+    """Return how many attempts of a check got no answer, and how many there were that tell it."""
+    if seen.loss is not None:
+        return seen.loss.lost, seen.loss.sent
+    attempts = [attempt for attempt in seen.attempts if not attempt.overloaded]
+    return (
+        sum(attempt.outcome is Outcome.TIMED_OUT for attempt in attempts),
+        sum(attempt.tries for attempt in attempts),
     )
 
 
@@ -157,46 +168,6 @@ def _silent(result: CheckResult) -> bool:
     if seen is not None and seen.loss is not None:
         return seen.loss.lost == seen.loss.sent
     return seen is not None and seen.outcome is Outcome.TIMED_OUT
-
-
-def scope_of(struck: set[str], evidence: Sequence[Evidence]) -> tuple[Trait, ...]:
-    """Return the traits that nearly all struck checks share; empty if none stands out.
-
-    The share of a trait's checks that were struck tells how much is lost there, not whether. A
-    place is named with its protocol if both together are affected far more than either.
-    """
-    scopes = [clue for clue in evidence if any(trait.kind in SCOPES for trait in clue.traits)]
-    having: Counter[tuple[Trait, ...]] = Counter()
-    hit: Counter[tuple[Trait, ...]] = Counter()
-    for clue in scopes:
-        for scope in _scopes(clue.traits):
-            having[scope] += 1
-            hit[scope] += clue.check in struck
-
-    def share(scope: tuple[Trait, ...]) -> float:
-        return hit[scope] / having[scope]
-
-    def stands_out(scope: tuple[Trait, ...]) -> bool:
-        elsewhere = (len(struck) - hit[scope]) / max(len(scopes) - having[scope], 1)
-        if hit[scope] < SHARED * len(struck) or share(scope) <= 2 * elsewhere:
-            return False
-        return len(scope) == 1 or all(share(scope) > FAR_MORE * share((trait,)) for trait in scope)
-
-    fitting = [scope for scope in having if having[scope] < len(scopes) and stands_out(scope)]
-    return max(
-        fitting,
-        key=lambda scope: (share(scope), -SCOPES.index(scope[0].kind), scope[0].value),
-        default=(),
-    )
-
-
-def _scopes(traits: Collection[Trait]) -> Iterator[tuple[Trait, ...]]:
-    alone = [trait for trait in traits if trait.kind in SCOPES]
-    protocols = [trait for trait in alone if trait.kind is Kind.PROTOCOL]
-    for trait in alone:
-        yield (trait,)
-        if trait.kind in PLACES:
-            yield from ((trait, protocol) for protocol in protocols)
 
 
 SPARE = SYN_AGAIN[1]

@@ -12,13 +12,19 @@ from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
 from nettests.parse.first_packets import Lateness, lacked, lateness, lost_later
 from nettests.report.incidents import untrusted
-from nettests.report.incidents.happened import UNJUDGED, happened
+from nettests.report.incidents.happened import UNJUDGED, expired_at, happened
 from nettests.report.incidents.hops import lost_directions
+from nettests.report.incidents.large_amounts import amount_sentence, limits_of, sizes_of
 from nettests.report.incidents.loss import Loss
-from nettests.report.incidents.much import amount_sentence, limits_of, sizes_of
-from nettests.report.incidents.rules_missed import rules_of
+from nettests.report.incidents.pathless import rules_of
 from nettests.report.incidents.slowness import Slowness
-from nettests.report.incidents.traits import WITNESSED, Kind, Trait, speaks_of_first_packets
+from nettests.report.incidents.traits import (
+    MEBIBYTE,
+    WITNESSED,
+    Kind,
+    Trait,
+    speaks_of_first_packets,
+)
 from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
 
@@ -114,6 +120,8 @@ def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
 
 
 def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
+    if (router := expired_at(results)) and {Kind.DIRECTION, Kind.LINK, Kind.POD_ROUTE} & of.keys():
+        return f"end on the way: their TTL is used up, as {router} says"
     ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
         return "do not arrive, and those back do"
@@ -146,7 +154,10 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
 
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     rest = dict(of)
-    rest.pop(Kind.SIZE)
+    if rest.pop(Kind.SIZE) == MEBIBYTE:
+        return (
+            f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time, and shorter ones do"
+        )
     protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
     limits = limits_of(results)
     if not limits:
@@ -372,11 +383,13 @@ def cause_of_loss(loss: Loss) -> str:
     else:
         where = "across the cluster"
     figures = []
-    if loss.lost or not loss.resent:
+    if loss.lost or not (loss.resent or loss.unclear):
         figures.append(f"{loss.lost} of {loss.attempts} attempts got no answer")
     if loss.resent:
         had = "had one" if figures else "had an answer"
         figures.append(f"{loss.resent} checks {had} only after something was sent again")
+    if loss.unclear:
+        figures.append(f"{loss.unclear} checks waited as for a lost SYN, or for a busy probe")
     if loss.whole and not of.keys() & _SEVERAL:
         figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
     often = "most of the time" if 2 * loss.lost > loss.attempts else "now and then"

@@ -22,9 +22,10 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.first_packets import NO_NAME, lacked
-from nettests.parse.slow import QUERIED_AGAIN, RETRANSMITTED
+from nettests.parse.late_answers import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
-from nettests.report.incidents.loss import FEWEST, SCOPES, lossy, lost_after_answer, scope_of
+from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer
+from nettests.report.incidents.scopes import SCOPES, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
@@ -55,6 +56,8 @@ def find_slowness(
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
         return None
+    if not any(map(_answered_late, slow)):
+        return None  # only transfers were too slow
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
     answered = [
         attempt.elapsed
@@ -78,6 +81,11 @@ def find_slowness(
         checks=tuple(result.id for result in red if result.id in ids),
         least=least,
     )
+
+
+def _answered_late(result: CheckResult) -> bool:
+    attempts = result.observation.attempts if result.observation else ()
+    return any(attempt.outcome.positive for attempt in attempts)
 
 
 def _asked_again(slow: Iterable[CheckResult], least: float) -> bool:

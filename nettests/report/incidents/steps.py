@@ -23,8 +23,8 @@ from nettests.judge.advice import (
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
-from nettests.report.incidents.much import limits_of
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.large_amounts import limits_of
+from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
 from nettests.report.results import CheckResult
 
 _WHATEVER_ELSE = {
@@ -84,7 +84,7 @@ def next_step_of(
     if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
         return "; ".join(_at_route(facts, way) for way in _each_way(route))
     if Kind.SIZE in of:
-        return _at_mtu(results, facts)
+        return _at_size(of[Kind.SIZE], results, facts)
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
@@ -99,8 +99,13 @@ def next_step_of(
     return steps.most_common(1)[0][0] if steps else "read the evidence of the first check"
 
 
-def _at_mtu(results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
-    """Return the step about sizes: the MTU, if found, and the overhead of encapsulation."""
+def _at_size(size: str, results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
+    """Return the step about sizes: the MTU, if found, and the overhead of encapsulation; of long transfers, the rate."""
+    if size == MEBIBYTE:
+        return (
+            "measure what passes in a second between these nodes; look for links of a lower speed, policers, and limits of "
+            "bandwidth in annotations of Pods"
+        )
     limits = limits_of(results)
     if not limits:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"

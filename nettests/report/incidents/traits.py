@@ -11,9 +11,10 @@ from enum import StrEnum
 from typing import assert_never
 
 from nettests.model.check import FIRST_PACKETS, Check
+from nettests.model.payload import SIXTY_FOUR_KIB
 from nettests.model.target_kinds import Location, Naming, Proxy
 from nettests.model.words import OS, Family, Placement, Protocol, Question, TargetKind, VantageKind
-from nettests.report.incidents.much import much_of
+from nettests.report.incidents.large_amounts import much_of
 
 
 class Kind(StrEnum):
@@ -143,6 +144,10 @@ WITNESSED = "packets on the wire"
 """The property of captured connections that they match what servers and configurations say."""
 DISTRIBUTED = "distribution"
 """The property of new connections that they reach all backends."""
+LARGE = "large"
+"""The size of what takes packets as large as they may be."""
+MEBIBYTE = "1 MiB"
+"""The size of what takes hundreds of them: a way that is narrow ends it late, and passes each of them."""
 _OWN_SERVERS = {"Default"}
 """``dnsPolicy`` values that bypass cluster DNS; with ``None``, probes get its address."""
 
@@ -318,9 +323,11 @@ def _service(check: Check) -> Iterator[tuple[Kind, str]]:
                 yield Kind.PROXY_NODE, source.node or ""
         case proxy:
             assert_never(proxy)
-    yield Kind.SERVICE, target.service or (target.existing.name if target.existing else "")
     if check.action.question.changes_services:
         yield Kind.CHANGED, "Services"
+    if check.action.question is Question.RESOLVE:
+        return  # nothing is sent to what the name belongs to
+    yield Kind.SERVICE, target.service or (target.existing.name if target.existing else "")
     if len(target.backends) == 1:
         yield Kind.BACKEND, target.backends[0]
     elif target.pod and not target.backends:
@@ -338,4 +345,6 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
         sticky = settings is not None and settings.session_affinity
         yield Kind.PROPERTY, "session affinity" if sticky else DISTRIBUTED
     if check.action.size is not None or check.action.question is Question.PATH_MTU:
-        yield Kind.SIZE, "large"
+        yield Kind.SIZE, LARGE
+    if (check.action.size or 0) > SIXTY_FOUR_KIB:
+        yield Kind.SIZE, MEBIBYTE

@@ -8,8 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.distrust import Instrument, instrument, last_ending
-from nettests.judge.not_started import not_started
+from nettests.judge.distrust import Instrument, instrument, last_ending, not_started
 from nettests.model.calibration import NOT_UNDERSTOOD
 from nettests.model.visible import cut
 from nettests.report.incidents.traits import Kind

@@ -124,12 +124,13 @@ def test_a_damaged_datagram_is_dropped_by_its_checksum(lab: Laboratory) -> None:
 
 
 @DRIVERS
-def test_flows_are_lost_by_their_source_port(lab: Laboratory) -> None:
-    """One of four, each time it is tried, and those from a range of ports; all others pass."""
+def test_flows_are_lost_by_their_ports(lab: Laboratory) -> None:
+    """Some of many, each time they are tried, and those from a range of ports; all others pass."""
     number = lab.fault("wire_faults", "lose", THERE, Packets(flows=4), 1)
-    asks = [Ask(source="a", address=B, source_port=port) for port in range(20000, 20008)]
-    answers = lab.send_all(*asks)
-    assert [answer == "timed out" for answer in answers] == [True, False, False, False] * 2
+    asks = [Ask(source="a", address=B, source_port=port) for port in range(20000, 20024)]
+    lost = [answer == "timed out" for answer in lab.send_all(*asks)]
+    assert 1 <= sum(lost) <= 14
+    assert [answer == "timed out" for answer in lab.send_all(*asks)] == lost
     lab.mend(number)
     lab.fault("wire_faults", "lose", THERE, Packets(source_port="20100-20101"), 1)
     asks = [Ask(source="a", address=B, source_port=port) for port in (20099, 20100, 20102)]

@@ -166,9 +166,10 @@ def test_a_profile_is_discovered_as_tables_assume_it(name: str) -> None:
     for node, other in zip(found.nodes, assumed.nodes, strict=True):
         assert (node.pool, node.member) == (other.pool, other.member)
         assert (node.schedulable, node.empty.value) == (other.schedulable, other.empty.value)
-        for fact in ("build", "cni_driver", "kubelet", "host_process", "firewall"):
+        for fact in ("build", "cni_driver", "kubelet", "host_process", "firewall", "policies"):
             assert getattr(node, fact).value == getattr(other, fact).value, fact
-        for fact in ("version", "mode", "dsr", "source_vip", "localhost_node_ports"):
+        of_proxy = ("version", "mode", "dsr", "source_vip", "localhost_node_ports", "terminating")
+        for fact in of_proxy:
             seen = getattr(node.kube_proxy, fact).value
             due = getattr(other.kube_proxy, fact).value
             if assumed_to_run(other.kube_proxy.mode.value):

@@ -37,6 +37,16 @@ def test_calicos_pool_encapsulates_as_windows_can(name: str, ipip: int, *, confo
     assert found.conforms is conforms
 
 
+@pytest.mark.parametrize("name", CALICO)
+@pytest.mark.parametrize(("borrowing", "conforms"), [(0, True), (1, False)])
+def test_calicos_nodes_borrow_no_addresses(name: str, borrowing: int, *, conforms: bool) -> None:
+    """As its documents require beside Windows nodes, unless a switch allows it."""
+    profile = profile_of(name, **{"calico-borrowing": borrowing})
+    items = [item for _, item in system_objects.objects(profile) if item["kind"] == "IPAMConfig"]
+    texts = {"calico-ipam-configs": json.dumps({"items": items})}
+    assert judged("calico-strict-affinity", profile, texts).conforms is conforms
+
+
 @pytest.mark.parametrize(
     ("name", "minor", "conforms"),
     [

@@ -27,6 +27,7 @@ class Hns:
 
     def __init__(self) -> None:
         self._held: dict[int, LoadBalancer] = {}
+        self._frontends: set[tuple[Address, str, int]] = set()
         self._next = 0
         self.remote: dict[Address, str] = {}
         """Ids of the remote endpoints that kube-proxy created, by address; a recreated one has a new id."""
@@ -44,10 +45,15 @@ class Hns:
         return tuple(self._held)
 
     def create(self, balancer: LoadBalancer, limit: int) -> int | None:
-        """Create a load balancer; return its id, or ``None`` if HNS refuses ("invalid number of destinations")."""
-        if len(balancer.backends) > limit:
+        """Create a load balancer; return its id, or ``None`` if HNS refuses.
+
+        It refuses too many backends ("invalid number of destinations"), and a second load balancer with the same
+        frontend ("Cannot create a file when that file already exists", kubernetes/kubernetes issue 139519).
+        """
+        if _frontend(balancer) in self._frontends or len(balancer.backends) > limit:
             return None
         self._next += 1
+        self._frontends.add(_frontend(balancer))
         self._held[self._next] = balancer
         return self._next
 
@@ -82,7 +88,13 @@ class Hns:
 
     def delete(self, number: int) -> None:
         """Delete a load balancer; no error if there is none."""
-        self._held.pop(number, None)
+        if number in self._held:
+            self._frontends.discard(_frontend(self._held.pop(number)))
+
+
+def _frontend(balancer: LoadBalancer) -> tuple[Address, str, int]:
+    """Return address, protocol and port; HNS puts the node's own address in the place of a NodePort's."""
+    return balancer.vip, balancer.protocol, balancer.external_port
 
 
 class Listed:

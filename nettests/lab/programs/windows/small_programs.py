@@ -153,8 +153,9 @@ async def reg(process: Process, words: Sequence[str]) -> int:
     wanted = f"{_ROOTS.get(root, root)}\\{rest}"
     machine, searches = process.machine, ",".join(process.machine.resolver.searches)
     registry: dict[str, Values] = {_TCPIP: _ALWAYS} | dict(machine.disk.registry)
-    if machine.node is None and searches:  # the DNS settings of the container's HNS endpoint
-        registry[_TCPIP] = (*_ALWAYS, ("SearchList", "REG_SZ", searches))
+    if machine.node is None:  # the container's name, and the DNS settings of its HNS endpoint
+        listed: Values = (("SearchList", "REG_SZ", searches),) if searches else ()
+        registry[_TCPIP] = (*_ALWAYS, ("Hostname", "REG_SZ", machine.hostname), *listed)
     inner = [key for key in registry if key.lower().startswith(f"{wanted}\\")]
     printed = [key for key in registry if key.lower() == wanted] + (inner if options else [])
     for key in printed:

@@ -109,6 +109,27 @@ def test_what_hns_refuses_at_one_address_from_outside_leaves_the_others() -> Non
     assert {one.kind for one in held.balancers} == {"ClusterIP", "LoadBalancer"}
 
 
+def test_the_first_of_two_services_has_an_external_address_that_both_claim() -> None:
+    """HNS refuses a second load balancer with the same frontend, and kube-proxy asks again only after a change."""
+    shared = (IPv4Address("198.51.100.50"),)
+    first = replace(service(LOCAL, node_port=None), external_addresses=shared)
+    second = replace(
+        service(REMOTE, node_port=None),
+        service="other",
+        cluster_ip=IPv4Address("10.96.9.9"),
+        external_addresses=shared,
+    )
+    changed = replace(second, client_ip_affinity=True)
+
+    def owners(*tables: tuple[ServicePort, ...]) -> list[str]:
+        held = _held(*tables).balancers
+        return [one.service for one in held if one.vip == shared[0]]
+
+    assert owners((first, second)) == [first.key]
+    assert owners((first, second), (second,)) == []
+    assert owners((first, second), (second,), (changed,)) == [second.key]
+
+
 def test_new_endpoints_of_one_port_renew_all_ports_of_a_service() -> None:
     """Without the optimisation the other port's load balancers are recreated, too; what had stayed of them goes."""
     gone = replace(LOCAL, ready=False, terminating=True)

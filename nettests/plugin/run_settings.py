@@ -50,7 +50,7 @@ def run_options(config: pytest.Config) -> RunOptions:
         trace=option.trace,
         nodes=option.nodes,
         excluded_nodes=tuple(option.exclude_node),
-        choice=Choice(patterns=tuple(option.check)),
+        choice=Choice(patterns=tuple(option.check), sample=option.sample),
         manifests=tuple(Path(path) for path in option.limitations),
         keep=Keep.ALWAYS if option.keep else on_failure,
         suites=tuple(str(path) for path in suites(config)),

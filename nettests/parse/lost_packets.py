@@ -1,21 +1,30 @@
-"""Trains of connections and datagrams: which waited for a lost SYN, or are too few. Pure.
+"""A lost packet: trains that waited for a lost SYN, and a single lost datagram. Pure.
 
-``resent`` makes a finding of late trains, ``probes.trains`` sends more while the result is unclear,
-and ``observe`` trusts an absence of losses only after enough tries. A train takes as long as its
-connections, so it is late only compared with another of as many at the same time, and only if the
-probe answered reference requests at once. If every answer is late, see ``slow``.
+``late_answers`` makes a finding of late trains, ``probes.trains`` sends more while the result is
+unclear, and ``observe`` trusts an absence of losses only after enough tries. A train takes as long
+as its connections, so it is late only compared with another of as many at the same time, and only
+if the probe answered reference requests at once.
+
+UDP promises no delivery, and a healthy cluster loses one in some hundred thousand datagrams. If one
+datagram of a check is unanswered, ``probes`` sends more (``wants_more``); a second loss makes the
+check flaky. So does the first, unless the session finds that it is the only one of the run: a
+defect that drops the first packet of every path loses one on each. Checks that count losses
+themselves (``LOSS``) are not affected.
 """
 
 from collections.abc import Sequence
 
 from nettests.model.check import Check
 from nettests.model.measured import LossEstimate, proves_loss
-from nettests.model.observation import Raw
+from nettests.model.observation import Attempt, Raw
+from nettests.model.question import Trait
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
-from nettests.model.words import Question
+from nettests.model.words import Outcome, Protocol, Question
 from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, beside, carried
 from nettests.parse.read import read_raw
 
+UNCLEAR = "trains of connections took a second longer than others beside them"
+"""Marks the reason of a check that cannot tell lost SYNs from a busy probe."""
 BESIDE = 8
 """The number of a check's trains that run at the same time: one round."""
 
@@ -50,7 +59,7 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     ]
     took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
     return (
-        f"{len(unclear)} of {len(last)} trains of connections took a second longer than others beside them, and their probe "
+        f"{len(unclear)} of {len(last)} {UNCLEAR}, and their probe "
         f"{took} meanwhile: SYNs were lost, or its node was busy"
     )
 
@@ -106,3 +115,53 @@ def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) 
             f"nothing of a path that is not late as a whole"
         )
     return unclear_trains(check, raws)
+
+
+ANSWERED = 12
+"""With so many other answers, a lost datagram counts as a single loss: a path that loses one in five gives as many
+once in fifteen times (calculated); ``path-loss`` measures smaller shares."""
+ALONE = "the only datagram that this run lost until then"
+
+
+def wants_more(check: Check, attempts: Sequence[Attempt]) -> bool:
+    """Whether one datagram was lost and too few others were answered to call it a single loss."""
+    return _lost(check, attempts) is not None and len(attempts) <= ANSWERED
+
+
+def lost_alone(check: Check, attempts: Sequence[Attempt]) -> int | None:
+    """Return the number of the only unanswered attempt, if enough others were answered."""
+    if check.action.question is Question.DURING:
+        return _first_of_flow(attempts)
+    lost = _lost(check, attempts)
+    return lost.number if lost is not None and len(attempts) > ANSWERED else None
+
+
+def _first_of_flow(attempts: Sequence[Attempt]) -> int | None:
+    """Return the number of the only attempt whose flow lost a datagram, if it lost just one."""
+    if not all(attempt.outcome.positive for attempt in attempts):
+        return None
+    losing = [attempt for attempt in attempts if attempt.lost]
+    return losing[0].number if sum(attempt.lost for attempt in losing) == 1 else None
+
+
+def loses(check: Check, attempts: Sequence[Attempt]) -> bool:
+    """Whether a check lost some datagrams while others were answered, in trains too."""
+    if check.action.protocol is not Protocol.UDP:
+        return False
+    answered = any(attempt.outcome.positive for attempt in attempts)
+    return answered and any(
+        attempt.outcome is Outcome.TIMED_OUT or attempt.lost for attempt in attempts
+    )
+
+
+def _lost(check: Check, attempts: Sequence[Attempt]) -> Attempt | None:
+    """Return the only silent attempt over UDP, if all others were answered."""
+    if (
+        check.action.protocol is not Protocol.UDP
+        or Trait.DATAGRAMS not in check.action.question.traits
+    ):
+        return None
+    silent = [attempt for attempt in attempts if not attempt.outcome.positive]
+    if len(silent) != 1 or len(attempts) == 1 or silent[0].outcome is not Outcome.TIMED_OUT:
+        return None
+    return silent[0]
