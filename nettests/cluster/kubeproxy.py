@@ -15,7 +15,16 @@ from typing import Any
 from nettests.cluster.shapes import config_maps_of, containers_of, data_of, file_name
 from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedKubeProxy
-from nettests.model.facts import STATED, Address, Fact, KubeProxyFacts, known, unknown
+from nettests.model.facts import (
+    GATE,
+    STATED,
+    Address,
+    Fact,
+    KubeProxyFacts,
+    gate_by_default,
+    known,
+    unknown,
+)
 from nettests.model.flags import flags_in_arguments, flags_in_log
 from nettests.model.versions import KubernetesVersion, VersionRange
 from nettests.model.words import OS
@@ -29,10 +38,6 @@ KIND = "KubeProxyConfiguration"
 COMMAND = "kube-proxy"
 SINGLE_MODE = VersionRange.parse(">=1.26", KubernetesVersion)
 """From this version on, kernelspace is the only mode on Windows."""
-
-
-GATE = "ProxyTerminatingEndpoints"
-ON_BY_DEFAULT = VersionRange.parse(">=1.26", KubernetesVersion)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +243,7 @@ def _terminating(
     version: Fact[KubernetesVersion],
     sources: ProxySources,
 ) -> Fact[bool]:
-    """Return the gate's state: as set, else its default, which is on from 1.26 on (KEP-1669)."""
+    """Return the gate's state: as set, else its default."""
     setting = _first(settings, "feature-gates")
     # sample: --feature-gates="IPv6DualStack=true,ProxyTerminatingEndpoints=true"
     match = re.search(rf"\b{GATE}=(true|false)\b", setting[1]) if setting else None
@@ -246,8 +251,7 @@ def _terminating(
         return known(match[1] == "true", setting[0])
     if not settings or version.value is None:
         return unknown(sources.reason or version.origin)
-    default = "on" if (on := ON_BY_DEFAULT.holds(version.value)) else "off"
-    return known(on, f"{settings[0][0]} does not name {GATE}, which is {default} by default")
+    return gate_by_default(version.value, settings[0][0])
 
 
 def _source_vip(

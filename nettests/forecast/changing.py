@@ -1,7 +1,7 @@
 """The facts after an upgrade: stated changes, facts that follow from them, and notes. Pure.
 
 Facts that discovery derives by rule are derived again: the driver from the backend, HostProcess
-from kubelet and runtime. Facts from the old plugin's configuration are unknown for another plugin
+from kubelet and runtime, kube-proxy's gate from its version. Facts from the old plugin's configuration are unknown for another plugin
 or backend until stated. Unlikely changes (a downgrade, a version that no document names yet) are
 computed like any other and noted.
 """
@@ -23,6 +23,7 @@ from nettests.model.facts import (
     Fact,
     KubeProxyFacts,
     NodeFacts,
+    gate_after,
     known,
     unknown,
 )
@@ -139,7 +140,11 @@ def _followed(
 ) -> NodeFacts:
     """Return a node with what follows from its changed facts, unless that was stated."""
     if new.os is not OS.WINDOWS:
-        return new
+        proxy = new.kube_proxy
+        if proxy.version.value is None or proxy.version == old.kube_proxy.version:
+            return new
+        gate = gate_after(proxy.version.value, proxy.terminating)
+        return replace(new, kube_proxy=replace(proxy, terminating=gate))
     node, cni = new, after.cni
     if "cni.driver" not in stated and _network(cni) != _network(before.cni):
         driver = network_drivers.by_backend(cni.plugin, cni.backend)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Generic, TypeVar, assert_never
 
-from nettests.model.versions import KubernetesVersion, WindowsBuild
+from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.words import OS, Family, Protocol
 
 T = TypeVar("T")
@@ -43,6 +43,23 @@ def known(value: T, origin: str) -> Fact[T]:
 def unknown(reason: str) -> Fact[T]:
     """Return a fact that could not be read, with the reason."""
     return Fact(None, reason)
+
+
+GATE = "ProxyTerminatingEndpoints"
+_GATE_IS_ON = VersionRange.parse(">=1.26", KubernetesVersion)
+_NOT_NAMED = f" does not name {GATE}"
+
+
+def gate_by_default(version: KubernetesVersion, where: str) -> Fact[bool]:
+    """Return the state of kube-proxy's gate if its settings, read at ``where``, do not name it: on from 1.26 on (KEP-1669)."""
+    on = _GATE_IS_ON.holds(version)
+    return known(on, f"{where}{_NOT_NAMED}, which is {'on' if on else 'off'} by default")
+
+
+def gate_after(upgrade: KubernetesVersion, before: Fact[bool]) -> Fact[bool]:
+    """Return the gate's state in another version: the same if it is set or unknown, else that version's default."""
+    where, default, _ = before.origin.partition(_NOT_NAMED)
+    return gate_by_default(upgrade, where) if before.known and default else before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

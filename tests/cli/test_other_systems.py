@@ -13,6 +13,8 @@ import pytest
 from nettests.cli import COMMANDS
 from tests.cli.other_system import MACOS, SYSTEMS, WINDOWS
 
+pytestmark = pytest.mark.lab  # `nettests lab` is one of the commands
+
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "reports" / "sample"
 RUNS = ("20260101-000000-aaaa", "20260102-000000-bbbb")

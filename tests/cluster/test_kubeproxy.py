@@ -4,14 +4,9 @@ import ipaddress
 
 import pytest
 
-from nettests.cluster.kubeproxy import (
-    GATE,
-    ProxySources,
-    config_of,
-    facts_of,
-)
+from nettests.cluster.kubeproxy import ProxySources, config_of, facts_of
 from nettests.model.cluster_profile import StatedKubeProxy
-from nettests.model.facts import known
+from nettests.model.facts import GATE, known
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
 from tests.cluster.recorded import config_map, proxy_pod

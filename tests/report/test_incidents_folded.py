@@ -1,5 +1,6 @@
 """What a proven cause did besides joins its incident; what it cannot have done stays one of its own."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from nettests.model.check import Check
@@ -29,9 +30,21 @@ PROVEN = Incident(
 )
 
 
-def beside(result: CheckResult, *, proven: Incident = PROVEN, share: float = 1.0) -> list[Incident]:
+def beside(
+    result: CheckResult,
+    *,
+    proven: Incident = PROVEN,
+    share: float = 1.0,
+    traits: Mapping[str, str] | None = None,
+) -> list[Incident]:
     """Return the incidents where a result stands alone beside a proven cause."""
-    alone = Incident(cause=result.id, traits={}, checks=(result.id,), next_step="", explained=False)
+    alone = Incident(
+        cause=result.id,
+        traits=dict(traits or {}),
+        checks=(result.id,),
+        next_step="",
+        explained=bool(traits),
+    )
     around = Surroundings(
         red={result.id: result},
         nodes={},
@@ -151,3 +164,20 @@ def test_a_name_that_resolves_does_not_clear_its_pod(quiet: Results) -> None:
     )
     first = broken(quiet, struck).incidents[0]
     assert first.traits == {"backend": pod}
+
+
+def test_a_program_that_hangs_on_a_node_that_is_cut_off_joins_it(quiet: Results) -> None:
+    """On another node, or with output that is not understood, it is an incident of its own."""
+
+    def hangs(why: str) -> CheckResult:
+        result = silent(quiet, WIN, LINUX, Protocol.TCP)
+        said = f"probe_failed: exec on {WIN} {why}"
+        return replace(result, verdict=Verdict.UNKNOWN, distrust=said)
+
+    hung = hangs("was not calibrated: exec in node-windows-1-1 did not end within 30 s")
+    here, elsewhere = (replace(PROVEN, traits={"pod-network": at}) for at in (WIN, OTHER_WIN))
+    traits = {"instrument": "exec of windows-1"}
+    assert len(beside(hung, proven=here, traits=traits)) == 1
+    assert len(beside(hung, proven=elsewhere, traits=traits)) == 2
+    unread = hangs("is not understood: the known question was read as refused")
+    assert len(beside(unread, proven=here, traits=traits)) == 2

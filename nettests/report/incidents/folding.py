@@ -22,6 +22,7 @@ from nettests.report.incidents.traits import (
     speaks_of_first_packets,
     targets_service,
 )
+from nettests.report.incidents.untrusted import distrusted
 from nettests.report.results import CheckResult, Incident
 
 FEW = 2
@@ -41,6 +42,7 @@ _ELSEWHERE = "elsewhere"
 """The other end of packets to the outside, and to the name servers of a node itself."""
 _LOAD_BALANCERS = "load-balancers"
 """The rule by which HNS has to hold what kube-proxy programs."""
+_HUNG = "did not end within"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,8 @@ def _explaining(
     small: Incident, proven: Sequence[Incident], around: Surroundings
 ) -> Iterator[Incident | None]:
     """Yield for each check of an incident the greater one that explains it, if any."""
-    if (cause := _of_lost_queries(small, around)) and cause is not small:
+    cause = _of_lost_queries(small, around) or _of_cut_node(small, proven, around)
+    if cause and cause is not small:
         yield from [cause] * len(small.checks)
         return
     greater = [
@@ -91,7 +94,7 @@ def _explaining(
         for each in proven
         if len(small.checks) <= max(FEW, len(each.checks) // SMALL)
         and each is not small
-        and Kind.OVERLOADED not in small.traits
+        and not {Kind.OVERLOADED, Kind.INSTRUMENT} & small.traits.keys()
     ]
     for check in small.checks:
         yield next((each for each in greater if _befell(around.red[check], each, around)), None)
@@ -108,6 +111,27 @@ def _of_lost_queries(small: Incident, around: Surroundings) -> Incident | None:
     if not all(each and any(a.outcome.positive for a in each.attempts) for each in seen):
         return None
     return next((each for each in around.partial if Kind.DNS in each.traits), None)
+
+
+def _of_cut_node(
+    small: Incident, proven: Sequence[Incident], around: Surroundings
+) -> Incident | None:
+    """Return the cut node that an instrument's incident joins: a program that waits for lost packets ends as late as one that hangs."""
+    if Kind.INSTRUMENT not in small.traits:
+        return None
+    lacking = [*map(distrusted, map(around.red.__getitem__, small.checks))]
+    if not all(each and _HUNG in each.how for each in lacking):
+        return None
+    nodes = {each.node for each in lacking if each}
+    return next(
+        (
+            each
+            for each in proven
+            if around.shares.get(each.checks, 1.0) == 1
+            and any(kind in _ACROSS and {value} == nodes for kind, value in each.traits.items())
+        ),
+        None,
+    )
 
 
 def _befell(result: CheckResult, proven: Incident, around: Surroundings) -> bool:
