@@ -15,6 +15,7 @@ from nettests.model.facts import (
     KubeProxyFacts,
     Network,
     NodeFacts,
+    gate_by_default,
     known,
     unknown,
 )
@@ -272,7 +273,7 @@ def _linux(version: KubernetesVersion, member: int) -> NodeFacts:
             dsr=nothing,
             source_vip=nothing,
             localhost_node_ports=known(value=True, origin=ORIGIN),
-            terminating=known(value=version >= KubernetesVersion(1, 26), origin=ORIGIN),
+            terminating=gate_by_default(version, ORIGIN),
         ),
         driver=nothing,
         host_process=nothing,
