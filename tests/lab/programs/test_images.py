@@ -14,7 +14,7 @@ from nettests.lab.interfaces import (
     ResolverConfig,
 )
 from nettests.lab.network.namespace import NetworkNamespace
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.programs.windows import starting
 from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
