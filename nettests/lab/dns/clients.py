@@ -96,7 +96,7 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
         except NoAnswerError as silence:
             timed_out = silence.silence is Silence.TIMED_OUT
             failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
-            last = ResolutionError(failure, name, server=silence.ends.server, cause=silence)
+            last = ResolutionError(failure, name, server=silence.server, cause=silence)
             continue
         if resolved := exchange.addresses(answer, kind):
             return resolved
