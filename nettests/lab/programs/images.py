@@ -105,9 +105,8 @@ async def _run_on_windows(process: Process) -> int:
             return await _finish(_powershell(drive, launch), process, words[1:])
         return await _finish({**_OF_IMAGE, **_OF_WINDOWS}[name], process, words[1:])
 
-    started = starting.start(process, drive)
-    process = replace(process, command_line=started.line)
-    code = await launch(process, started.path, outermost=True)
+    path, line = starting.start(process, drive)
+    code = await launch(replace(process, command_line=line), path, outermost=True)
     return code & _UINT32
 
 

@@ -51,7 +51,7 @@ def process(machine: Machine, argv: Sequence[str]) -> Process:
 def program(machine: Machine, *argv: str) -> str | None:
     """Return the name of the program that a command starts in a Windows container of its own."""
     drive = drive_of(machine)
-    return drive.program(starting.start(process(machine, argv), drive).path)
+    return drive.program(starting.start(process(machine, argv), drive)[0])
 
 
 @pytest.mark.parametrize(
