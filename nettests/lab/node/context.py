@@ -42,7 +42,7 @@ class Puller:
             return present, None
         async with self._one_at_a_time:
             if self.disk.registry_down:
-                raise images.ImagePullError(images.unreachable(reference))
+                raise images.unreachable(reference)
             image = images.find(reference, self.spec, host_process=host_process, logins=logins)
             there = reference in self.disk.images
             seconds = 0.0 if there else self.disk.pull_seconds

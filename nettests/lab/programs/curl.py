@@ -191,7 +191,7 @@ def _request(job: Transfer, parts: SplitResult) -> h11.Request:
     for name, value in options.headers:
         header = next((key for key in headers if key.lower() == name.lower()), name)
         headers[header] = value
-    method = options.method or ("HEAD" if options.head else "GET")
+    method = options.request or ("HEAD" if options.head else "GET")
     return h11.Request(method=method, target=target, headers=list(headers.items()))
 
 

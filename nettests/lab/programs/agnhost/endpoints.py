@@ -33,13 +33,6 @@ _DATAGRAM = 2048
 _PROTOCOLS = ("", "http", "udp", "sctp")
 
 
-def log_line(request: Request) -> str:
-    """Return netexec's log line for a dial request."""
-    order = ("host", "protocol", "port", "request", "tries")
-    query = request.query
-    return "GET /dial?" + "&".join(f"{name}={query.get(name, '')}" for name in order)
-
-
 async def answer(machine: Machine, request: Request) -> Response:
     """Dial as requested by the query, and answer with the responses and errors."""
     query = request.query
@@ -213,7 +206,9 @@ class Endpoints:
         return requests.redirect(request, place, status)
 
     async def _dial(self, request: Request) -> Response:
-        await self._log(log_line(request))
+        order = ("host", "protocol", "port", "request", "tries")
+        words = "&".join(f"{name}={request.query.get(name, '')}" for name in order)
+        await self._log(f"GET /dial?{words}")
         return await answer(self._process.machine, request)
 
     async def _shell(self, request: Request) -> Response:
