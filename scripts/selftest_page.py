@@ -17,7 +17,7 @@ import cattrs
 from nettests.lab.selftest import matrix, reference
 from nettests.lab.selftest.combining import restored
 from nettests.lab.selftest.judging import Judged, not_run
-from nettests.lab.selftest.matrix import Matrix, Profile, healthy_seconds, summaries
+from nettests.lab.selftest.matrix import Matrix, Profile, healthy_seconds
 from nettests.lab.selftest.named_faults import ASSUMPTIONS, FAULTS, NamedFault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -94,7 +94,7 @@ def merged(published: Matrix, later: Matrix, declared: Sequence[NamedFault]) -> 
             for fault in declared
             if name in fault.profiles
         ),
-        summaries=summaries(declared),
+        summaries={fault.name: fault.summary for fault in declared},
         open={
             flow: limitations
             for flow, limitations in sorted({**published.open, **later.open}.items())

@@ -32,7 +32,7 @@ from nettests.lab.network import kernel
 from nettests.lab.network.isolation import enter_isolated_namespaces
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.programs.windows.broken_tools import broken_tools
 from nettests.lab.topology import OS, Shim, profiles
 

@@ -96,7 +96,7 @@ async def _one_name(machine: Machine, name: str, kind: str) -> Resolved:
         except NoAnswerError as silence:
             timed_out = silence.silence is Silence.TIMED_OUT
             failure = Failure.TIMED_OUT if timed_out else Failure.NO_SERVER
-            last = ResolutionError(failure, name, server=silence.ends.server, cause=silence)
+            last = ResolutionError(failure, name, server=silence.server, cause=silence)
             continue
         if resolved := exchange.addresses(answer, kind):
             return resolved
@@ -167,21 +167,13 @@ async def query(machine: Machine, name: str, kind: str = "A") -> dns.message.Mes
             break
         server = servers[attempt % len(servers)]
         try:
-            return await _request_and_wait(machine, server, exchange.question(name, kind), wait)
+            message = exchange.question(name, kind)
+            return await query_servers(machine.namespace, server, message, limit=wait)
         except NoAnswerError as silence:
             last = silence
+            if silence.silence is Silence.REFUSED:
+                # The port may open meanwhile; the next question waits its turn as for any silence.
+                await asyncio.sleep(wait)
     else:
         raise ResolutionError(Failure.TIMED_OUT, name, server=f"{server}:{PORT}", cause=last)
     raise ResolutionError(Failure.NO_SERVER, name)
-
-
-async def _request_and_wait(
-    machine: Machine, server: str, message: dns.message.Message, wait: float
-) -> dns.message.Message:
-    try:
-        return await query_servers(machine.namespace, server, message, limit=wait)
-    except NoAnswerError as silence:
-        if silence.silence is Silence.REFUSED:
-            # The port may open meanwhile; the next question waits its turn as for any silence.
-            await asyncio.sleep(wait)
-        raise

@@ -34,21 +34,18 @@ class Silence(StrEnum):
     MALFORMED = "malformed"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoints:
-    """The two ends of an exchange, as ``address:port`` text."""
-
-    local: str
-    server: str
-
-
 class NoAnswerError(Exception):
-    """The server did not answer; ``silence`` says how, ``error`` is the kernel's error if any."""
+    """The server did not answer; ``silence`` says how, ``error`` is the kernel's error if any.
 
-    def __init__(self, silence: Silence, ends: Endpoints, error: OSError | None = None) -> None:
-        super().__init__(f"{ends.server}: {silence}")
+    ``local`` and ``server`` are the ends of the exchange, as ``address:port``; ``local`` is empty without a socket.
+    """
+
+    def __init__(
+        self, silence: Silence, local: str, server: str, error: OSError | None = None
+    ) -> None:
+        super().__init__(f"{server}: {silence}")
         self.silence = silence
-        self.ends = ends
+        self.local, self.server = local, server
         self.error = error
 
 
@@ -64,12 +61,11 @@ async def query_servers(
 
     With ``over_tcp`` use TCP at once.
     """
-    ends = Endpoints(local="", server=f"{server}:{PORT}")
+    ends = "", f"{server}:{PORT}"
     sock = namespace.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         sock.connect((server, PORT))
-        host, port = sock.getsockname()[:2]
-        ends = Endpoints(local=f"{host}:{port}", server=f"{server}:{PORT}")
+        ends = "{}:{}".format(*sock.getsockname()), ends[1]
         async with asyncio.timeout(limit):
             if over_tcp:
                 return await _query_tcp(namespace, server, query)
@@ -78,13 +74,13 @@ async def query_servers(
                 answer = await _query_tcp(namespace, server, query)
             return answer
     except TimeoutError as error:
-        raise NoAnswerError(Silence.TIMED_OUT, ends) from error
+        raise NoAnswerError(Silence.TIMED_OUT, *ends) from error
     except OSError as error:
         refused = error.errno == errno.ECONNREFUSED
         silence = Silence.REFUSED if refused else Silence.UNREACHABLE
-        raise NoAnswerError(silence, ends, error) from error
+        raise NoAnswerError(silence, *ends, error) from error
     except (dns.exception.DNSException, EOFError) as error:
-        raise NoAnswerError(Silence.MALFORMED, ends) from error
+        raise NoAnswerError(Silence.MALFORMED, *ends) from error
     finally:
         sock.close()
 

@@ -24,13 +24,7 @@ def configuration(spec: NodeSpec, profile: Profile) -> Json:
 
 def template(profile: Profile) -> Json:
     """Return the template in the ConfigMap, in which the start script fills in networks and node address."""
-    policies = [
-        _policy("OutBoundNAT", {"Exceptions": []}),
-        _policy("SDNROUTE", {"DestinationPrefix": "", "NeedEncap": True}),
-    ]
-    if _is_overlay(profile):
-        policies.append(_policy("ProviderAddress", {"ProviderAddress": ""}))
-    return _flannel(profile, _delegate(profile, policies))
+    return _flannel(profile, _delegate(profile, _policies(profile, [], [""], "")))
 
 
 def exceptions(profile: Profile) -> list[str]:
@@ -60,18 +54,24 @@ def _flannel(profile: Profile, delegate: Json) -> Json:
 
 
 def _containerd(spec: NodeSpec, profile: Profile) -> Json:
-    policies = [
-        _policy("OutBoundNAT", {"Exceptions": exceptions(profile)}),
-        *(
-            _policy("SDNROUTE", {"DestinationPrefix": prefix, "NeedEncap": True})
-            for prefix in routes(spec, profile)
-        ),
-    ]
-    if _is_overlay(profile):
-        policies.append(_policy("ProviderAddress", {"ProviderAddress": str(spec.address)}))
+    prefixes, address = routes(spec, profile), str(spec.address)
+    policies = _policies(profile, exceptions(profile), prefixes, address)
     if not profile.mechanism("settings-policies", 1):
         policies = [_flat(policy["Value"]) for policy in policies]
     return _delegate(profile, policies)
+
+
+def _policies(
+    profile: Profile, excepted: list[str], prefixes: list[str], address: str
+) -> list[Json]:
+    values: list[tuple[str, Json]] = [("OutBoundNAT", {"Exceptions": excepted})]
+    values += [("SDNROUTE", {"DestinationPrefix": each, "NeedEncap": True}) for each in prefixes]
+    if _is_overlay(profile):
+        values.append(("ProviderAddress", {"ProviderAddress": address}))
+    return [
+        {"Name": "EndpointPolicy", "Value": {"Type": kind, "Settings": settings}}
+        for kind, settings in values
+    ]
 
 
 def _delegate(profile: Profile, policies: list[Json]) -> Json:
@@ -98,10 +98,6 @@ def _docker(spec: NodeSpec, profile: Profile) -> Json:
         "loopbackDSR": profile.cni.loopback_dsr,
         "policies": [{"Name": "EndpointPolicy", "Value": value} for value in values],
     }
-
-
-def _policy(kind: str, settings: Json) -> Json:
-    return {"Name": "EndpointPolicy", "Value": {"Type": kind, "Settings": settings}}
 
 
 def _flat(value: Json) -> Json:

@@ -1,7 +1,7 @@
 """The DaemonSets, ConfigMaps, node annotations and labels of network plugins. Pure.
 
 ``system_objects`` makes objects of these values. Names and contents are those of the projects, because tools read
-settings there; ``daemons.yaml`` lists the DaemonSets. Node labels are those of AKS' overlay
+settings there; ``daemons.yaml`` lists the DaemonSets, ``settings.yaml`` the rest. Node labels are those of AKS' overlay
 (Azure/azure-container-networking, test/integration/manifests and ``podnetwork-type``) and of EKS' managed node groups.
 OVN-Kubernetes has a hybrid overlay: hybrid-overlay-node is a service of Windows hosts, like kube-proxy
 (openshift/windows-machine-config-operator, pkg/services); ``ovnkube.conf`` is that of OpenShift's cluster-network-operator.
@@ -10,7 +10,6 @@ OVN-Kubernetes has a hybrid overlay: hybrid-overlay-node is a service of Windows
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Any, assert_never
@@ -22,8 +21,6 @@ from nettests.lab.installers import flannel
 from nettests.lab.topology import OS, NodeSpec, Plugin, Profile
 
 _FLANNEL_MINOR = 21
-_CALICO_BLOCK = 26
-_OVN_NAMESPACE = "openshift-ovn-kubernetes"
 _OVN = "k8s.ovn.org/"
 
 
@@ -38,23 +35,9 @@ class Daemon:
     os: OS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """One ConfigMap."""
-
-    namespace: str
-    name: str
-    data: dict[str, str]
-
-
-@cache
-def _text(file: str) -> str:
-    return files(__package__).joinpath(file).read_text("utf-8")
-
-
 def filled_in(file: str, **values: object) -> dict[str, Any]:
     """Return a file of this package, with its ``$name`` variables replaced."""
-    text = Template(_text(file)).substitute({name: str(value) for name, value in values.items()})
+    text = Template(files(__package__).joinpath(file).read_text("utf-8")).substitute(values)
     document: dict[str, Any] = YAML(typ="safe").load(text)
     return document
 
@@ -89,66 +72,36 @@ def namespaces(profile: Profile) -> tuple[str, ...]:
     by_plugin = {
         Plugin.FLANNEL: ("kube-flannel",),
         Plugin.CALICO: ("calico-system",),
-        Plugin.OVN_KUBERNETES: (_OVN_NAMESPACE,),
+        Plugin.OVN_KUBERNETES: ("openshift-ovn-kubernetes",),
     }
     return by_plugin.get(profile.cni.plugin, ())
 
 
-def settings(profile: Profile) -> Iterator[Settings]:
-    """Return the plugin's ConfigMaps."""
-    match profile.cni.plugin:
-        case Plugin.FLANNEL:
-            data = {"net-conf.json": json.dumps(_net_conf(profile), indent=2)}
-            yield Settings(namespace="kube-flannel", name="kube-flannel-cfg", data=data)
-            if any(node.os is OS.WINDOWS for node in profile.nodes):
-                data = {flannel.TEMPLATE: json.dumps(flannel.template(profile), indent=2)}
-                yield Settings(namespace="kube-flannel", name=flannel.CONFIG_MAP, data=data)
-        case Plugin.AZURE:  # Azure's masquerading agent on Linux nodes
-            networks = [str(profile.cluster_cidr), str(profile.service_cidr)]
-            data = {"ip-masq-agent": json.dumps({"NonMasqueradeCIDRs": networks})}
-            name = "azure-ip-masq-agent-config"
-            yield Settings(namespace="kube-system", name=name, data=data)
-        case Plugin.VPC:  # with Windows nodes, and without an engine for NetworkPolicies
-            keys = {"enable-windows-ipam": "true", "enable-network-policy-controller": "false"}
-            yield Settings(namespace="kube-system", name="amazon-vpc-cni", data=keys)
-        case Plugin.OVN_KUBERNETES:
-            data = {"ovnkube.conf": _ovnkube_conf(profile)}
-            yield Settings(namespace=_OVN_NAMESPACE, name="ovnkube-config", data=data)
-        case Plugin.ANTREA:
-            text = (
-                f"trafficEncapMode: encap\ntunnelType: {profile.cni.backend}\n"
-                "antreaProxy:\n  enable: true\n  proxyAll: true\n"
-                f"serviceCIDR: {profile.service_cidr}\n"
-            )
-            for name in ("antrea-config", "antrea-windows-config"):
-                yield Settings(namespace="kube-system", name=name, data={"antrea-agent.conf": text})
-
-
-def of_calico(profile: Profile) -> Iterator[tuple[str, Json]]:
-    """Return (collection path, object) of Calico's pool for all nodes, as its operator creates it, and of its IPAM."""
-    if profile.cni.plugin is not Plugin.CALICO:
-        return
-    spec = {
-        "cidr": str(profile.cluster_cidr),
-        "blockSize": _CALICO_BLOCK,
-        "ipipMode": "Always" if profile.mechanism("calico-ipip", 0) else "Never",
-        "vxlanMode": "Always" if profile.cni.backend == "vxlan" else "Never",
-        "natOutgoing": True,
-        "nodeSelector": "all()",
-    }
+def settings(profile: Profile) -> Iterator[Json]:
+    """Yield the plugin's ConfigMaps, and Calico's objects for all nodes."""
+    if profile.cni.plugin is Plugin.FLANNEL:
+        yield _of_flannel("kube-flannel-cfg", "net-conf.json", _net_conf(profile))
+        if any(node.os is OS.WINDOWS for node in profile.nodes):
+            yield _of_flannel(flannel.CONFIG_MAP, flannel.TEMPLATE, flannel.template(profile))
     strict = not profile.mechanism("calico-borrowing", 0)
-    ipam = {"strictAffinity": strict, "autoAllocateBlocks": True}
-    for kind, name, settings in (
-        ("IPPool", "default-ipv4-ippool", spec),
-        ("IPAMConfig", "default", ipam),
-    ):
-        item = {
-            "apiVersion": "crd.projectcalico.org/v1",
-            "kind": kind,
-            "metadata": {"name": name},
-            "spec": settings,
-        }
-        yield f"/apis/crd.projectcalico.org/v1/{kind.lower()}s", item
+    yield from filled_in(
+        "settings.yaml",
+        pods=profile.cluster_cidr,
+        services=profile.service_cidr,
+        backend=profile.cni.backend,
+        ipip="Always" if profile.mechanism("calico-ipip", 0) else "Never",
+        vxlan="Always" if profile.cni.backend == "vxlan" else "Never",
+        strict=str(strict).lower(),
+    ).get(profile.cni.plugin, ())
+
+
+def _of_flannel(name: str, key: str, value: Json) -> Json:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "kube-flannel"},
+        "data": {key: json.dumps(value, indent=2)},
+    }
 
 
 def daemons(profile: Profile) -> Iterator[Daemon]:
@@ -210,16 +163,6 @@ def _net_conf(profile: Profile) -> Json:
     if profile.ipv6 is not None:
         networks |= {"EnableIPv6": True, "IPv6Network": str(profile.ipv6.cluster_cidr)}
     return {**networks, "Backend": backend}
-
-
-def _ovnkube_conf(profile: Profile) -> str:
-    """Return the daemon's configuration; the default UDP port is left out."""
-    return (
-        f'[default]\ncluster-subnets="{profile.cluster_cidr}/24"\n\n'
-        f'[kubernetes]\nservice-cidrs="{profile.service_cidr}"\n'
-        'no-hostsubnet-nodes="kubernetes.io/os=windows"\n\n'
-        f'[hybridoverlay]\nenabled=true\ncluster-subnets="{profile.cluster_cidr}"\n'
-    )
 
 
 def _ovn_annotations(spec: NodeSpec) -> dict[str, str]:

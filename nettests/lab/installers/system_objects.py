@@ -62,12 +62,8 @@ def objects(profile: Profile) -> Iterator[tuple[str, Json]]:
     proxied = OS.LINUX not in profile.kube_proxy.service_on
     for part in ("beginning", *(("proxy",) if proxied else ()), "names"):
         yield from map(_placed, of_installers[part])
-    for settings in plugin_objects.settings(profile):
-        metadata = {"name": settings.name, "namespace": settings.namespace}
-        head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-        yield _placed({**head, "data": settings.data})
-    yield from plugin_objects.of_calico(profile)
-    yield from map(_placed, (*_runtime_classes(profile), *of_installers["dns"]))
+    later = (*_runtime_classes(profile), *of_installers["dns"])
+    yield from map(_placed, (*plugin_objects.settings(profile), *later))
     for daemon in (*_kube_proxies(profile), *plugin_objects.daemons(profile)):
         yield _placed(_daemon_set(daemon))
 

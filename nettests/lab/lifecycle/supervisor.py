@@ -48,7 +48,7 @@ from nettests.lab.node.serving import NodeDialer
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
-from nettests.lab.programs import run as run_program
+from nettests.lab.programs.images import run as run_program
 from nettests.lab.programs.sockets.transport import listen
 from nettests.lab.topology import NodeSpec, Profile
 

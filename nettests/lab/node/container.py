@@ -18,7 +18,7 @@ from nettests.lab.interfaces import ExecOutcome, NotRunningError, Process, Progr
 from nettests.lab.mounted.files import Volume
 from nettests.lab.node import images
 from nettests.lab.node.container_state import START_FAILED, ContainerLog, ContainerState
-from nettests.lab.node.context import Credentials, NodeContext, Pulled, Sandbox, credentials
+from nettests.lab.node.context import NodeContext, Sandbox, credentials
 from nettests.lab.node.environment import ConfigError
 from nettests.lab.node.guests import Guests, exec_failure
 from nettests.lab.node.health import Ended, Health, ProbeErroredError, Prober, cared_for
@@ -156,7 +156,7 @@ class Container:
         reference, back_off = str(self._spec["image"]), _back_off(_FIRST_BACK_OFF)
         while True:
             try:
-                pulled = await self._pull_once(reference)
+                image = await self._pull_once(reference)
             except images.ImagePullError as error:
                 await self._pull_failed(reference, str(error), back_off)
             except images.ImageBuildError as error:
@@ -164,30 +164,31 @@ class Container:
                 self._state.fail_to_start(str(error))
                 await self._wait(next(back_off))
             else:
-                self._state.set(image_id=pulled.image.image_id)
-                return pulled.image
+                self._state.set(image_id=image.image_id)
+                return image
 
-    async def _pull_once(self, reference: str) -> Pulled:
+    async def _pull_once(self, reference: str) -> images.Image:
         node, there = self._node, str(self._spec["image"]) in self._node.network.disk.images
-        secrets = Credentials({}, ())
+        logins: images.Logins = {}
+        lacking: list[str] = []
         if not there:
             self._tell("Normal", "Pulling", f'Pulling image "{reference}"')
-            secrets = await credentials(node.client, self._pod)
-        if secrets.lacking:
+            logins, lacking = await credentials(node.client, self._pod)
+        if lacking:
             text = (
-                f"Unable to retrieve some image pull secrets ({', '.join(secrets.lacking)}); "
+                f"Unable to retrieve some image pull secrets ({', '.join(lacking)}); "
                 "attempting to pull the image may not succeed."
             )
             self._tell("Warning", "FailedToRetrieveImagePullSecret", text)
-        pulled = await node.puller.pull(
-            reference, secrets.logins, self._wait, host_process=self._sandbox.host_process
+        image, seconds = await node.puller.pull(
+            reference, logins, self._wait, host_process=self._sandbox.host_process
         )
         text = f'Container image "{reference}" already present on machine'
-        if pulled.seconds is not None:
-            spent = f"{pulled.seconds:g}s"
+        if seconds is not None:
+            spent = f"{seconds:g}s"
             text = f'Successfully pulled image "{reference}" in {spent} ({spent} including waiting)'
         self._tell("Normal", "Pulled", text)
-        return pulled
+        return image
 
     async def _pull_failed(self, reference: str, text: str, back_off: Iterator[float]) -> None:
         self._tell("Warning", "Failed", f'Failed to pull image "{reference}": {text}')

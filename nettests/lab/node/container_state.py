@@ -26,7 +26,8 @@ class ContainerState:
     def __init__(self, name: str, image: str, reason: str, changed: Callable[[], None]) -> None:
         self.view = ContainerView(name=name, image=image, state={"waiting": {"reason": reason}})
         self.container_id = ""
-        self._changed = changed
+        self.tell = changed
+        """Reports the current state."""
 
     def set(self, **values: Any) -> None:
         """Change fields of the view without reporting them."""
@@ -41,15 +42,11 @@ class ContainerState:
         """Set the state to waiting; the last state is kept."""
         self._remember()
         self.set(state={"waiting": {"reason": reason, "message": message}})
-        self._changed()
+        self.tell()
 
     def run(self, *, started: bool, ready: bool) -> None:
         """Set the state to running, without a report, because a program that cannot start fails at once."""
         self.set(state={"running": {"startedAt": timestamp()}}, started=started, ready=ready)
-
-    def tell(self) -> None:
-        """Report the current state."""
-        self._changed()
 
     def terminate(self, code: int, *, ready: bool = False, message: str = "") -> None:
         """Set the state to terminated with an exit code, and the termination message if any."""
@@ -85,7 +82,7 @@ class ContainerState:
     def _end(self, end: Json, *, ready: bool) -> None:
         finish = {"finishedAt": timestamp(), "containerID": self.view.container_id}
         self.set(state={"terminated": {**end, **finish}}, started=False, ready=ready)
-        self._changed()
+        self.tell()
 
 
 _MAX_LINES = 20_000

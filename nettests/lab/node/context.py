@@ -24,14 +24,6 @@ Wait = Callable[[float], Awaitable[None]]
 """Waits for some seconds, or raises if the pod stops meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pulled:
-    """An image on the node, and how long its pull took; ``None`` if it was already there."""
-
-    image: images.Image
-    seconds: float | None
-
-
 @dataclass(slots=True)
 class Puller:
     """Pulls the images of one node."""
@@ -42,34 +34,26 @@ class Puller:
 
     async def pull(
         self, reference: str, logins: images.Logins, wait: Wait, *, host_process: bool
-    ) -> Pulled:
-        """Return the image, and pull it if needed; ``ImagePullError`` and ``ImageBuildError`` as in ``find``."""
+    ) -> tuple[images.Image, float | None]:
+        """Return the image, pulled if needed, and the seconds that this took; errors are those of ``find``."""
         if reference in self.disk.images:
             everybody = {images.PRIVATE: (images.PRIVATE_LOGIN,)}  # no registry checks credentials
             present = images.find(reference, self.spec, host_process=host_process, logins=everybody)
-            return Pulled(present, None)
+            return present, None
         async with self._one_at_a_time:
             if self.disk.registry_down:
-                raise images.ImagePullError(images.unreachable(reference))
+                raise images.unreachable(reference)
             image = images.find(reference, self.spec, host_process=host_process, logins=logins)
             there = reference in self.disk.images
             seconds = 0.0 if there else self.disk.pull_seconds
             if seconds:
                 await wait(seconds)
             self.disk.images.add(reference)
-            return Pulled(image, seconds)
+            return image, seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """The logins of a pod's pull Secrets, and the names of Secrets that could not be read."""
-
-    logins: images.Logins
-    lacking: tuple[str, ...]
-
-
-async def credentials(client: Client, pod: Json) -> Credentials:
-    """Read the Secrets that a pod names in ``imagePullSecrets``."""
+async def credentials(client: Client, pod: Json) -> tuple[images.Logins, list[str]]:
+    """Return the logins of a pod's ``imagePullSecrets``, and the names of Secrets that could not be read."""
     logins: dict[str, list[tuple[str, str]]] = {}
     lacking: list[str] = []
     for named in pod["spec"].get("imagePullSecrets") or ():
@@ -81,7 +65,7 @@ async def credentials(client: Client, pod: Json) -> Credentials:
             continue
         for registry, login in _logins_of(secret):
             logins.setdefault(registry, []).append(login)
-    return Credentials(logins, tuple(lacking))
+    return logins, lacking
 
 
 def _logins_of(secret: Json) -> list[tuple[str, tuple[str, str]]]:

@@ -304,24 +304,24 @@ class Health:
         )
 
     def _on_startup(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
-        if not good:
-            self._failed("Startup")
-            return
-        self._state.set(started=True, ready="readinessProbe" not in self._spec)
-        self._state.tell()
+        if good:
+            self._state.set(started=True, ready="readinessProbe" not in self._spec)
+            self._state.tell()
+        else:
+            self._restart("startup")
 
     def _on_liveness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
         if not good:
-            self._failed("Liveness")
+            self._restart("liveness")
 
     def _on_readiness(self, good: bool, _text: str) -> None:  # noqa: FBT001  # a probe's result
         if good != self._state.view.ready:
             self._state.set(ready=good)
             self._state.tell()
 
-    def _failed(self, probe: str) -> None:
-        name = self._spec["name"]
-        self._end("Killing", f"Container {name} failed {probe.lower()} probe, will be restarted")
+    def _restart(self, probe: str) -> None:
+        why = f"Container {self._spec['name']} failed {probe} probe, will be restarted"
+        self._end("Killing", why)
 
     def _end(self, reason: str, message: str) -> None:
         if not self._killed:

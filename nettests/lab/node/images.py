@@ -129,18 +129,14 @@ def find(
         return _base(reference, tag, node, host_process=host_process)
     entry = _CATALOGUE.get(original)
     if entry is None and registry not in {MIRROR, PRIVATE}:
-        raise ImagePullError(unreachable(reference))
+        raise unreachable(reference)
     if entry is None:
-        raise ImagePullError(
-            f'{_failed(reference)}: failed to resolve image: "{repository}:{tag}": not found'
-        )
+        raise _failed(reference, f'failed to resolve image: "{repository}:{tag}": not found')
     if not re.fullmatch(entry.tag, tag):
-        raise ImagePullError(
-            f"{_failed(reference)}: failed to resolve image: {reference}: not found"
-        )
+        raise _failed(reference, f"failed to resolve image: {reference}: not found")
     builds = {node.build, _PORTABLE.get(node.build or 0)}
     if not (entry.linux if node.os is OS.LINUX else builds & {*entry.builds(tag)}):
-        raise ImagePullError(f"{_failed(reference)}: no match for platform in manifest: not found")
+        raise _failed(reference, "no match for platform in manifest: not found")
     entrypoint = (entry.program,) if entry.program else ()
     return Image(reference=reference, kind=entry.kind, entrypoint=entrypoint, command=entry.command)
 
@@ -177,21 +173,21 @@ def _log_in(reference: str, tag: str, logins: Collection[tuple[str, str]]) -> No
     if PRIVATE_LOGIN in logins:
         return
     if not logins:
-        raise ImagePullError(
-            f"{_failed(reference)}: failed to resolve image: pull access denied, repository does not "
-            "exist or may require authorization: authorization failed: no basic auth credentials"
+        raise _failed(
+            reference,
+            "failed to resolve image: pull access denied, repository does not exist or may require "
+            "authorization: authorization failed: no basic auth credentials",
         )
     path = split(reference)[0].partition("/")[2]
-    raise ImagePullError(
-        f"{_failed(reference)}: failed to resolve image: unexpected status from HEAD request to "
-        f"https://{PRIVATE}/v2/{path}/manifests/{tag}: 401 Unauthorized"
-    )
+    url = f"https://{PRIVATE}/v2/{path}/manifests/{tag}"
+    why = f"unexpected status from HEAD request to {url}: 401 Unauthorized"
+    raise _failed(reference, f"failed to resolve image: {why}")
 
 
 def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Image:
     build = _BASE_TAGS.get(tag)
     if build is None or node.os is not OS.WINDOWS:
-        raise ImagePullError(f"{_failed(reference)}: no match for platform in manifest: not found")
+        raise _failed(reference, "no match for platform in manifest: not found")
     matches = build == node.build or (build, node.build) in {(20348, 25398), (20348, 26100)}
     if not host_process and not matches:
         raise ImageBuildError(
@@ -207,17 +203,15 @@ def _base(reference: str, tag: str, node: NodeSpec, *, host_process: bool) -> Im
     )
 
 
-def _failed(reference: str) -> str:
-    return f'failed to pull and unpack image "{reference}"'
+def _failed(reference: str, why: str) -> ImagePullError:
+    return ImagePullError(f'failed to pull and unpack image "{reference}": {why}')
 
 
-def unreachable(reference: str) -> str:
+def unreachable(reference: str) -> ImagePullError:
     """Return the error of a pull whose registry's name does not resolve."""
     repository, tag = split(reference)
     registry, _, path = repository.partition("/")
     host = "registry-1.docker.io" if registry == "docker.io" else registry
-    return (
-        f"{_failed(reference)}: failed to resolve image: failed to do request: Head "
-        f'"https://{host}/v2/{path}/manifests/{tag}": dial tcp: lookup {registry} on 172.30.0.1:53: '
-        "no such host"
-    )
+    why = f"dial tcp: lookup {registry} on 172.30.0.1:53: no such host"
+    url = f"https://{host}/v2/{path}/manifests/{tag}"
+    return _failed(reference, f'failed to resolve image: failed to do request: Head "{url}": {why}')

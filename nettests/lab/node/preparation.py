@@ -109,11 +109,6 @@ class Run:
     container_id: str
     message: Volume
 
-    @property
-    def shim(self) -> Shim:
-        """The shim of the node."""
-        return self.node.shim
-
     def process(self, log: ContainerLog) -> Process:
         """Return the process of the container's program; ``ConfigError`` or ``StartFailedError`` if it has none."""
         refusal = breaks_non_root(self.node, self.pod, self.spec)
@@ -125,7 +120,7 @@ class Run:
         environment = variables
         if machine.host_process:
             host = host_variables(self.node.spec.name, machine.user)
-            environment = on_host(self.shim, self.container_id, host, variables)
+            environment = on_host(self.node.shim, self.container_id, host, variables)
         return Process(
             argv=argv,
             environment=environment,
@@ -160,11 +155,11 @@ class Run:
         machine = replace(
             machine_of(node, self.pod, self.spec, sandbox, self.message, user=user),
             container_id=self.container_id,
-            shim=self.shim,
+            shim=self.node.shim,
         )
         account: str | None = user
         if sandbox.host_process:
-            shim, host = self.shim, node.spec.name
+            shim, host = self.node.shim, node.spec.name
             account = host_account(shim, self.container_id, host, user)
         if account is None or unknown_account(node, user, host_process=sandbox.host_process):
             raise StartFailedError(starting.logon_failure(machine, argv))
@@ -178,5 +173,5 @@ class Run:
         if self.node.spec.os is OS.LINUX:
             return wanted or "/"
         return directory(
-            self.shim, self.container_id, wanted, host_process=self.sandbox.host_process
+            self.node.shim, self.container_id, wanted, host_process=self.sandbox.host_process
         )

@@ -12,6 +12,7 @@ import uuid
 
 from nettests.lab.client import Json
 from nettests.lab.client.events import micro_timestamp, timestamp
+from nettests.lab.data_files import read_yaml
 from nettests.lab.installers import plugin_objects
 from nettests.lab.installers.hns_network import network_name
 from nettests.lab.installers.system_objects import kube_proxy_flags
@@ -97,12 +98,8 @@ def registry(
 
 def _service(name: str, program: str, *more: tuple[str, str, str]) -> dict[str, Values]:
     usual = (
-        ("Type", "REG_DWORD", "0x10"),
-        ("Start", "REG_DWORD", "0x2"),
-        ("ErrorControl", "REG_DWORD", "0x1"),
-        ("ImagePath", "REG_EXPAND_SZ", program),
-        ("DisplayName", "REG_SZ", name),
-        ("ObjectName", "REG_SZ", "LocalSystem"),
+        (value, kind, data.format(name=name, program=program))
+        for value, kind, data in _DATA["service"]
     )
     return {rf"{SERVICES}\{name}": (*usual, *more)}
 
@@ -150,18 +147,8 @@ def configuration(os: OS, mode: str, line: str) -> Json:
 
 LEASE_SECONDS = 40
 KUBELET_PORT = 10250
+_DATA = read_yaml(__package__, "registration.yaml")
 
-_ANNOTATIONS = {
-    "node.alpha.kubernetes.io/ttl": "0",
-    "volumes.kubernetes.io/controller-managed-attach-detach": "true",
-}
-_CONDITIONS = (
-    "MemoryPressure False KubeletHasSufficientMemory kubelet has sufficient memory available",
-    "DiskPressure False KubeletHasNoDiskPressure kubelet has no disk pressure",
-    "PIDPressure False KubeletHasSufficientPID kubelet has sufficient PID available",
-    "Ready True KubeletReady kubelet is posting ready status",
-)
-"""Type, status, reason and message of each."""
 _NO_PROXY_VERSION_SINCE = 33
 _BUILD_LABEL_SINCE = 17
 _FEATURES_SINCE = 33
@@ -186,7 +173,7 @@ def node_object(spec: NodeSpec, profile: Profile) -> Json:
                 **({"cloud.google.com/gke-nodepool": spec.os.value} if google else {}),
                 **plugin_objects.labels(spec, profile),
             },
-            "annotations": {**_ANNOTATIONS, **plugin_objects.annotations(spec, profile)},
+            "annotations": {**_DATA["annotations"], **plugin_objects.annotations(spec, profile)},
         },
         "spec": _ranges(spec, profile),
     }
@@ -207,15 +194,16 @@ def _ranges(spec: NodeSpec, profile: Profile) -> Json:
 
 def node_status(spec: NodeSpec, profile: Profile) -> Json:
     """Return the status that the kubelet reports."""
-    resources = {"cpu": "2", "memory": "8388608Ki", "pods": "110"}
-    resources["ephemeral-storage"] = "52428800Ki"
+    resources = dict(_DATA["resources"])
     if spec.os is OS.WINDOWS and profile.mechanism("huge-pages", 0):
         resources["hugepages-2Mi"] = "64Mi"
     release = minor(profile.kubernetes_version)
+    now = timestamp()
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     status: Json = {
         "capacity": resources,
         "allocatable": resources,
-        "conditions": _conditions(timestamp()),
+        "conditions": [{**condition, **times} for condition in _DATA["conditions"]],
         "addresses": [
             *({"type": "InternalIP", "address": address} for address in spec.addresses),
             {"type": "Hostname", "address": spec.name},
@@ -267,14 +255,6 @@ def _taint(text: str) -> Json:
     pair, _, effect = text.rpartition(":")
     key, _, value = pair.partition("=")
     return {"key": key, "value": value, "effect": effect}
-
-
-def _conditions(now: str) -> list[Json]:
-    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
-    fields = ("type", "status", "reason", "message")
-    return [
-        {**dict(zip(fields, row.split(maxsplit=3), strict=True)), **times} for row in _CONDITIONS
-    ]
 
 
 def _node_info(spec: NodeSpec, version: str) -> Json:

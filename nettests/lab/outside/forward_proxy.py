@@ -14,7 +14,6 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import h11
@@ -39,13 +38,6 @@ class _RefusedError(Exception):
         super().__init__(text)
         self.status = status
         self.squid_error = squid_error
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    address: str
-    port: int
-    path: str
 
 
 class OutsideProxy:
@@ -79,8 +71,8 @@ class OutsideProxy:
     ) -> None:
         try:
             self._authorize(request)
-            target = _target(request)
-            upstream = await self._open(target)
+            address, port, path = _target(request)
+            upstream = await self._open(address, port)
         except _RefusedError as refused:
             await _refuse(connection, duplex, refused)
             return
@@ -89,10 +81,10 @@ class OutsideProxy:
                 duplex.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 body = await _read_body(connection, duplex)
-                upstream.writer.write(_forwarded(request, target, body))
+                upstream.writer.write(_forwarded(request, path, body))
             answered = await _join(duplex, upstream)
             if not answered and request.method != b"CONNECT":
-                text = f"{target.address}:{target.port} closed the connection and said nothing."
+                text = f"{address}:{port} closed the connection and said nothing."
                 await _refuse(
                     connection, duplex, _RefusedError(502, "ERR_ZERO_SIZE_OBJECT 0", text)
                 )
@@ -105,21 +97,20 @@ class OutsideProxy:
             text = "Proxy authentication is required."
             raise _RefusedError(407, "ERR_CACHE_ACCESS_DENIED 0", text)
 
-    async def _open(self, target: _Target) -> Duplex:
+    async def _open(self, address: str, port: int) -> Duplex:
         try:
             async with asyncio.timeout(_CONNECT_SECONDS):
-                return await connect(self._client, target.address, target.port)
+                return await connect(self._client, address, port)
         except OSError as error:
             late = errno.ETIMEDOUT if isinstance(error, TimeoutError) else errno.EIO
             code = error.errno or late
             name = errno.errorcode.get(code, "unknown error")
-            where = f"{target.address}:{target.port}"
-            text = f"Connection to {where} failed: ({code}) {name}."
+            text = f"Connection to {address}:{port} failed: ({code}) {name}."
             raise _RefusedError(503, f"ERR_CONNECT_FAIL {code}", text) from error
 
 
-def _target(request: h11.Request) -> _Target:
-    """Read the target of ``GET http://198.51.100.10:80/x`` or ``CONNECT 198.51.100.10:80``."""
+def _target(request: h11.Request) -> tuple[str, int, str]:
+    """Read address, port and path of ``GET http://198.51.100.10:80/x`` or ``CONNECT 198.51.100.10:80``."""
     text = request.target.decode("ascii", "replace")
     parts = urlsplit(f"//{text}" if request.method == b"CONNECT" else text)
     try:
@@ -134,7 +125,7 @@ def _target(request: h11.Request) -> _Target:
         text = f"Unable to determine the IP address of {parts.hostname}."
         raise _RefusedError(503, "ERR_DNS_FAIL 0", text) from error
     query = f"?{parts.query}" if parts.query else ""
-    return _Target(address, port, f"{parts.path or '/'}{query}")
+    return address, port, f"{parts.path or '/'}{query}"
 
 
 async def _read_request(connection: h11.Connection, duplex: Duplex) -> h11.Request | None:
@@ -159,14 +150,14 @@ async def _read_body(connection: h11.Connection, duplex: Duplex) -> bytes:
             return b"".join(parts)
 
 
-def _forwarded(request: h11.Request, target: _Target, body: bytes) -> bytes:
+def _forwarded(request: h11.Request, path: str, body: bytes) -> bytes:
     headers: Sequence[tuple[bytes, bytes]] = [
         (name, value)
         for name, value in request.headers
         if name not in _HOP_BY_HOP and name != b"transfer-encoding"
     ]
     lines = [
-        b"%s %s HTTP/1.1" % (request.method, target.path.encode()),
+        b"%s %s HTTP/1.1" % (request.method, path.encode()),
         *(name.title() + b": " + value for name, value in headers),
         b"Connection: close",
     ]

@@ -31,14 +31,6 @@ _PORTS = {"http": 80, "https": 443}
 _READ_SIZE = 65536
 _SAYS_MILLISECONDS = (7, 78, 0)
 _SAYS_COULD_NOT, _IN_OTHER_WORDS = (7, 86, 0), (8, 12, 0)
-_WINSOCK = {
-    10013: "Bad access",
-    10051: "Network unreachable",
-    10060: "Timed out",
-    10061: "Connection refused",
-    10065: "Host unreachable",
-}
-"""curl's own texts of Winsock errors (curl, lib/strerror.c), which are always English."""
 
 
 class CurlError(Exception):
@@ -166,7 +158,7 @@ def _refusal(job: Transfer, host: str, port: int, error: OSError) -> str:
         not_connected = "Could not" if job.version >= _IN_OTHER_WORDS else "Couldn't"
         return f"{start}: {not_connected} connect to server"
     if job.machine.os is OS.WINDOWS:
-        return f"{start}: {_WINSOCK.get(winsock(error)) or error_text(OS.WINDOWS, error, job.machine.locale)}"
+        return f"{start}: {winsock(error).get('curl') or error_text(OS.WINDOWS, error, job.machine.locale)}"
     return f"{start}: {os.strerror(error.errno or errno.EINVAL)}"
 
 
@@ -199,7 +191,7 @@ def _request(job: Transfer, parts: SplitResult) -> h11.Request:
     for name, value in options.headers:
         header = next((key for key in headers if key.lower() == name.lower()), name)
         headers[header] = value
-    method = options.method or ("HEAD" if options.head else "GET")
+    method = options.request or ("HEAD" if options.head else "GET")
     return h11.Request(method=method, target=target, headers=list(headers.items()))
 
 

@@ -40,7 +40,7 @@ class Options:
     output: bool = False
     """Whether the body is discarded."""
     write_out: str = ""
-    method: str = ""
+    request: str = ""
     local_port: int = 0
     headers: list[tuple[str, str]] = field(default_factory=list)
 
@@ -85,14 +85,10 @@ def _set(options: Options, name: str, value: str) -> None:
         case "header":
             key, _, text = value.partition(":")
             options.headers.append((key.strip(), text.strip()))
-        case "write-out":
-            options.write_out = value
-        case "request":
-            options.method = value
-        case "show-error":
-            options.show_error = True
+        case "write-out" | "request":
+            setattr(options, name.replace("-", "_"), value)
         case _ if name != "ipv4":
-            setattr(options, name, True)
+            setattr(options, name.replace("-", "_"), True)
 
 
 def urls(pattern: str) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ from typing import Any
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.mounted.files import Drive
-from nettests.lab.programs import agnhost, bash_scripts, bind_nslookup, curl, netcat
+from nettests.lab.programs import bash_scripts, bind_nslookup, curl, netcat
+from nettests.lab.programs.agnhost import command as agnhost
 from nettests.lab.programs.linux import basics, shell, tcpdump
 from nettests.lab.programs.linux import ping as linux_ping
 from nettests.lab.programs.terminal import until_terminated
@@ -19,12 +20,12 @@ from nettests.lab.programs.windows import (
     command_prompt,
     nslookup,
     pktmon,
-    powershell,
     small_programs,
     starting,
     texts,
 )
 from nettests.lab.programs.windows import ping as windows_ping
+from nettests.lab.programs.windows.powershell import evaluation as powershell
 from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
 
@@ -104,9 +105,8 @@ async def _run_on_windows(process: Process) -> int:
             return await _finish(_powershell(drive, launch), process, words[1:])
         return await _finish({**_OF_IMAGE, **_OF_WINDOWS}[name], process, words[1:])
 
-    started = starting.start(process, drive)
-    process = replace(process, command_line=started.line)
-    code = await launch(process, started.path, outermost=True)
+    path, line = starting.start(process, drive)
+    code = await launch(replace(process, command_line=line), path, outermost=True)
     return code & _UINT32
 
 

@@ -1,13 +1,12 @@
 """The matrix of faults, profiles and flows: what each fault turned, what none turned, and the exit code. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import IntEnum
 from typing import Any
 
 from nettests.lab.selftest.judging import Judged, Problem
-from nettests.lab.selftest.named_faults import NamedFault
 
 API_VERSION = "nettests.dev/v1alpha1"
 
@@ -157,8 +156,3 @@ def healthy_seconds(profiles: Iterable[Profile], name: str) -> float:
 def counts(judged: Iterable[Judged]) -> dict[str, int]:
     """Return how often each verdict was given, the most frequent first."""
     return dict(Counter(row.word for row in judged).most_common())
-
-
-def summaries(faults: Sequence[NamedFault]) -> dict[str, str]:
-    """Return the summary of each fault, by name."""
-    return {fault.name: fault.summary for fault in faults}

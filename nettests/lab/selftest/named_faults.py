@@ -21,6 +21,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.errors import LabError
 from nettests.lab.selftest.runs import Check
 
@@ -148,41 +149,26 @@ def slot_of(node: str) -> str:
     return f"{'windows' if system == 'win' else system}-{pool + 1}-{member + 1}"
 
 
-_NAMES = (
-    "dns-* pod-a-record pod-to-pod-name pod-to-external-dns node-to-external-name pod-to-service-fqdn pod-to-service-pqdn "
-    "pod-to-service-partial-name service-external-name service-headless stateful-set-names new-pod-first-packets"
-)
-_OF_PROXY = (
-    "pod-to-service-* payload-*-service connection-loss service-* session-affinity dsr-source-address etp-* itp-* "
-    "node-to-service-* icmp-pod-to-service nodeport-localhost new-pod-first-packets pod-to-service-pqdn dns-via-service"
-)
-_NEGATIVE = (
-    "etp-local-no-local-backend itp-local-no-local-backend service-no-endpoints nodeport-no-endpoints nodeport-localhost "
-    "icmp-pod-to-service icmp-egress service-terminating-backends service-unready-backend service-two-target-ports "
-    "service-topology-hints service-host-process-backend *session-affinity "
-    # Documented limitations of Windows nodes: no answer counts only if another node got an answer.
-    "node-to-pod node-to-service-* nodeport-from-local-node nodeport-from-node-source-address hostport-bound-* "
-    "pod-to-node-closed-port pod-to-closed-port icmp-packet-beyond-mtu"
-)
+_NAMES, _OF_PROXY, _NEGATIVE = map(str.split, read_yaml(__package__, "groups.yaml").values())
 _BY_THE_API = ("kubectl-to-pod", "pod-restart", "pod-port-forward")
 
-UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE.split())
+UNPROVEN = tuple(Checks(flow=flow, verdict="unknown") for flow in _NEGATIVE)
 """Checks that expect no answer, or one of several backends, and are unknown after a failed control."""
-NAMES = tuple(Checks(flow=flow) for flow in _NAMES.split())
+NAMES = tuple(Checks(flow=flow) for flow in _NAMES)
 """Checks that need the cluster's DNS."""
-PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY.split(), "*nodeport*"))
+PROXIES = tuple(Checks(flow=flow) for flow in (*_OF_PROXY, "*nodeport*"))
 """Checks that need Service proxies."""
 
 
 def names_from(node: str) -> tuple[Checks, ...]:
     """Return the checks from a node that need the cluster's DNS."""
-    return tuple(Checks(flow=flow, source=node) for flow in _NAMES.split())
+    return tuple(Checks(flow=flow, source=node) for flow in _NAMES)
 
 
 def through_proxy_of(node: str) -> tuple[Checks, ...]:
     """Return the checks that need a node's Service proxy, without those of names."""
     return (
-        *(Checks(flow=flow, source=node) for flow in _OF_PROXY.split()),
+        *(Checks(flow=flow, source=node) for flow in _OF_PROXY),
         Checks(flow="*nodeport*", target=node),
         Checks(flow="etp-*", target=node),
         *UNPROVEN,

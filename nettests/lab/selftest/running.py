@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -86,7 +86,7 @@ def run(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-        interrupted = _wait_for_run(process, began, limit, _due(folder, later))
+        interrupted = _wait_for_run(process, began, limit, folder, later)
     seconds = round(time.monotonic() - began, 1)
     new_folders = [path for path in reports.iterdir() if path not in before and path.is_dir()]
     finished = _results(new_folders, seconds, process.returncode)
@@ -122,23 +122,21 @@ def judged_again(reports: Path, stored: Run) -> Run:
     return replace(rejudged, selected=stored.selected, rejudged=True)
 
 
-def _due(folder: LabFolder, later: Sequence[Injection]) -> list[tuple[float, Callable[[], None]]]:
-    ordered = sorted((fault for fault in later if fault.after), key=lambda fault: fault.after)
-    return [(fault.after, lambda fault=fault: _inject(folder, fault)) for fault in ordered]  # type: ignore[misc]
-
-
 def _wait_for_run(
     process: "subprocess.Popen[bytes]",
     began: float,
     limit: float,
-    pending: list[tuple[float, Callable[[], None]]],
+    folder: LabFolder,
+    later: Sequence[Injection],
 ) -> bool:
-    """Wait for a run and inject pending faults in time; return whether it was interrupted."""
+    """Wait for a run and inject later faults in time; return whether it was interrupted."""
     try:
-        for after, act in pending:
-            if _ends(process, began + after - time.monotonic()):
+        for injection in sorted(later, key=lambda each: each.after):
+            if not injection.after:
+                continue
+            if _ends(process, began + injection.after - time.monotonic()):
                 return False
-            act()
+            _inject(folder, injection)
         return not _ends(process, began + limit - time.monotonic())
     finally:
         _end(process)

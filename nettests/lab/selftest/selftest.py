@@ -19,7 +19,7 @@ from nettests.lab.folders.state import LabFolder
 from nettests.lab.selftest import running
 from nettests.lab.selftest.combining import combined
 from nettests.lab.selftest.judging import Judged, judge, not_run
-from nettests.lab.selftest.matrix import Matrix, Profile, summaries
+from nettests.lab.selftest.matrix import Matrix, Profile
 from nettests.lab.selftest.named_faults import NamedFault, placeable, placed
 from nettests.lab.selftest.runs import Run, from_json, open_flows
 
@@ -320,6 +320,6 @@ def judged(plan: Plan, store: Store) -> Matrix:
         ),
         flows=tuple(sorted({check.flow for run in healthy_runs.values() for check in run.checks})),
         judged=tuple(rows),
-        summaries=summaries([fault for name in plan.profiles for fault in plan.of(name)]),
+        summaries={fault.name: fault.summary for name in plan.profiles for fault in plan.of(name)},
         open=open_flows(healthy_runs.values()),
     )

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nettests.lab import programs
 from nettests.lab.interfaces import Process, ProgramNotFoundError
 from nettests.lab.node.container import KILLED, Container
 from nettests.lab.node.images import Kind
+from nettests.lab.programs import images as programs
 from tests.lab.node import nowhere
 from tests.lab.node.alone import Lone, Program, containers, stopped
 from tests.lab.node.nowhere import IMAGE

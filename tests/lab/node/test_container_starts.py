@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from nettests.lab import programs
 from nettests.lab.interfaces import ExecOutcome, Process
 from nettests.lab.node.context import NodeContext
 from nettests.lab.node.images import Kind
+from nettests.lab.programs import images as programs
 from nettests.lab.topology import WindowsSettings
 from tests.lab.node import nowhere
 from tests.lab.node.alone import Lone, containers

@@ -82,8 +82,8 @@ def test_one_image_is_pulled_at_a_time_on_a_node() -> None:
     ended: list[tuple[str, float]] = []
 
     async def pull(reference: str) -> None:
-        pulled = await puller.pull(reference, {}, asyncio.sleep, host_process=False)
-        assert pulled.seconds == 4
+        _, seconds = await puller.pull(reference, {}, asyncio.sleep, host_process=False)
+        assert seconds == 4
         ended.append((reference, now()))
 
     async def work() -> None:
@@ -99,7 +99,7 @@ def test_who_waits_for_the_same_pull_finds_it_done() -> None:
 
     async def work() -> tuple[list[float | None], float]:
         pulls = (puller.pull(KNOWN, {}, asyncio.sleep, host_process=False) for _ in range(2))
-        return [each.seconds for each in await asyncio.gather(*pulls)], now()
+        return [seconds for _, seconds in await asyncio.gather(*pulls)], now()
 
     assert run(work()) == ([4, 0], 4)
 
@@ -133,8 +133,8 @@ def test_what_is_on_the_node_needs_no_registry_and_no_login() -> None:
     puller = Puller(LINUX, disk)
 
     async def pull(reference: str) -> float | None:
-        pulled = await puller.pull(reference, {}, asyncio.sleep, host_process=False)
-        return pulled.seconds
+        _, seconds = await puller.pull(reference, {}, asyncio.sleep, host_process=False)
+        return seconds
 
     assert run(pull(KNOWN)) is None
     assert run(pull(private)) is None

@@ -126,7 +126,7 @@ def test_operators_and_redirections_count_outside_of_quotes(
     """A caret takes the next character's meaning away."""
     found = commands(text)
     assert [each.operator for each in found] == operators
-    assert [each.target for part in found for each in part.redirections] == targets
+    assert [target for part in found for _, target in part.redirections] == targets
 
 
 def test_path_and_extensions_say_which_file_a_name_starts() -> None:

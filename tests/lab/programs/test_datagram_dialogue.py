@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.lab.programs import run
 from nettests.lab.programs.bash_scripts import BASH_DATAGRAMS as BASH
+from nettests.lab.programs.images import run
 from tests.lab.programs import worlds
 from tests.lab.programs.scripts import POWERSHELL_UDP as POWERSHELL
 from tests.lab.programs.worlds import World, in_world, start

@@ -13,8 +13,8 @@ import pytest
 
 from nettests.lab.interfaces import Machine
 from nettests.lab.network import kernel
-from nettests.lab.programs import run
 from nettests.lab.programs.bash_scripts import BASH, BASH_TRIAL
+from nettests.lab.programs.images import run
 from tests.lab.programs import worlds
 from tests.lab.programs.scripts import POWERSHELL, POWERSHELL_TRIAL
 from tests.lab.programs.worlds import World, finish, in_world, start

@@ -15,7 +15,7 @@ from nettests.lab.interfaces import (
     ProgramNotFoundError,
     ResolverConfig,
 )
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.topology import OS
 from tests.lab.programs.worlds import HOST_PATH, IMAGE_PATH
 

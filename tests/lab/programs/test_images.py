@@ -14,7 +14,7 @@ from nettests.lab.interfaces import (
     ResolverConfig,
 )
 from nettests.lab.network.namespace import NetworkNamespace
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.programs.windows import starting
 from nettests.lab.programs.windows.starting import drive_of
 from nettests.lab.topology import OS
@@ -51,7 +51,7 @@ def process(machine: Machine, argv: Sequence[str]) -> Process:
 def program(machine: Machine, *argv: str) -> str | None:
     """Return the name of the program that a command starts in a Windows container of its own."""
     drive = drive_of(machine)
-    return drive.program(starting.start(process(machine, argv), drive).path)
+    return drive.program(starting.start(process(machine, argv), drive)[0])
 
 
 @pytest.mark.parametrize(

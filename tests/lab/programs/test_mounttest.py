@@ -6,7 +6,7 @@ import pytest
 
 from nettests.lab.interfaces import Machine, Process, ResolverConfig
 from nettests.lab.mounted.files import Files, Mount, Volume
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.topology import OS
 from tests.lab.node.nowhere import Nowhere
 from tests.lab.node.virtual_time import now

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.interfaces import Machine
-from nettests.lab.programs import run
 from nettests.lab.programs.bash_scripts import BASH
+from nettests.lab.programs.images import run
 from nettests.lab.programs.sockets import transport
 from tests.lab.programs import worlds
 from tests.lab.programs.worlds import Running, World, finish, in_world, start

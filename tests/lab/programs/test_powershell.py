@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nettests.lab.interfaces import Disk, Machine, Process, ProgramTroubles, ResolverConfig
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.programs.windows.powershell import grammar
 from nettests.lab.programs.windows.powershell.of_hns import _endpoint as endpoint
 from nettests.lab.programs.windows.powershell.of_hns import _load_balancer as load_balancer

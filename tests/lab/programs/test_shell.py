@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from nettests.lab.interfaces import Process
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from tests.lab.programs.test_images import LINUX
 from tests.lab.programs.worlds import Finished
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.programs.windows.starting import arguments, command_line, drive_of
 from nettests.lab.topology import Shim
 from tests.lab.programs.test_images import WINDOWS

@@ -29,7 +29,7 @@ from nettests.lab.network import kernel, nft
 from nettests.lab.network.isolation import enter_isolated_namespaces
 from nettests.lab.network.namespace import NetworkNamespace, make_namespace
 from nettests.lab.network.netlink import ANY, End, configure
-from nettests.lab.programs import run
+from nettests.lab.programs.images import run
 from nettests.lab.topology import OS
 
 _IPV6 = {"ipv6/conf/all/disable_ipv6": 0, "ipv6/conf/default/disable_ipv6": 0}

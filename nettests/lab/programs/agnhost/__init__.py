@@ -4,7 +4,3 @@
 that the lab does not provide are refused by name. Behaviour not covered by the transcript follows the
 documentation of agnhost and Go.
 """
-
-from nettests.lab.programs.agnhost.command import run
-
-__all__ = ["run"]

@@ -9,16 +9,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs.agnhost.small_commands import NO_SCTP
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Request, Response
 from nettests.lab.programs.golang.values import (
-    Log,
     SyntaxOfValueError,
     atoi,
     format_duration,
+    log,
     parse_duration,
     quote,
     to_json,
@@ -30,13 +31,6 @@ from nettests.lab.programs.sockets.transport import Call
 SECONDS = 5.0
 _DATAGRAM = 2048
 _PROTOCOLS = ("", "http", "udp", "sctp")
-
-
-def log_line(request: Request) -> str:
-    """Return netexec's log line for a dial request."""
-    order = ("host", "protocol", "port", "request", "tries")
-    query = request.query
-    return "GET /dial?" + "&".join(f"{name}={query.get(name, '')}" for name in order)
 
 
 async def answer(machine: Machine, request: Request) -> Response:
@@ -128,10 +122,9 @@ class Exit:
 class Endpoints:
     """The handlers of one netexec process."""
 
-    def __init__(self, process: Process, log: Log, port: int, ready: Callable[[], bool]) -> None:
+    def __init__(self, process: Process, port: int, ready: Callable[[], bool]) -> None:
         self._process = process
-        self._log = log
-        self._port = port
+        self._log = partial(log, process)
         self._ready = ready
         self._started = asyncio.get_running_loop().time()
         self.exit = Exit()
@@ -164,7 +157,7 @@ class Endpoints:
     async def route(self, request: Request) -> Response:
         """Answer by path; unknown paths get the time."""
         if request.path in self._plain:
-            await self._log.line(f"GET {request.path}")
+            await self._log(f"GET {request.path}")
             return self._plain[request.path](request)
         return await self._routes.get(request.path, self._root)(request)
 
@@ -174,7 +167,7 @@ class Endpoints:
         return requests.text("ok") if self._ready() else Response(status=412)
 
     async def _root(self, _request: Request) -> Response:
-        await self._log.line("GET /")
+        await self._log("GET /")
         spent = asyncio.get_running_loop().time() - self._started
         now = datetime.now(UTC)
         fraction = f".{now.microsecond:06d}".rstrip("0").rstrip(".")
@@ -182,7 +175,7 @@ class Endpoints:
 
     async def _echo(self, request: Request) -> Response:
         message, code = request.form("msg"), request.form("code")
-        await self._log.line(f"GET /echo?msg={message}&code={code}")
+        await self._log(f"GET /echo?msg={message}&code={code}")
         if not code:
             return requests.text(message)
         try:
@@ -193,9 +186,9 @@ class Endpoints:
     async def _header(self, request: Request) -> Response:
         key = request.form("key")
         if key:
-            await self._log.line(f"GET /header?key={key}")
+            await self._log(f"GET /header?key={key}")
             return requests.text("" if key.lower() == "host" else request.header(key))
-        await self._log.line("GET /header")
+        await self._log("GET /header")
         fields: dict[str, list[str]] = {}
         for name, value in request.headers:
             canonical = "-".join(part.capitalize() for part in name.split("-"))
@@ -205,7 +198,7 @@ class Endpoints:
 
     async def _redirect(self, request: Request) -> Response:
         place, code = request.form("location"), request.form("code")
-        await self._log.line(f"{request.method} /redirect?msg={place}&code={code}")
+        await self._log(f"{request.method} /redirect?msg={place}&code={code}")
         try:
             status = atoi(code) if code else 302
         except SyntaxOfValueError:
@@ -213,21 +206,23 @@ class Endpoints:
         return requests.redirect(request, place, status)
 
     async def _dial(self, request: Request) -> Response:
-        await self._log.line(log_line(request))
+        order = ("host", "protocol", "port", "request", "tries")
+        words = "&".join(f"{name}={request.query.get(name, '')}" for name in order)
+        await self._log(f"GET /dial?{words}")
         return await answer(self._process.machine, request)
 
     async def _shell(self, request: Request) -> Response:
         command = request.form("shellCommand") or request.form("cmd")
-        await self._log.line(f"GET /shell?cmd={command}")
+        await self._log(f"GET /shell?cmd={command}")
         if not command:
-            await self._log.line("Output: map[]")
+            await self._log("Output: map[]")
             return requests.text(to_json({}))
-        await self._log.line(f"Output: map[error:{_NO_SHELL}]")
+        await self._log(f"Output: map[error:{_NO_SHELL}]")
         return requests.text(to_json({"error": _NO_SHELL}))
 
     async def _exit(self, request: Request) -> Response:
         code, grace, wait = (request.form(name) for name in ("code", "timeout", "wait"))
-        await self._log.line(f"GET /exit?code={code}&timeout={grace}&wait={wait}")
+        await self._log(f"GET /exit?code={code}&timeout={grace}&wait={wait}")
         seconds = []
         for name, value in (("timeout", grace), ("wait", wait)):
             try:
@@ -242,7 +237,7 @@ class Endpoints:
                 f"argument 'code' must be an integer [0-127] or empty, got {quote(code)}\n"
             )
         self.exit.grace, pause = seconds
-        await self._log.line(
+        await self._log(
             f"Will begin shutdown in {format_duration(pause)}, allowing "
             f"{format_duration(self.exit.grace)} for connections to close, then will exit with "
             f"{self.exit.code}"
@@ -251,7 +246,7 @@ class Endpoints:
         return await self._leave()
 
     async def _shutdown(self, _request: Request) -> Response:
-        await self._log.line("GET /shutdown")
+        await self._log("GET /shutdown")
         self.exit.code, self.exit.grace = 0, 0.0
         return await self._leave()
 

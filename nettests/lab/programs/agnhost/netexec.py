@@ -10,7 +10,7 @@ import contextlib
 import ipaddress
 import socket
 import ssl
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import trustme
@@ -20,7 +20,7 @@ from nettests.lab.programs.agnhost.endpoints import Endpoints, Exit
 from nettests.lab.programs.agnhost.small_commands import NO_SCTP
 from nettests.lab.programs.golang import requests, web_client
 from nettests.lab.programs.golang.requests import Handler, Request, Response
-from nettests.lab.programs.golang.values import Log, Parsed, quote
+from nettests.lab.programs.golang.values import Parsed, log, quote
 from nettests.lab.programs.golang.web_client import NetError
 from nettests.lab.programs.golang.web_server import WebServer
 from nettests.lab.programs.sockets import transport
@@ -60,9 +60,9 @@ _DATAGRAM = 2048
 class DatagramServer:
     """A UDP server on one port of several addresses; ``ready`` once one is bound."""
 
-    def __init__(self, process: Process, log: Log, port: int) -> None:
+    def __init__(self, process: Process, port: int) -> None:
         self._process = process
-        self._log = log
+        self._log = partial(log, process)
         self._port = port
         self._sockets: list[socket.socket] = []
 
@@ -85,7 +85,7 @@ class DatagramServer:
                 f"Error occurred: failed to create listener for UDP address {place}:"
                 f"listen udp {place}: {text}"
             ) from error
-        await self._log.line(f"Started UDP server on port {address} {self._port}")
+        await self._log(f"Started UDP server on port {address} {self._port}")
 
     def start(self) -> list["asyncio.Task[None]"]:
         """Serve every bound address in its own task."""
@@ -108,45 +108,44 @@ class DatagramServer:
     async def _reply(self, data: bytes, peer: str) -> str | None:
         command = data.decode(errors="replace").strip().lower()
         if command == "hostname":
-            await self._log.line("Sending udp hostName response")
+            await self._log("Sending udp hostName response")
             return self._process.machine.hostname
         if command.startswith("echo "):
             text = command.partition(" ")[2]
-            await self._log.line(f"Echoing {text} to UDP client {peer}")
+            await self._log(f"Echoing {text} to UDP client {peer}")
             return text
         if command == "clientip":
-            await self._log.line(f"Sending clientip back to UDP client {peer}")
+            await self._log(f"Sending clientip back to UDP client {peer}")
             return peer
         if command == "serverport":
-            await self._log.line(f"Sending server port to UDP client {self._port}")
+            await self._log(f"Sending server port to UDP client {self._port}")
             return str(self._port)
         if command:
-            await self._log.line(f"Unknown UDP command received from {peer}: {command}")
+            await self._log(f"Unknown UDP command received from {peer}: {command}")
         return None
 
 
 async def netexec(process: Process, options: Parsed) -> int:
     """Serve until ``/exit``, ``/shutdown`` or SIGTERM; return the exit code."""
-    log = Log(process)
-    await log.line(f"Started HTTP server on port {options['http-port']}")
+    await log(process, f"Started HTTP server on port {options['http-port']}")
     try:
-        return await _serve(process, options, log)
+        return await _serve(process, options)
     except ListenError as error:
-        await log.line(str(error))
+        await log(process, str(error))
         return 1
 
 
-async def _serve(process: Process, options: Parsed, log: Log) -> int:
+async def _serve(process: Process, options: Parsed) -> int:
     port, udp_port, sctp_port = (options[f"{name}-port"] for name in ("http", "udp", "sctp"))
-    datagrams = DatagramServer(process, log, udp_port)
-    endpoints = Endpoints(process, log, port, lambda: datagrams.ready)
+    datagrams = DatagramServer(process, udp_port)
+    endpoints = Endpoints(process, port, lambda: datagrams.ready)
     if sctp_port != -1:
         place = f"failed to create listener for SCTP address :{sctp_port}"
         raise ListenError(f"Error occurred: {place}:{NO_SCTP[process.machine.os]}")
 
     async def on_plain(peer: str) -> None:
         why = "client sent an HTTP request to an HTTPS server"
-        await log.line(f"http: TLS handshake error from {peer}: {why}")
+        await log(process, f"http: TLS handshake error from {peer}: {why}")
 
     try:
         if udp_port != -1:
@@ -156,7 +155,7 @@ async def _serve(process: Process, options: Parsed, log: Log) -> int:
         web = web_server(process, handler, port, tls=tls, on_plain=on_plain)
         work = [asyncio.create_task(web.serve()), *datagrams.start()]
         try:
-            return await _until_exit(process, options, endpoints.exit, web, log)
+            return await _until_exit(process, options, endpoints.exit, web)
         finally:
             for task in work:
                 task.cancel()
@@ -165,19 +164,17 @@ async def _serve(process: Process, options: Parsed, log: Log) -> int:
         datagrams.close()
 
 
-async def _until_exit(
-    process: Process, options: Parsed, leaving: Exit, web: WebServer, log: Log
-) -> int:
+async def _until_exit(process: Process, options: Parsed, leaving: Exit, web: WebServer) -> int:
     """Wait for SIGTERM or a request to exit, whichever comes first."""
     async with racing(process.terminate.wait(), leaving.wanted.wait()) as (_, wish):
         if not wish.done() and options["delay-shutdown"] > 0:
             delay = options["delay-shutdown"]
-            await log.line(f"Sleeping {delay} seconds before terminating...")
+            await log(process, f"Sleeping {delay} seconds before terminating...")
             await asyncio.wait({wish}, timeout=delay)
         if wish.done() and leaving.grace:
             finished = await web.drain(leaving.grace)
             outcome = "<nil>" if finished else "context deadline exceeded"
-            await log.line(f"Graceful shutdown completed with: {outcome}")
+            await log(process, f"Graceful shutdown completed with: {outcome}")
         return leaving.code
 
 

@@ -1,4 +1,4 @@
-"""Texts of Go programs: numbers, durations, quoted strings, JSON, flags, and klog lines. Pure, except for ``Log``.
+"""Texts of Go programs: numbers, durations, quoted strings, JSON, flags, and klog lines. Pure, except for ``log``.
 
 Flags are parsed like by cobra and pflag, with their error texts. A log line is ``I1121 01:06:58.380590   18863 log.go:244] GET /hostname``:
 agnhost redirects the standard ``log`` package to klog, so that every line has ``log.go:244``.
@@ -166,12 +166,6 @@ def klog(source: str, text: str) -> bytes:
     return f"I{stamp} {_PROCESS_ID:>7} {source}] {message}\n".encode()
 
 
-class Log:
-    """Writes one process's log to its standard error."""
-
-    def __init__(self, process: Process) -> None:
-        self._write = process.stderr
-
-    async def line(self, text: str) -> None:
-        """Write one line."""
-        await self._write(klog(_SOURCE, text))
+async def log(process: Process, text: str) -> None:
+    """Write one line of a process's log to its standard error."""
+    await process.stderr(klog(_SOURCE, text))

@@ -40,9 +40,7 @@ class NetError(Exception):
         self.refused = refused
 
 
-def operation_failed(
-    machine: Machine, prefix: str, call: Call, error: OSError, *, name_call: bool = True
-) -> NetError:
+def operation_failed(machine: Machine, prefix: str, call: Call, error: OSError) -> NetError:
     """Return the ``OpError`` for a failed call; ``prefix`` is ``dial tcp 10.0.0.1:80`` and the like.
 
     On Windows no system error equals Go's ``ECONNREFUSED`` or counts as a timeout, because Go's constants
@@ -53,7 +51,7 @@ def operation_failed(
     on_linux = machine.os is OS.LINUX
     text = call_text(machine.os, call, error, machine.message_locale)
     return NetError(
-        f"{prefix}: {text if name_call else text.partition(': ')[2]}",
+        f"{prefix}: {text}",
         timeout=on_linux and error.errno == errno.ETIMEDOUT,
         refused=on_linux and error.errno == errno.ECONNREFUSED,
     )
@@ -85,15 +83,14 @@ def lookup_failed(machine: Machine, error: ResolutionError) -> NetError:
 
 
 def _exchange_reason(machine: Machine, cause: NoAnswerError) -> str:
-    ends = cause.ends
-    read = f"read udp {ends.local}->{ends.server}"
+    call = Call.READ if cause.local else Call.CONNECT
+    ends = f"{cause.local}->{cause.server}" if cause.local else cause.server
+    what = f"{'read' if cause.local else 'dial'} udp {ends}"
     if cause.silence is Silence.TIMED_OUT:
-        return f"{read}: {IO_TIMEOUT}" if ends.local else f"dial udp {ends.server}: {IO_TIMEOUT}"
+        return f"{what}: {IO_TIMEOUT}"
     if cause.error is None:
         return "cannot unmarshal DNS message"
-    if not ends.local:
-        return f"dial udp {ends.server}: {call_text(machine.os, Call.CONNECT, cause.error, machine.message_locale)}"
-    return f"{read}: {call_text(machine.os, Call.READ, cause.error, machine.message_locale)}"
+    return f"{what}: {call_text(machine.os, call, cause.error, machine.message_locale)}"
 
 
 _PORTS = {"domain": 53, "http": 80, "https": 443, "ssh": 22}

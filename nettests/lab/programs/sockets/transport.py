@@ -13,9 +13,11 @@ import ipaddress
 import math
 import os
 import socket
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Machine, Namespace
 from nettests.lab.programs.windows import texts
 from nettests.lab.programs.windows.broken_tools import NO_REFUSAL
@@ -34,28 +36,17 @@ class Call(StrEnum):
 
 _WINDOWS_CALLS = {Call.CONNECT: "connectex", Call.READ: "wsarecv", Call.WRITE: "wsasend"}
 
-_WINSOCK = {
-    errno.EACCES: 10013,
-    errno.EADDRINUSE: 10048,
-    errno.EADDRNOTAVAIL: 10049,
-    errno.ECONNABORTED: 10053,
-    errno.ECONNREFUSED: 10061,
-    errno.ECONNRESET: 10054,
-    errno.EMSGSIZE: 10040,
-    errno.EHOSTUNREACH: 10065,
-    errno.ENETUNREACH: 10051,
-    errno.ETIMEDOUT: 10060,
-}
+_WINSOCK: Mapping[str, Mapping[str, Any]] = read_yaml(__package__, "winsock.yaml")
 
 
-def winsock(error: OSError) -> int:
-    """Return Winsock's number for an error, 10022 (WSAEINVAL) if there is no counterpart."""
-    return _WINSOCK.get(error.errno or 0, 10022)
+def winsock(error: OSError) -> Mapping[str, Any]:
+    """Return Winsock's number for an error, and what curl and .NET call it; WSAEINVAL if there is no counterpart."""
+    return _WINSOCK.get(errno.errorcode.get(error.errno or 0, ""), _WINSOCK["EINVAL"])
 
 
 def error_text(system: OS, error: OSError, locale: str = ENGLISH) -> str:
     """Return the system's text for ``error``: ``connection refused``, on Windows a sentence."""
-    sentence = texts.of(locale).system(winsock(error)) if system is OS.WINDOWS else None
+    sentence = texts.of(locale).system(winsock(error)["number"]) if system is OS.WINDOWS else None
     if sentence is not None:
         return sentence
     text = os.strerror(error.errno or errno.EINVAL)

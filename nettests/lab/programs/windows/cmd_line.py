@@ -27,20 +27,15 @@ _DELIMITERS = " \t,;="
 
 
 @dataclass(frozen=True, slots=True)
-class Redirection:
-    """A redirection: ``handle`` is 0, 1 or 2, ``target`` a file, ``nul`` or ``&1``."""
-
-    handle: int
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a line: the operator before it, its text without redirections, and these."""
+    """One command of a line: the operator before it, its text without redirections, and these.
+
+    Of a redirection the handle is 0, 1 or 2, the target a file, ``nul`` or ``&1``.
+    """
 
     operator: str
     text: str
-    redirections: tuple[Redirection, ...] = ()
+    redirections: tuple[tuple[int, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -133,16 +128,14 @@ def words(rest: str) -> list[str]:
 
 
 def _command(operator: str, part: str) -> Command:
-    redirections: list[Redirection] = []
+    redirections: list[tuple[int, str]] = []
 
     def take(match: re.Match[str]) -> str:
         before = part[: match.start("sign")]
         if before.count('"') % 2 or before.endswith("\0"):
             return match[0]
         usual = 0 if match["sign"] == "<" else 1
-        redirections.append(
-            Redirection(int(match["handle"] or usual), match["target"].strip('"').lower())
-        )
+        redirections.append((int(match["handle"] or usual), match["target"].strip('"').lower()))
         return ""
 
     text = _REDIRECTION.sub(take, part).replace("\0", "")

@@ -90,21 +90,18 @@ def _redirected(process: Process, command: Command) -> Process:
     """Return the process with its streams redirected to ``nul`` or to each other; files are not supported."""
     streams: dict[int, Callable[[bytes], Awaitable[None]]]
     streams = {1: process.stdout, 2: process.stderr}
-    for each in command.redirections:
-        if each.handle == 0:
+    for handle, target in command.redirections:
+        if handle == 0:
             process = replace(process, stdin=reading())
-        elif each.target in {"&1", "&2"}:
-            streams[each.handle] = streams[int(each.target[1])]
         else:
-            streams[each.handle] = drop
+            streams[handle] = streams[int(target[1])] if target in {"&1", "&2"} else drop
     return replace(process, stdout=streams[1], stderr=streams[2])
 
 
 async def _command(process: Process, command: Command, drive: Drive, launch: Launch) -> int:
     name = command.name.lower()
-    unknown = [
-        each.target for each in command.redirections if each.target not in {"nul", "&1", "&2"}
-    ]
+    targets = [target for _, target in command.redirections]
+    unknown = [target for target in targets if target not in {"nul", "&1", "&2"}]
     if name in _NOT_KNOWN.split() or unknown:
         what = f"writes no file ({unknown[0]})" if unknown else f"does not know '{name}'"
         await err(process, f"The lab's cmd {what}.\n")

@@ -10,7 +10,6 @@ containers. A missing program raises an error with the shim's text; with ``cmd /
 import ntpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nettests.lab.interfaces import Machine, Process, ProgramNotFoundError
 from nettests.lab.mounted.files import Drive, full
@@ -61,14 +60,6 @@ _HCS = "hcs::System::CreateProcess"
 _LOGON = "The user name or password is incorrect."
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A program's file, and the command line of its process."""
-
-    path: str
-    line: str
-
-
 def command_line(argv: Sequence[str]) -> str:
     """Return argv as one line, with quotes only around empty words and words with blanks (Go's ``windows.EscapeArg``)."""
     return " ".join(map(_escaped, argv))
@@ -102,7 +93,7 @@ def with_mount_point(text: str, root: str) -> str:
     return _MOUNT_POINT.sub(lambda _: root, text)
 
 
-def start(process: Process, drive: Drive) -> Started:
+def start(process: Process, drive: Drive) -> tuple[str, str]:
     """Return the file and command line for ``process.argv``; ``ProgramNotFoundError`` with the shim's text."""
     machine = process.machine
     line = command_line(process.argv)
@@ -139,7 +130,7 @@ def process_failure(machine: Machine, argv: Sequence[str], why: str) -> str:
     return f"{operation} {machine.container_id}: {why}: unknown"
 
 
-def _in_silo(process: Process, drive: Drive, line: str) -> Started:
+def _in_silo(process: Process, drive: Drive, line: str) -> tuple[str, str]:
     folders = (process.working_directory, *_path_of(process), *_SYSTEM)
     application = _application(drive, line, folders)
     if application is None:
@@ -155,18 +146,18 @@ def _path_of(process: Process) -> tuple[str, ...]:
     return tuple(folder for folder in values.get("PATH", "").split(";") if folder)
 
 
-def _application(drive: Drive, line: str, folders: Sequence[str]) -> Started | None:
+def _application(drive: Drive, line: str, folders: Sequence[str]) -> tuple[str, str] | None:
     """Find the file that a line begins with: the quoted part, or the shortest prefix that is a file."""
     if line.startswith('"'):
         path = _file(drive, line[1:].partition('"')[0], folders)
-        return Started(path, line) if path else None
+        return (path, line) if path else None
     parts = [match[0] for match in _PART.finditer(line)]
     for count in range(1, len(parts) + 1):
         name = " ".join(parts[:count])
         path = _file(drive, name, folders)
         if path:
             quoted = " ".join((f'"{name}"', *parts[count:]))
-            return Started(path, line if count == 1 else quoted)
+            return path, line if count == 1 else quoted
     return None
 
 

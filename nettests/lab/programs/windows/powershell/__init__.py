@@ -3,7 +3,3 @@
 ``grammar`` parses scripts and ``evaluation`` runs them, with the cmdlets of the modules ``of_*`` and the types of
 ``dotnet``: an emulation of Microsoft's documentation, in which nothing of this machine is executed.
 """
-
-from nettests.lab.programs.windows.powershell.evaluation import run
-
-__all__ = ["run"]

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.programs.windows.broken_tools import NO_CONSOLE
 from nettests.lab.programs.windows.powershell import dotnet_net
 from nettests.lab.programs.windows.powershell.session import Session
@@ -116,10 +117,6 @@ class _Reader(DotNet):
         return await self._session.stdin.next(self._session.encoding)
 
 
-def _raise(error: Exception) -> None:
-    raise error
-
-
 def _composed(value: Any, more: tuple[Any, ...]) -> str:
     written = text(value)
     for place, each in enumerate(more):
@@ -151,21 +148,8 @@ STATICS: dict[str, dict[str, Member]] = {
     "security.principal.windowsidentity": {"getcurrent": _identity},
     **dotnet_net.STATICS,
 }
-_PLAIN = frozenset(
-    {
-        *("int", "int32", "int64", "long", "bool", "boolean", "double", "char", "byte", "object"),
-        *("hashtable", "array", "pscustomobject", "psobject", "switch", "uint16", "uint32"),
-        *("exception", "void", "ref"),
-    }
-)
+_PLAIN = frozenset(read_yaml(__package__, "commands.yaml")["types"])
 _FULL_NAMES = {"int": "System.Int32", "string": "System.String", "console": "System.Console"}
-_SETTERS: dict[tuple[str, str], Callable[[Session, Any], None]] = {
-    ("console", "outputencoding"): lambda session, encoding: (
-        _raise(NetError("System.IO.IOException", "The handle is invalid."))
-        if NO_CONSOLE in session.process.machine.troubles.tools
-        else setattr(session, "encoding", encoding.web_name)
-    ),
-}
 
 
 def static(target: Type, wanted: str) -> Member | None:
@@ -173,14 +157,19 @@ def static(target: Type, wanted: str) -> Member | None:
     return STATICS.get(target.key, {}).get(wanted)
 
 
-def setter(_session: Session, target: Type, wanted: str) -> Callable[[Session, Any], None]:
-    """Return the function that sets a static property."""
-    change = _SETTERS.get((target.key, wanted))
-    if change is None:
+def setter(target: Type, wanted: str) -> Callable[[Session, Any], None]:
+    """Return the function that sets a static property: that of the console's encoding is the only one."""
+    if (target.key, wanted) != ("console", "outputencoding"):
         raise runtime(
             f"The property '{wanted}' cannot be found on this object.", "PropertyNotFound"
         )
-    return change
+    return _set_encoding
+
+
+def _set_encoding(session: Session, encoding: Any) -> None:
+    if NO_CONSOLE in session.process.machine.troubles.tools:
+        raise NetError("System.IO.IOException", "The handle is invalid.")
+    session.encoding = encoding.web_name
 
 
 def new(session: Session, name: str, arguments: list[Any]) -> Any:

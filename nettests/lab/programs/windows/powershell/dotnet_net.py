@@ -28,16 +28,6 @@ from nettests.lab.topology import OS
 
 _SIZE = 65536
 _SOCKET_EXCEPTION = "System.Net.Sockets.SocketException"
-_SOCKET_ERRORS = {
-    errno.ECONNREFUSED: "ConnectionRefused",
-    errno.ECONNRESET: "ConnectionReset",
-    errno.EHOSTUNREACH: "HostUnreachable",
-    errno.ENETUNREACH: "NetworkUnreachable",
-    errno.ETIMEDOUT: "TimedOut",
-    errno.EPIPE: "ConnectionAborted",
-    errno.EACCES: "AccessDenied",
-}
-"""Members of ``System.Net.Sockets.SocketError``."""
 
 
 class IpAddress(DotNet):
@@ -68,8 +58,9 @@ def socket_error(session: Session, error: OSError) -> NetError:
     if isinstance(error, TimeoutError) and not error.errno:
         error = OSError(errno.ETIMEDOUT, "")
     message = error_text(OS.WINDOWS, error, session.process.machine.locale)
-    codes: dict[str, Any] = dict.fromkeys(("ErrorCode", "NativeErrorCode"), winsock(error))
-    name = _SOCKET_ERRORS.get(error.errno or 0, "SocketError")
+    row = winsock(error)
+    codes: dict[str, Any] = dict.fromkeys(("ErrorCode", "NativeErrorCode"), row["number"])
+    name = row.get("dotnet", "SocketError")
     return NetError(_SOCKET_EXCEPTION, message, SocketErrorCode=name, **codes)
 
 

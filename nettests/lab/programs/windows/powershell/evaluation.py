@@ -8,9 +8,9 @@ script has a syntax error or a terminating error (Microsoft, "about_PowerShell_e
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.terminal import ExitError, err
 from nettests.lab.programs.windows.broken_tools import (
@@ -179,52 +179,35 @@ def _catches(types: Sequence[str], error: PSError) -> bool:
 
 DECLARING = (of_hns, of_nodes, of_objects)
 """Modules that declare the cmdlets when they are imported."""
-_SWITCHES = ("noprofile", "noninteractive", "nologo", "noexit", "sta", "mta", "interactive")
-_VALUES = (
-    *("executionpolicy", "inputformat", "outputformat", "version", "windowstyle"),
-    *("configurationname", "workingdirectory"),
-)
-_COMMAND = ("command", "file")
-_SHORT = {
-    "c": "command",
-    "f": "file",
-    "ep": "executionpolicy",
-    "ex": "executionpolicy",
-}
+_OPTIONS = read_yaml(__package__, "commands.yaml")["options"]
 
 
 class _UsageError(Exception):
     """The command line is invalid."""
 
 
-@dataclass(slots=True)
-class _Line:
-    script: str = ""
-    from_input: bool = False
-
-
 async def run(process: Process, words: Sequence[str], programs: Run) -> int:
     """Run the script of these arguments; return the exit code. ``programs`` runs programs for scripts."""
     desktop = process.machine.host_process
     try:
-        line = _parse(words, desktop=desktop)
+        script = _script(words, desktop=desktop)
     except _UsageError as error:
         await err(process, f"{error}\n")
         return 1 if desktop else 64
     if POWERSHELL_SLOW in process.machine.troubles.tools:
         await asyncio.sleep(SLOW_SECONDS)
     session = Session(process, programs, desktop)
-    if line.from_input:
+    if script is None:
         lines = []
         while (text := await session.stdin.next(session.encoding)) is not None:
             lines.append(text)
-        line.script = "\n".join(lines)
-    session.script = line.script
+        script = "\n".join(lines)
+    session.script = script
     if CLIXML in process.machine.troubles.tools and desktop:
         session.xml = CliXml()
         session.xml.progress("Preparing modules for first use.")
     try:
-        await Evaluator(session).run(grammar.parse(line.script))
+        await Evaluator(session).run(grammar.parse(script))
         code = int(not session.success)
     except ExitError as ending:
         code = ending.code
@@ -250,40 +233,39 @@ def _unreadable(error: ScriptError) -> ErrorRecord:
     )
 
 
-def _parse(words: Sequence[str], *, desktop: bool) -> _Line:
-    line, rest = _Line(), list(words)
+def _script(words: Sequence[str], *, desktop: bool) -> str | None:
+    """Return the script of these arguments; ``None`` if it is on standard input."""
+    rest = list(words)
     while rest:
         word = rest.pop(0)
         if word[:1] not in {"-", "/"} or word == "-":
-            return _with_command(line, [word, *rest]) if desktop else _with_file(word)
+            return _command([word, *rest]) if desktop else _file(word)
         name = _option(word[1:].lower())
-        if name in _SWITCHES:
+        if name in _OPTIONS["switches"]:
             continue
-        if name in _VALUES and rest:
+        if name in _OPTIONS["values"] and rest:
             rest.pop(0)
         elif name == "command":
-            return _with_command(line, rest)
+            return _command(rest)
         elif name == "file" and rest:
-            return _with_file(rest[0])
+            return _file(rest[0])
         else:
             raise _UsageError(f"Invalid argument {word}. Type powershell.exe -? for help.")
-    return line
+    return ""
 
 
 def _option(written: str) -> str:
-    if written in _SHORT:
-        return _SHORT[written]
-    fitting = [name for name in (*_COMMAND, *_SWITCHES, *_VALUES) if name.startswith(written)]
-    return fitting[0] if written and fitting else ""
+    if written in _OPTIONS["short"]:
+        return str(_OPTIONS["short"][written])
+    names = ("command", "file", *_OPTIONS["switches"], *_OPTIONS["values"])
+    return next((name for name in names if written and name.startswith(written)), "")
 
 
-def _with_command(line: _Line, rest: Sequence[str]) -> _Line:
-    line.from_input = list(rest) == ["-"]
-    line.script = " ".join(rest)
-    return line
+def _command(words: Sequence[str]) -> str | None:
+    return None if list(words) == ["-"] else " ".join(words)
 
 
-def _with_file(path: str) -> _Line:
+def _file(path: str) -> NoReturn:
     raise _UsageError(
         f"The argument '{path}' to the -File parameter does not exist. Provide the path to an existing '.ps1' file as an argument to the -File parameter."
     )

@@ -1,6 +1,6 @@
 """Evaluation of expressions: variables, members, operators, and output of statements in parentheses."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from nettests.lab.programs.windows.powershell import members, operators, values
@@ -13,16 +13,10 @@ from nettests.lab.programs.windows.powershell.values import Hashtable, ScriptBlo
 class Expressions:
     """Evaluates expressions of one script."""
 
+    statements: Callable[[Sequence[s.Node], Emit], Awaitable[None]]
+
     def __init__(self, session: Session) -> None:
         self.session = session
-
-    async def statements(self, body: Sequence[s.Node], emit: Emit) -> None:
-        """Run statements."""
-        raise NotImplementedError
-
-    async def statement(self, node: s.Node, emit: Emit) -> None:
-        """Run one statement."""
-        raise NotImplementedError
 
     async def value(self, node: s.Node) -> Any:
         """Return the value of an expression, or the output of a statement."""

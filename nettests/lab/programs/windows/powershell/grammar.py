@@ -6,7 +6,6 @@ The grammar ``tree-sitter-powershell`` parses ``1..3`` and ``Select-Object Name,
 """
 
 import re
-from collections.abc import Callable
 
 from nettests.lab.programs.windows.powershell import syntax as s
 from nettests.lab.programs.windows.powershell.operands import (
@@ -66,10 +65,10 @@ class _Reader(Operands):
         start = self.at
         word = WORD.match(self.text, self.at)
         name = word[0].lower() if word else ""
-        reading = _STATEMENTS.get(name)
-        if reading:
+        reading = getattr(self, f"{name}_statement", None)
+        if reading is not None:
             self.at += len(name)
-            return reading(self)
+            return reading()
         if name in _LEAVING:
             self.at += len(name)
             self.skip()
@@ -238,13 +237,3 @@ class _Reader(Operands):
             return None
         self.skip()
         return s.Redirection(match[1] or "1", None if match[2] == ">&1" else self.argument())
-
-
-_STATEMENTS: dict[str, Callable[[_Reader], s.Node]] = {
-    "if": _Reader.if_statement,
-    "while": _Reader.while_statement,
-    "for": _Reader.for_statement,
-    "foreach": _Reader.foreach_statement,
-    "try": _Reader.try_statement,
-    "function": _Reader.function_statement,
-}

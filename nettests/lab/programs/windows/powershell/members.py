@@ -63,7 +63,7 @@ async def store(session: Session, target: Any, name: str, value: Any) -> None:
     elif isinstance(target, Thing) and target.find(name) in target.properties:
         target.properties[target.find(name)] = value
     elif isinstance(target, Type):
-        await _guarded(name, (value,), dotnet.setter(session, target, name.lower()), session, value)
+        await _guarded(name, (value,), dotnet.setter(target, name.lower()), session, value)
     elif isinstance(target, DotNet) and (attribute := _attribute(target, name.lower())):
         setattr(target, attribute, value)
     else:
@@ -130,7 +130,7 @@ _CASTS: dict[str, Callable[[Any], Any]] = {
     ),
     **dict.fromkeys(("double", "float", "decimal", "single"), lambda value: float(number(value))),
     **dict.fromkeys(("bool", "boolean", "switch"), truth),
-    **dict.fromkeys(("array",), many),
+    "array": many,
     **dict.fromkeys(
         ("hashtable", "ordered", "object", "psobject", "scriptblock", "ref"), lambda value: value
     ),
@@ -183,9 +183,8 @@ async def _static(
     if member is None:
         if not called:
             return None
-        shown = "new" if wanted == "new" else wanted
         raise runtime(
-            f"Method invocation failed because [{target.name}] does not contain a method named '{shown}'.",
+            f"Method invocation failed because [{target.name}] does not contain a method named '{wanted}'.",
             "MethodNotFound",
         )
     return await _guarded(wanted, arguments, member, session, *arguments)

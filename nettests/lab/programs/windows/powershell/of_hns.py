@@ -15,7 +15,10 @@ from nettests.lab.programs.windows.powershell.calls import GALLERY, INBOX, Call,
 from nettests.lab.programs.windows.powershell.session import Emit
 from nettests.lab.programs.windows.powershell.values import Thing, from_json, text, whole
 
-_VERSION = {"Major": 2, "Minor": 0}
+_COMMON: Json = {
+    "Health": {"Data": None, "Extra": {}},
+    "SchemaVersion": {"Major": 2, "Minor": 0},
+}
 _REMOTE, _DSR = 1, 1
 _ANYWHERE = "0.0.0.0/0"
 
@@ -45,8 +48,7 @@ def _network(row: Json) -> Json:
         "MacPool": {"Ranges": []},
         "Dns": {},
         "Flags": 0,
-        "Health": {"Data": None, "Extra": {}},
-        "SchemaVersion": _VERSION,
+        **_COMMON,
     }
 
 
@@ -70,8 +72,7 @@ def _endpoint(row: Json) -> Json:
         "Routes": [{"NextHop": gateway, "DestinationPrefix": _ANYWHERE}] if gateway else [],
         "MacAddress": row["MacAddress"],
         "Flags": _REMOTE if row.get("IsRemoteEndpoint") else 0,
-        "Health": {"Data": None, "Extra": {}},
-        "SchemaVersion": _VERSION,
+        **_COMMON,
     }
 
 
@@ -96,8 +97,7 @@ def _load_balancer(row: Json) -> Json:
             for policy in policies
         ],
         "Flags": _DSR if any(policy["IsDSR"] for policy in policies) else 0,
-        "Health": {"Data": None, "Extra": {}},
-        "SchemaVersion": _VERSION,
+        **_COMMON,
     }
 
 

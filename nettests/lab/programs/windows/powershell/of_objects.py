@@ -28,10 +28,10 @@ _DEPTH = 2
 _COMPARING = "eq ne gt ge lt le like notlike match notmatch contains in notin"
 
 
-def _given(call: Call, name: str = "inputobject") -> list[Any]:
+def _given(call: Call) -> list[Any]:
     if call.input is not None:
         return list(call.input)
-    return many(call.given[name]) if name in call.given else []
+    return many(call.given["inputobject"]) if "inputobject" in call.given else []
 
 
 def _property(item: Any, name: str) -> Any:

@@ -124,17 +124,11 @@ _OPERANDS = ("$", "'", '"', "{", "@{", *_GROUPS)
 class Operands(Scanner):
     """Parses expressions."""
 
-    def statements(self, end: str) -> s.Nodes:
-        """Read statements up to a closing character."""
-        raise NotImplementedError
-
-    def statement(self) -> s.Node:
-        """Read one statement."""
-        raise NotImplementedError
-
-    def parameters(self) -> s.Parameters:
-        """Read parameters in parentheses."""
-        raise NotImplementedError
+    statements: Callable[[str], s.Nodes]
+    """Reads statements up to a closing character."""
+    statement: Callable[[], s.Node]
+    parameters: Callable[[], s.Parameters]
+    """Reads parameters in parentheses."""
 
     # arguments of commands
 
