@@ -11,10 +11,11 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL, SERVICE_NAME_LABEL
 from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, name_of
+from nettests.rules.evidence import Evidence, name_of
 from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.reduction import KEEP, NAMED, Kept
 

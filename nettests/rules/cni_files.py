@@ -16,9 +16,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.powershell import to_the_end
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.kubelet import CONTAINERD
 from nettests.rules.readings import ToolOutput
 

@@ -12,14 +12,13 @@ import re
 
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.windows_programs import node_argv
 from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

@@ -12,9 +12,10 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.json_text import Object
 from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.readings import UNEXPECTED, ToolOutput
 
 DEPTH = 12

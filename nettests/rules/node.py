@@ -9,6 +9,7 @@ vendors and upstream's tests run Windows Server 2025 and the annual channel.
 
 import re
 
+from nettests.model.json_text import Object
 from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.model.versions import KubernetesVersion, WindowsBuild, minors_behind, minors_beside
@@ -18,7 +19,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from nettests.model.json_text import Object
 from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS
 from nettests.model.versions import KubernetesVersion
 from nettests.rules import reduction
@@ -17,7 +18,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

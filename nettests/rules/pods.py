@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.permission import LIST_ALL_PODS
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError, name_of
+from nettests.rules.evidence import Evidence, UnreadableError, name_of
 from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.reduction import KEEP, NAMED, Kept
 

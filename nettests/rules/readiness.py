@@ -6,9 +6,10 @@ Kubernetes documentation, "Nodes" and "DaemonSet".
 
 import re
 
+from nettests.model.json_text import Object
 from nettests.model.permission import LIST_DAEMON_SETS
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Finding, Object, finding, name_of, rule
+from nettests.rules.evidence import Evidence, Finding, finding, name_of, rule
 from nettests.rules.node import NODES
 from nettests.rules.readings import ApiObjects, Request
 from nettests.rules.reduction import KEEP, NAMED
