@@ -23,14 +23,7 @@ from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.kubelet import CONTAINERD
 from nettests.rules.readings import ToolOutput
 
-SETTINGS = frozenset(
-    {
-        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
-        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
-        *("enableLoopbackDSR", "windows_loopback_DSR"),
-        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
-    }
-)
+SETTINGS = frozenset(reduction.KEPT["cni"])
 """Settings of a CNI configuration that are kept, and the objects around them."""
 FOLDERS = (
     *(r"C:\etc\cni\net.d", r"C:\k\cni\config", r"C:\Program Files\containerd\cni\conf"),

@@ -20,29 +20,7 @@ from nettests.rules.readings import UNEXPECTED, ToolOutput
 
 DEPTH = 12
 """Levels that ConvertTo-Json shows; policies of a network's subnets are on the eighth."""
-PROPERTIES = frozenset(
-    {
-        *(
-            "ID",
-            "Name",
-            "Type",
-            "ManagementIP",
-            "Policies",
-            "Settings",
-            "SchemaVersion",
-            "Major",
-            "Flags",
-        ),
-        *("Subnets", "AddressPrefix", "GatewayAddress", "VSID", "Port"),
-        *("Ipams", "IpAddressPrefix", "Routes", "NextHop", "IsolationId"),
-        *("IPAddress", "IPv6Address", "VirtualNetworkName", "IsRemoteEndpoint"),
-        *("IpConfigurations", "IpAddress", "HostComputeNetwork"),
-        *("DNSServerList", "DNSSuffix", "Dns", "Domain", "Search", "ServerList"),
-        *("ExceptionList", "Exceptions", "ExternalPort", "InternalPort", "Protocol", "SourceVIP"),
-        *("VIPs", "IsDSR", "IPv6", "References"),
-        *("FrontendVIPs", "PortMappings", "HostComputeEndpoints"),
-    }
-)
+PROPERTIES = frozenset(reduction.KEPT["hns"])
 """Properties of HNS networks, endpoints and policy lists that are kept, on any level."""
 CALLS = 4
 """How often HNS is called before an empty result is accepted."""

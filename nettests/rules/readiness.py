@@ -12,7 +12,7 @@ from nettests.rules import reduction
 from nettests.rules.evidence import Evidence, Finding, finding, name_of, rule
 from nettests.rules.node import NODES
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.reduction import KEEP, NAMED
+from nettests.rules.reduction import KEPT
 from nettests.rules.subjects import WINDOWS
 
 AGENT = re.compile(
@@ -23,9 +23,7 @@ DAEMON_SETS = ApiObjects(
     name="daemon-sets",
     request=lambda _facts, _node: Request(path="/apis/apps/v1/daemonsets"),
     permission=LIST_DAEMON_SETS,
-    keep=reduction.items(
-        {"metadata": NAMED, "status": {"desiredNumberScheduled": KEEP, "numberReady": KEEP}}
-    ),
+    keep=reduction.items(KEPT["daemon-set"]),
 )
 
 
