@@ -23,6 +23,7 @@ from nettests.model import ports
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.network_drivers import HYBRID
 from nettests.model.words import OS, Protocol
 from nettests.probes.capturing import (
@@ -35,7 +36,7 @@ from nettests.probes.capturing import (
     pod_name,
 )
 from nettests.probes.commands import host_programs
-from nettests.probes.objects import NODE_CLOSED, Object
+from nettests.probes.objects import NODE_CLOSED
 from nettests.tracing.mark import Mark, proven
 from nettests.tracing.packet import Capture, Scene
 from nettests.tracing.printed import Printed, read_pktmon, read_tcpdump

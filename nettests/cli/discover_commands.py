@@ -24,6 +24,7 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import to_data
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.words import OS
 from nettests.model.yaml_text import write_yaml
 from nettests.plan.images import needed_images
@@ -298,7 +299,7 @@ def render(*, common: CommonOptions) -> None:
         terminal.block(write_yaml(_without_secrets(item), ascii_only=True))
 
 
-def _without_secrets(item: probes.Object) -> probes.Object:
+def _without_secrets(item: Object) -> Object:
     """Return an object without a Secret's content, which stays in the user's file."""
     if item["kind"] != "Secret":
         return item

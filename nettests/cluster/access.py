@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from nettests.bounds import Slots, for_processes
 from nettests.cluster.apply import CreatedObjects, create, dry_run
@@ -37,10 +37,9 @@ from nettests.cluster.wait import (
 )
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import problem_of
 from nettests.model.words import OS
-
-Object = dict[str, Any]
 
 
 @contextmanager

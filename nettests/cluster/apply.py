@@ -13,16 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from nettests.cluster.connection import FOREGROUND, Answer, ApiError, ApiRequest, Connection
 from nettests.cluster.owner_marks import Ownership, holder_of, read_lease, run_of
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.model.pod_problem import is_unacknowledged
 from nettests.model.workload import Workload
-
-Object = dict[str, Any]
 
 POLL_SECONDS = 0.2
 LONGEST_POLL_SECONDS = 1.0

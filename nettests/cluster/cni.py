@@ -6,7 +6,7 @@ with only one type of network. Everything else is unknown unless the cluster pro
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nettests.cluster import hybrid_overlay, plugin_settings
 from nettests.cluster.plugins import FLANNEL_BACKEND, NOT_READ, PluginObjects, plugin_of
@@ -14,11 +14,10 @@ from nettests.cluster.shapes import data_of
 from nettests.model import network_drivers
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, CniFacts, Fact, known, unknown
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.words import OS
 
 T = TypeVar("T")
-Object = dict[str, Any]
 
 AZURE_NETWORK = "kubernetes.azure.com/podnetwork-type"
 """A label of AKS nodes with their kind of Pod network: ``overlay``, ``vnet`` …"""

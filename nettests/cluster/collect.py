@@ -7,15 +7,13 @@ renews its Lease meanwhile keeps its objects, or sees the mark on its Lease and 
 
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import Any
 
 from nettests.cluster.apply import COLLECTIONS, delete_object, owned_namespaces, path_of, wait_gone
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.leftovers import Leftover, State, look_at, namespace_of
 from nettests.cluster.owner_marks import Ownership, collect_lease, holder_of
 from nettests.errors import ClusterError
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 
 def remove(

@@ -7,9 +7,8 @@ manifest list the list's, the same on every platform. The kubelet reports at mos
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 # sample: registry.k8s.io/e2e-test-images/agnhost@sha256:99c6b4bb4a1e1df3f0b3752168c89358794d02258ebebc26bf21c29399011a85
 _BY_DIGEST = re.compile(r"(?P<name>[^@\s]+)@(?P<digest>sha256:[0-9a-f]{64})")

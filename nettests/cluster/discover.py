@@ -29,7 +29,6 @@ from nettests.cluster.snapshot import (
     PODS,
     RUNTIME_CLASSES,
     SERVICE_CIDRS,
-    Object,
     Snapshot,
     fetch,
 )
@@ -46,6 +45,7 @@ from nettests.model.facts import (
     known,
     unknown,
 )
+from nettests.model.json_text import Object
 from nettests.model.words import OS
 
 

@@ -8,16 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
 from nettests.cluster.shared_watch import SharedWatch
 from nettests.cluster.wait import STUCK, Hopeless
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import reason_of
-
-Object = dict[str, Any]
 
 LOOK_OF_MANY_SECONDS = 2.0
 """How often a controller's Pods are read without any change, to notice that none appears."""

@@ -15,10 +15,8 @@ from nettests.cluster.plugins import PluginObjects, origin_of
 from nettests.cluster.shapes import data_of
 from nettests.model import ports
 from nettests.model.facts import Fact, known, unknown
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.network_drivers import HYBRID
-
-Object = dict[str, Any]
 
 PLUGIN = "ovn-kubernetes"
 CONFIG_MAPS = ("openshift-ovn-kubernetes/ovnkube-config", "ovn-kubernetes/ovn-config")

@@ -9,17 +9,15 @@ deleted, such as metrics, do not keep a namespace (``deleteAllContent`` of its c
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.counting import count
 from nettests.cluster.owner_marks import Ownership
 from nettests.cluster.retries import UNAUTHORIZED
 from nettests.cluster.threads import threads
+from nettests.model.json_text import Object
 from nettests.model.permission import PULL_SECRET
 from nettests.model.workload import Workload
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,12 @@ and refused otherwise. ``nettests.job`` decides what the objects are.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.cluster.connection import ApiError, ApiRequest, Connection
 from nettests.errors import ClusterError
 from nettests.job.state import untolerated
+from nettests.model.json_text import Object
 from nettests.model.labels import MANAGED_BY_LABEL
-
-Object = dict[str, Any]
 
 REPLACED_SECONDS = 60.0
 """How long the removal of a replaced Job may take."""

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.job_objects import no_namespace, path_of
@@ -18,10 +17,9 @@ from nettests.errors import ClusterError
 from nettests.job.archive import without_archive
 from nettests.job.state import JobState, Phase, pod_state, state_of
 from nettests.job.workload import CONTAINER, RESULTS_FOLDER
+from nettests.model.json_text import Object
 from nettests.model.labels import JOB_NAME_LABEL
 from nettests.model.nearest import nearest
-
-Object = dict[str, Any]
 
 POLL_SECONDS = 2.0
 """Between two reads of a followed Job."""

@@ -26,11 +26,10 @@ from nettests.model.facts import (
     unknown,
 )
 from nettests.model.flags import flags_in_arguments, flags_in_log
+from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion, VersionRange
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
-
-Object = dict[str, Any]
 
 CONFIG_MAPS = ("kube-system/kube-proxy", "kube-system/kube-proxy-config")
 """ConfigMaps of kubeadm and EKS, for kube-proxies whose Pod refers to none."""

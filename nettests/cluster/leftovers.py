@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
 from nettests.cluster.apply import COLLECTIONS, owned_namespaces, owned_objects
 from nettests.cluster.connection import ApiError, Connection
@@ -18,9 +17,8 @@ from nettests.cluster.inside import look_inside, namespaced_kinds, owned
 from nettests.cluster.owner_marks import Ownership, holder_of, is_renewed, read_lease
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.labels import KEPT
-
-Object = dict[str, Any]
 
 
 class State(StrEnum):

@@ -7,13 +7,11 @@ The only place that knows how a watch ends. Callers decide what an object means 
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from typing import Any
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.failures import ClosedError
 from nettests.errors import ClusterError
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 LOOK_SECONDS = 5.0
 """The length of one watch: unchanged states are yielded again at this interval."""

@@ -7,7 +7,6 @@ DNS; what none of them has is unknown with the reason, or stated in the cluster 
 import ipaddress
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from nettests.cluster.corefile import Corefile
 from nettests.cluster.shapes import containers_of, data_of
@@ -15,13 +14,13 @@ from nettests.errors import ManifestError
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import STATED, Address, ExistingService, Fact, Network, known, unknown
 from nettests.model.flags import flags_in_arguments
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Family
 from nettests.model.yaml_text import plain_yaml
 from nettests.parse.serving import serves
 from nettests.rules.balancing import OTHER_PROXY_LABEL, service_of
 
-Object = dict[str, Any]
 KUBEADM = "ConfigMap kube-system/kubeadm-config"
 
 

@@ -10,7 +10,6 @@ import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.cluster import hybrid_overlay
 from nettests.cluster.networks import address_of
@@ -27,14 +26,13 @@ from nettests.model.facts import (
     known,
     unknown,
 )
+from nettests.model.json_text import Object
 from nettests.model.labels import HOSTNAME_LABEL, OS_LABEL, POOL_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.windows_programs import host_process
 from nettests.model.words import OS
 from nettests.plan.images import probe_image, why_not_served
-
-Object = dict[str, Any]
 
 POOL_LABELS = (
     *(POOL_LABEL, "kubernetes.azure.com/agentpool", "agentpool", "eks.amazonaws.com/nodegroup"),

@@ -16,14 +16,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Self
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.errors import ClusterError
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.labels import COLLECTED, CREATED, EXPIRES, KEPT, OWNER_LABEL, RUN_LABEL
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

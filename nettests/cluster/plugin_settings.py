@@ -5,19 +5,16 @@ unknown with the reason.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from nettests.cluster import hybrid_overlay, policies
 from nettests.cluster.plugins import CALICO_BACKEND, PluginObjects, origin_of
 from nettests.cluster.shapes import data_of
 from nettests.errors import ManifestError
 from nettests.model.facts import Fact, known, unknown
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.permission import OF_CALICO
 from nettests.model.words import OS
 from nettests.model.yaml_text import plain_yaml
-
-Object = dict[str, Any]
 
 CONFIG_MAPS = {
     policies.AMAZON: (policies.AMAZON_SETTINGS,),

@@ -7,13 +7,11 @@ results are unknown, with what was seen. ``cni`` reads the plugin's settings.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.cluster.shapes import containers_of, pod_spec_of, variables_of
 from nettests.model.facts import Fact, known, unknown
+from nettests.model.json_text import Object
 from nettests.resources import lines_of
-
-Object = dict[str, Any]
 
 DAEMON_SETS = dict(line.split(" ") for line in lines_of("nettests.cluster", "daemon_sets.txt"))
 """Prefixes of the names of DaemonSets and of their containers, and the plugin."""

@@ -7,16 +7,14 @@ the ConfigMap of its controller (aws/amazon-vpc-cni-k8s, ``charts/aws-vpc-cni``,
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from nettests.cluster.plugins import PluginObjects, origin_of, plugins_in
 from nettests.cluster.shapes import containers_of, data_of, pod_spec_of
 from nettests.model.facts import Fact, known, unknown
 from nettests.model.flags import flags_in_arguments
+from nettests.model.json_text import Object
 from nettests.model.labels import OS_LABEL
 from nettests.model.words import OS
-
-Object = dict[str, Any]
 
 AMAZON = "aws-vpc-cni"
 AMAZON_SETTINGS = "kube-system/amazon-vpc-cni"

@@ -5,13 +5,10 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.cluster.connection import ApiRequest, Connection
 from nettests.errors import ClusterError
-from nettests.model.json_text import read_json
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object, read_json
 
 NODES = "/api/v1/nodes"
 MANY = 32

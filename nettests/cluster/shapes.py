@@ -11,9 +11,9 @@ from importlib.resources import files
 from posixpath import basename, normpath
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.yaml_text import plain_yaml
 
-Object = dict[str, Any]
 Shape = type | list[Any] | dict[Any, Any]
 """A JSON type, a list of one shape, or shapes by key; ``EVERY`` stands for all other keys."""
 EVERY = object()

@@ -9,11 +9,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.errors import ClusterError
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ and DaemonSets that refer to them, otherwise by the names that installers give t
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.cluster import hybrid_overlay, kubeproxy, nodes, permissions, plugin_settings
 from nettests.cluster.connecting import server_version
@@ -33,11 +32,10 @@ from nettests.cluster.shapes import (
 from nettests.cluster.threads import threads
 from nettests.errors import ClusterError
 from nettests.model import permission
+from nettests.model.json_text import Object
 from nettests.model.permission import CONFIG_MAPS, FLANNEL_CONFIG_MAPS, reviewed
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import OS
-
-Object = dict[str, Any]
 
 ConfigMaps = Mapping[str, Future[Object | None]]
 """By ``namespace/name``, while they are being read."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nettests.history.trends import ClusterHistory, ReadRun
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.words import Verdict
-from nettests.report.heat_map import GLYPHS
+from nettests.report.summary import VERDICTS
 
 WIDE = 840
 """The width of all columns in pixels, if they are wide enough then."""
@@ -160,7 +160,9 @@ def is_steady(verdicts: Iterable[Verdict | None]) -> bool:
 
 
 def _layer(name: str, places: Sequence[int], columns: Columns) -> Layer:
-    glyph = "" if name == GOOD or columns.pitch < _GLYPH else GLYPHS.get(Verdict(name), "")
+    glyph = (
+        "" if name == GOOD or columns.pitch < _GLYPH else VERDICTS[Verdict(name)].get("glyph", "")
+    )
     inset, top = round((columns.pitch - _GLYPH) / 2, 2), (STRIP - _GLYPH) // 2
     squares = []
     # Consecutive places have the same difference to their numbers.

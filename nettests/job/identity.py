@@ -5,12 +5,11 @@ The rules are those in ``manifests/rbac``; nothing else is granted.
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from nettests.job.validation import Role, Wanted
+from nettests.model.json_text import Object
 from nettests.model.labels import APP_LABEL, ENFORCED_LEVEL_LABEL, INSTANCE_LABEL, MANAGED_BY_LABEL
 
-Object = dict[str, Any]
 Roles = Mapping[Role, Iterable[Object]]
 """The objects in a role's file."""
 

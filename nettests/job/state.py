@@ -6,12 +6,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from nettests.job.workload import CONTAINER
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import PULLS, is_hopeless, problem_of
-
-Object = dict[str, Any]
 
 _OF_IMAGES = PULLS | {
     *("RegistryUnavailable", "InvalidImageName", "ErrImageNeverPull"),

@@ -10,10 +10,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from nettests.job.identity import labels
 from nettests.job.validation import TAINT, Role, Wanted
+from nettests.model.json_text import Object
 from nettests.model.labels import OS_LABEL
 from nettests.model.yaml_text import plain_yaml
-
-Object = dict[str, Any]
 
 CONTAINER = "nettests"
 RESULTS_FOLDER = "/results"

@@ -10,6 +10,9 @@ from typing import Any
 from nettests.model import limits
 from nettests.model.limits import TooMuchError, spelled
 
+Object = dict[str, Any]
+"""A JSON object."""
+
 
 def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
     """Parse ``text``; ``ValueError`` if it is no JSON, ``TooMuchError`` beyond a limit."""

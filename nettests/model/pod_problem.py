@@ -13,12 +13,10 @@ microsoft/hcsshim.
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.visible import cut
 from nettests.model.windows_programs import exit_code_in_words
-
-Object = dict[str, Any]
 
 LENGTH = 300
 """Characters of a problem, which must fit on one line; the journal keeps an event's whole text."""

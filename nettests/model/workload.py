@@ -5,11 +5,10 @@ object of each kind must achieve.
 """
 
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import assert_never
 
+from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion
-
-Object = dict[str, Any]
 
 MAKES, ROLLS_OUT, APART = "makes", "rolls-out", "apart"
 """``Afterwards.how`` for the expected result of a workload."""

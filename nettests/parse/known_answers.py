@@ -12,9 +12,10 @@ from nettests.model.calibration import Instrument
 from nettests.model.observation import Raw
 from nettests.model.powershell import read_shown
 from nettests.model.windows_programs import host_start
-from nettests.model.words import Outcome, Question
+from nettests.model.words import Question
 from nettests.parse.read import read_answer
 from nettests.parse.reading import one_line
+from nettests.resources import rows_of
 from nettests.rules.dns_suffixes import IN_POD, suffixes_of
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns import is_second, objects_in
@@ -64,9 +65,6 @@ def _by_parser(question: Question) -> Callable[[Raw], Seen]:
         return Seen(attempt.outcome.value, attempt.detail)
 
     return read
-
-
-_ANSWER, _NAME = _by_parser(Question.REACH), _by_parser(Question.RESOLVE)
 
 
 def _exit_code(raw: Raw) -> Seen:
@@ -126,7 +124,11 @@ def _hns_schema(raw: Raw) -> Seen:
 
 
 def _version(raw: Raw) -> Seen:
-    return _compared(raw.stdout, r"10\.0\.(\d{5})\.", raw.context.get("build"))
+    """Read whether the build is the stated one; if none is stated, any will do."""
+    match = re.search(r"10\.0\.(\d{5})\.", raw.stdout)
+    if match is None:
+        return Seen("nothing")
+    return Seen(_OWN if raw.context.get("build") in {match[1], None} else match[1])
 
 
 def _adapters(raw: Raw) -> Seen:
@@ -135,14 +137,6 @@ def _adapters(raw: Raw) -> Seen:
     if stated in addresses or (addresses and stated is None):
         return Seen(_OWN)
     return Seen("other addresses" if addresses else "no address")
-
-
-def _compared(text: str, pattern: str, stated: str | None) -> Seen:
-    """Return whether the pattern's group is the stated value; if none is stated, any will do."""
-    match = re.search(pattern, text)
-    if match is None:
-        return Seen("nothing")
-    return Seen(_OWN if stated in {match[1], None} else match[1])
 
 
 def _registry(raw: Raw) -> Seen:
@@ -187,167 +181,46 @@ _TASKLIST = re.compile(r'(?im)^"tasklist\.exe".*$')
 
 
 _OWN = "its own"
-_NO_ANSWER = (Outcome.TIMED_OUT.value, Outcome.UNREACHABLE.value)
-_TURNED_AWAY = (Outcome.REFUSED.value,)
-"""A firewall on the path may reject, with any source address."""
-_NAMES = tuple(
-    outcome.value
-    for outcome in (
-        *(Outcome.RESOLVED, Outcome.NXDOMAIN, Outcome.SERVFAIL),
-        *(Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE),
-    )
-)
-"""All outcomes of a lookup: which one the name server causes says nothing about the tool."""
 
 
-def _asked(
-    instrument: Instrument,
-    about: str,
-    due: Outcome,
-    *others: str,
-    tool: str = "",
-    question: Question = Question.REACH,
-    **more: tuple[str, ...],
-) -> Row:
-    """Return the row of a question to the network, read like the answer of a check."""
-    return Row(
-        instrument=instrument,
-        about=about,
-        read=_NAME if question is Question.RESOLVE else _ANSWER,
-        due=(due.value, *others),
-        tool=tool or instrument.value,
-        open=more.get("open", ()),
-    )
-
-
-def _windows(
-    instrument: Instrument,
-    about: str,
-    read: Callable[[Raw], Seen],
-    *due: str,
-    keep: Callable[[str], str] = str,
-) -> Row:
-    return Row(instrument=instrument, about=about, read=read, due=due, keep=keep)
-
-
-def _names(instrument: Instrument, tool: str) -> dict[str, Row]:
-    """Return rows for an existing and a missing name; a name server's failure is not the tool's."""
-    return {
-        f"{instrument.value}/{name}": _asked(
-            instrument, about, due, tool=tool, question=Question.RESOLVE, open=_NAMES
+_READERS: Mapping[str, Callable[[Raw], Seen]] = {
+    "answer": _by_parser(Question.REACH),
+    "name": _by_parser(Question.RESOLVE),
+    **{
+        read.__name__.removeprefix("_"): read
+        for read in (
+            *(_exit_code, _missing_program, _text, _long_output, _start_mode, _error_seen),
+            *(_json_shapes, _hns_schema, _version, _adapters, _registry, _dynamic_ports),
+            *(_excluded_ports, _tasks, _captured),
         )
-        for name, about, due in (
-            ("known", "the name of the API server's Service", Outcome.RESOLVED),
-            ("unknown", "a name in the cluster's domain that does not exist", Outcome.NXDOMAIN),
-        )
-    }
-
-
-def _reached(instrument: Instrument, opened: Outcome, *, silent: bool) -> dict[str, Row]:
-    """Return rows for an open and a closed port of the probe itself, and for a TEST-NET address.
-
-    ``silent``: a closed port may also not answer, as over UDP.
-    """
-    return {
-        f"{instrument.value}/open": _asked(instrument, "an open port of its own", opened),
-        f"{instrument.value}/closed": _asked(
-            instrument,
-            "a closed port of its own",
-            Outcome.REFUSED,
-            *(_NO_ANSWER[:1] if silent else ()),
-        ),
-        f"{instrument.value}/nobody": _asked(
-            instrument, NOBODY, Outcome.TIMED_OUT, Outcome.UNREACHABLE.value, open=_TURNED_AWAY
-        ),
-    }
-
-
-NOBODY = "an address of TEST-NET, where nobody is (RFC 5737)"
-
-ROWS: Mapping[str, Row] = {
-    "exec/missing-program": Row(
-        instrument=Instrument.EXEC,
-        about="a program that does not exist",
-        read=_missing_program,
-        due=("missing",),
-        whole=True,
-    ),
-    "exec/exit-code": Row(
-        instrument=Instrument.EXEC,
-        about=f"a process that ends with exit code {EXIT_CODE}",
-        read=_exit_code,
-        due=(str(EXIT_CODE),),
-        whole=True,
-    ),
-    "exec/arguments": Row(
-        instrument=Instrument.EXEC,
-        about=f"the words {WORDS_ECHOED}",
-        read=_text,
-        due=(WORDS_ECHOED,),
-    ),
-    "exec/host-process": Row(
-        instrument=Instrument.EXEC,
-        about="the root of the image as its runtime spells it",
-        read=_start_mode,
-        due=("a HostProcess container",),
-    ),
-    **_reached(Instrument.CURL, Outcome.CONNECTED, silent=False),
-    **_reached(Instrument.CONNECT, Outcome.REPLIED, silent=True),
-    "dial/open": _asked(Instrument.DIAL, "an open port of its own", Outcome.CONNECTED),
-    "dial/closed": _asked(Instrument.DIAL, "a closed port of its own", Outcome.REFUSED),
-    "ping/itself": _asked(Instrument.PING, "its own loopback address", Outcome.REPLIED),
-    "ping/itself-ipv6": _asked(
-        Instrument.PING, "its own loopback address of IPv6", Outcome.REPLIED
-    ),
-    "ping/nobody": _asked(
-        Instrument.PING, NOBODY, Outcome.TIMED_OUT, Outcome.UNREACHABLE.value, open=_TURNED_AWAY
-    ),
-    **_names(Instrument.NSLOOKUP, "nslookup"),
-    **_names(Instrument.RESOLVE_DNSNAME, "resolve_dnsname"),
-    "cmd/version": _windows(Instrument.CMD, "the node's build", _version, _OWN, keep=VERSION.keep),
-    "reg/key": _windows(
-        Instrument.REG, "a key that Windows has", _registry, "the key", keep=IN_POD.keep
-    ),
-    "ipconfig/addresses": _windows(
-        Instrument.IPCONFIG, "the node's address", _adapters, _OWN, keep=ADAPTERS.keep
-    ),
-    "netsh/dynamic": _windows(
-        Instrument.NETSH, "the range of dynamic ports", _dynamic_ports, "a range"
-    ),
-    "netsh/excluded": _windows(
-        Instrument.NETSH, "the excluded ports", _excluded_ports, "a table", keep=EXCLUDED.keep
-    ),
-    "tasklist/itself": _windows(
-        Instrument.TASKLIST, "the list of processes", _tasks, "itself", keep=_keep_itself
-    ),
-    "powershell/exit-code": _windows(
-        Instrument.POWERSHELL, f"exit {EXIT_CODE}", _exit_code, str(EXIT_CODE)
-    ),
-    "powershell/stopping": _windows(
-        Instrument.POWERSHELL, "an error that ends a script", _exit_code, "1"
-    ),
-    "powershell/continuing": _windows(
-        Instrument.POWERSHELL, "an error that ends none", _error_seen, "an error"
-    ),
-    "powershell/json": _windows(
-        Instrument.POWERSHELL, "none, one and two objects as JSON", _json_shapes, "0, 1, 2"
-    ),
-    "powershell/text": _windows(
-        Instrument.POWERSHELL, f"the characters {NOT_ASCII}", _text, NOT_ASCII
-    ),
-    "powershell/long": _windows(
-        Instrument.POWERSHELL, "an output of 1 MiB", _long_output, str(LONG)
-    ),
-    "powershell/account": _windows(Instrument.POWERSHELL, "the account's SID", _text, "S-1-5-18"),
-    "hns/networks": _windows(
-        Instrument.HNS, "the networks of HNS", _hns_schema, "schema 1", "schema 2"
-    ),
-    "pktmon/ping": Row(
-        instrument=Instrument.PKTMON,
-        about="the capture of a ping",
-        read=_captured,
-        due=("its frames",),
-        open=(_NOT_ALLOWED,),
-        whole=True,
-    ),
+    },
 }
+_KEPT: Mapping[str, Callable[[str], str]] = {
+    "cmd/version": VERSION.keep,
+    "reg/key": IN_POD.keep,
+    "ipconfig/addresses": ADAPTERS.keep,
+    "netsh/excluded": EXCLUDED.keep,
+    "tasklist/itself": _keep_itself,
+}
+
+
+def _filled(text: str) -> str:
+    return text.format(
+        EXIT_CODE=EXIT_CODE, WORDS_ECHOED=WORDS_ECHOED, LONG=LONG, NOT_ASCII=NOT_ASCII
+    )
+
+
+def _row(of: Mapping[str, str]) -> Row:
+    return Row(
+        instrument=Instrument(of["question"].partition("/")[0]),
+        about=_filled(of["about"]),
+        read=_READERS[of["read"]],
+        due=tuple(_filled(of["due"]).split(" | ")),
+        open=tuple(of["open"].split(" | ")) if "open" in of else (),
+        tool=of.get("tool", ""),
+        whole="whole" in of,
+        keep=_KEPT.get(of["question"], str),
+    )
+
+
+ROWS = {of["question"]: _row(of) for of in rows_of("nettests.parse", "known_answers.txt")}

@@ -3,9 +3,7 @@
 Discovery uses it for cluster DNS, and probes use it to see whether the DNS Pods still serve.
 """
 
-from typing import Any
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 DNS_PODS = "/api/v1/namespaces/kube-system/pods"
 DNS_LABEL = {"labelSelector": "k8s-app=kube-dns"}

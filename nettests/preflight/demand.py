@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.service import LOAD_BALANCER
 from nettests.model.workload import Workload
 
-Object = dict[str, Any]
 Amounts = Mapping[str, Fraction]
 
 _QUOTED = {"Pod": "pods", "Service": "services", "Secret": "secrets"}

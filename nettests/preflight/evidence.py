@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any
 
 from nettests.errors import NettestsError
 from nettests.model.check import Plan, Skip
 from nettests.model.cluster_profile import StatedFacts
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
 from nettests.plan.node_pools import unusable
@@ -58,9 +58,6 @@ def worst(levels: Iterable[Level]) -> Level:
 def unreachable(error: NettestsError, *, topic: str = "reachability") -> Finding:
     """Return the only finding about a cluster that could not be examined."""
     return Finding(topic=topic, level=Level.BLOCKER, summary=error.message, next_step=error.hint)
-
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.preflight.demand import quantity
 from nettests.preflight.evidence import Quota
-
-Object = dict[str, Any]
 
 
 def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:

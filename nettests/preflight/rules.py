@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.permission import EVERYWHERE, Permission
 
-Object = dict[str, Any]
 NAME = "nettests-missing"
 
 

@@ -5,11 +5,10 @@ namespaces and objects. CEL conditions are not evaluated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.preflight.evidence import Evidence, Finding, Level, counted, note, ok
 
-Object = dict[str, Any]
 Labels = Mapping[str, str]
 
 NAME_LABEL = "kubernetes.io/metadata.name"

@@ -19,7 +19,7 @@ from nettests.probes.exposure import exposed_ports
 from nettests.probes.external import External
 from nettests.probes.host_facts import lacking_facts, read_host_facts
 from nettests.probes.known_questions import Here, Place
-from nettests.probes.objects import Blank, Object, pods
+from nettests.probes.objects import Blank, pods
 from nettests.probes.observer import Observer
 from nettests.probes.open import close_probes, open_probes
 from nettests.probes.pulling import pull_images
@@ -36,7 +36,6 @@ __all__ = [
     "Directory",
     "External",
     "Here",
-    "Object",
     "Observer",
     "Place",
     "Probe",

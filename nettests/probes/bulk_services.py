@@ -15,12 +15,11 @@ from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action
+from nettests.model.json_text import Object
 from nettests.model.labels import POD_LABEL
 from nettests.probes.objects import Blank, read_template
 from nettests.probes.seams import Creates
 from nettests.probes.sending import STOPPED, StoppedError
-
-Object = dict[str, Any]
 
 BATCH = 50
 """Services that are created or removed before the next look whether the run was stopped."""

@@ -25,12 +25,13 @@ from nettests.model.channel import (
     ProgramMissingError,
 )
 from nettests.model.facts import NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import POD_LABEL
 from nettests.model.windows_programs import node_argv
 from nettests.model.words import OS
 from nettests.plan.images import capture_image
 from nettests.plan.pod_security import forbidden
-from nettests.probes.objects import Blank, Object, outfitted, read_template
+from nettests.probes.objects import Blank, outfitted, read_template
 from nettests.probes.packet_monitor import (
     ROOM,
     ROOM_MIB,

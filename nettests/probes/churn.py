@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, assert_never
+from typing import assert_never
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Check
 from nettests.model.check_id import member_of
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.observation import Attempt
 from nettests.model.target_kinds import Proxy
 from nettests.model.words import Question
@@ -78,8 +78,6 @@ class InStep:
         self._step += 1
         self._changed.notify_all()
 
-
-Object = dict[str, Any]
 
 PURPOSE = "churn"
 PAUSE_SECONDS = 0.3

@@ -4,11 +4,8 @@ Used by ``objects``. A container of the probe image needs no command, except on 
 where the image's entry point does not start as it is (``model.windows_programs``).
 """
 
-from typing import Any
-
+from nettests.model.json_text import Object
 from nettests.model.windows_programs import AGNHOST, START_AGNHOST
-
-Object = dict[str, Any]
 
 LISTENING_SECONDS = 5
 """Time limit of a server's connection to itself: a refusal takes two seconds on Windows (curl/curl#14144)."""

@@ -9,13 +9,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from nettests.bounds import Bounds
 from nettests.errors import ClusterError, DeployError
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.service import LOAD_BALANCER, ByHand, ServiceSettings
 from nettests.probes import objects
 from nettests.probes.deployment import (
@@ -32,8 +32,6 @@ from nettests.probes.slices import planned as planned_slices
 from nettests.probes.slices import slices, zones_of
 from nettests.probes.start_objects import pods_of
 from nettests.probes.unsupported import forbidden_services, unbalanced, without_external_ips
-
-Object = dict[str, Any]
 
 
 def deploy(

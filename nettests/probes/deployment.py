@@ -6,14 +6,12 @@
 import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.model.check import ServiceObject
 from nettests.model.facts import Address
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import last_ending
 from nettests.model.service import ServiceSettings
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

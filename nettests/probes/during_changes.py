@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Action
+from nettests.model.json_text import Object
 from nettests.model.powershell import first_use
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
@@ -28,7 +29,7 @@ from nettests.probes.idle_connection import CLIENT
 from nettests.probes.objects import SERVER_HOSTNAME, SERVICE_HOSTNAME, SERVICE_UDP
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.sending import channel_on
-from nettests.probes.service_in_use import InUse, Object, Setting
+from nettests.probes.service_in_use import InUse, Setting
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns_load_balancers import POLICIES, load_balancers_in
 from nettests.rules.readings import reduced

@@ -6,9 +6,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 OUTSIDE = ("NodePort", "LoadBalancer")
 """Service types that are reachable from outside the pod network."""

@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import assert_never
 
 from nettests.model.channel import ChannelError, Conversation
 from nettests.model.check import Action, Target
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.target_kinds import Location
 from nettests.model.words import OS
 from nettests.parse.idle import AFTER, ANEW, BEFORE, Fate, fate, opened, refused
@@ -32,8 +33,6 @@ from nettests.probes.examine import Examination
 from nettests.probes.objects import IDLE_PORTS
 from nettests.probes.seams import Converses
 from nettests.probes.sending import STOPPED, StoppedError
-
-Object = dict[str, Any]
 
 FIRST_PORT, PORTS = 21000, 1000
 """Each connection has its own port, as ``nc`` serves only one; all are below the dynamic port ranges."""

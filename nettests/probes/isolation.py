@@ -8,17 +8,15 @@ selected (decision 0028).
 import ipaddress
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network
-from typing import Any
 
 from nettests.model.check import Plan
 from nettests.model.facts import Address, ClusterFacts, Network, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import POLICY_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.model.permission import isolating
 from nettests.model.words import OS
 from nettests.plan.pods import ALLOWED
 from nettests.probes.objects import Blank
-
-Object = dict[str, Any]
 
 NAME = "nettests-probes"
 PROBES = frozenset({"probe", "resolver"})

@@ -11,13 +11,14 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, assert_never
+from typing import assert_never
 
 from nettests.bounds import Bounds
 from nettests.model.channel import ChannelError, HttpChannel
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.powershell import first_use
 from nettests.model.service import Crowd
 from nettests.model.words import OS, Protocol
@@ -34,8 +35,6 @@ from nettests.probes.sending import Probe, channel_on
 from nettests.rules.evidence import UnreadableError
 from nettests.rules.hns_load_balancers import POLICIES, frontends, load_balancers_in
 from nettests.rules.readings import reduced
-
-Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.5
 """Pause between two connections of one node: some hundred of them in a minute or two cause no load."""

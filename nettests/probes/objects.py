@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nettests.errors import PathError
 from nettests.model.check import Plan, ProbePod, ServiceObject
 from nettests.model.cluster_profile import DOCUMENTATION_ADDRESSES, Images, PodSettings
 from nettests.model.dns_names import DEFAULT_SEARCH
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import (
     ENFORCED_LEVEL_LABEL,
     HOSTNAME_LABEL,
@@ -37,8 +37,6 @@ from nettests.plan.node_pools import MANY_BACKENDS
 from nettests.probes import container_start
 from nettests.probes.deployment import StandingPod
 from nettests.resources import manifests_path
-
-Object = dict[str, Any]
 
 SENTINEL = "sentinel"
 OF_MANY = "backend"

@@ -6,16 +6,14 @@ Used by ``starting``.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nettests.model.check import Action
 from nettests.model.dns_names import SERVICE_FQDN, absolute
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.json_text import Object
 from nettests.plan.pods import BUILD, OTHER, SERVICE_ADDRESS, SERVICE_NAME, SERVICE_VARIABLE
 from nettests.probes.addresses import domain_of
 from nettests.probes.deployment import StandingPod, StandingService
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

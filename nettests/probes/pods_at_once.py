@@ -5,13 +5,11 @@ Used by ``starting``, which decides what is done with one Pod.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from nettests.bounds import Bounds
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 
 def followed(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 from nettests.bounds import Bounds
 from nettests.errors import ClusterError
@@ -18,14 +17,13 @@ from nettests.model.channel import ChannelError
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import PULLS, STARTING, problem_of
 from nettests.model.pull import Pull
 from nettests.model.words import OS
 from nettests.plan.images import needed_images
 from nettests.probes.objects import Blank, outfitted
 from nettests.probes.seams import Pods
-
-Object = dict[str, Any]
 
 LOOK_SECONDS = 1.0
 """Seconds between two looks whether the run was stopped (``ready`` limits the pulls)."""

@@ -4,13 +4,12 @@
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from nettests.model.channel import Conversation, ExecChannel, HttpChannel
+from nettests.model.json_text import Object
 from nettests.model.observation import Raw
 from nettests.model.words import OS
-
-Object = dict[str, Any]
 
 
 class Creates(Protocol):

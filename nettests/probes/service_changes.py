@@ -7,14 +7,13 @@ where, and the words for a failure.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import assert_never
 
 from nettests.model.check import Check
+from nettests.model.json_text import Object
 from nettests.model.labels import POD_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.model.service import Change, sibling_of
 from nettests.parse.observe import NO_ENDPOINTS, SEVERAL
-
-Object = dict[str, Any]
 
 ROUNDS = 2
 _KEPT = ("name", "port", "targetPort", "protocol")

@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action
 from nettests.model.cluster_profile import Timing
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
 from nettests.probes.addresses import of_family
@@ -22,8 +22,6 @@ from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.seams import Converses, Services
 from nettests.probes.sending import STOPPED, Probe, StoppedError
 from nettests.probes.service_changes import led_to
-
-Object = dict[str, Any]
 
 PAUSE_SECONDS = 0.2
 """Seconds between datagrams of a flow, short enough to keep its conntrack entry, and between polls of rules."""

@@ -5,11 +5,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 from nettests.bounds import Bounds
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import HOSTNAME_LABEL
 from nettests.model.words import Question
 from nettests.model.workload import Workload
@@ -18,8 +18,6 @@ from nettests.probes.capturing import capture_pod
 from nettests.probes.examine import case_of, tried
 from nettests.probes.objects import Blank
 from nettests.probes.start_objects import pod_of, pods_of
-
-Object = dict[str, Any]
 
 
 def passing(

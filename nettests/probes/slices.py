@@ -6,10 +6,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.facts import Address, ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import DOMAIN, SERVICE_NAME_LABEL
 from nettests.model.service import ByHand
 from nettests.model.words import Family
@@ -21,8 +21,6 @@ from nettests.probes.objects import (
     SERVER_UDP,
     Blank,
 )
-
-Object = dict[str, Any]
 
 MANAGED_LABEL = "endpointslice.kubernetes.io/managed-by"
 NOBODYS_ZONE = "nettests-elsewhere"

@@ -6,18 +6,16 @@
 import json
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
 
 from nettests.model.check import Action, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import PURPOSE_LABEL
 from nettests.model.workload import Workload, workload_of
 from nettests.plan.images import started
 from nettests.probes import stateful, workloads
 from nettests.probes.examine import case_of, in_namespace
 from nettests.probes.objects import Blank, outfitted
-
-Object = dict[str, Any]
 
 
 def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Object:

@@ -12,7 +12,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import Any
 
 from nettests.bounds import Bounds, Slots, ahead, for_starts
 from nettests.errors import ClusterError
@@ -28,6 +27,7 @@ from nettests.model.check import (
 )
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
@@ -41,8 +41,6 @@ from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
 from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
-
-Object = dict[str, Any]
 
 LONG = frozenset({"renew", "restart", "end", TERMINATES, MAKES, ROLLS_OUT})
 """Cases with several further steps, which start first: started last, they would delay the end of a run."""

@@ -6,18 +6,16 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.model.channel import ExecAnswer
 from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import POD_FQDN
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.parse import start
 from nettests.probes.addresses import domain_of
 from nettests.probes.beside import RESOLVER_SECONDS
 from nettests.probes.seams import Pods
-
-Object = dict[str, Any]
 
 PAUSE = 1.0
 

@@ -8,14 +8,12 @@ end are both by the Pod's node, so clocks may differ. ``parse.endings`` reads th
 import threading
 import time
 from contextlib import suppress
-from typing import Any
 
 from nettests.model.channel import ChannelError
+from nettests.model.json_text import Object
 from nettests.parse import endings
 from nettests.probes.beside import begin
 from nettests.probes.seams import Pods
-
-Object = dict[str, Any]
 
 TOLD_PAUSE_SECONDS = 1.0
 """Seconds between reads of a terminating server's log, which cannot be read once its Pod is gone."""

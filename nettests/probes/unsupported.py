@@ -6,14 +6,12 @@ checks are skipped with the reason. If only some Services lack it, their checks 
 
 import ipaddress
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nettests.model.check import Plan
 from nettests.model.facts import ClusterFacts, Network
+from nettests.model.json_text import Object
 from nettests.model.service import LOAD_BALANCER
 from nettests.probes.deployment import ingress_of
-
-Object = dict[str, Any]
 
 _PROXY = "Proxy"
 

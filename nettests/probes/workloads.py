@@ -10,18 +10,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 from nettests.model.labels import HOSTNAME_LABEL, MEMBER_LABEL, REVISION, RUN_LABEL, SET_LABEL
 from nettests.model.workload import APART, ROLLS_OUT, Workload
 from nettests.parse import workloads
 from nettests.probes.seams import Pods
-
-Object = dict[str, Any]
 
 EVERY_MINUTE = "* * * * *"
 MINUTE_SECONDS = 60.0

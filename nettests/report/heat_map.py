@@ -14,7 +14,7 @@ from nettests.model.check_id import parts_of
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import OS, Question, TargetKind, VantageKind, Verdict
 from nettests.report.results import CheckResult
-from nettests.report.summary import SYMBOL
+from nettests.report.summary import SYMBOL, VERDICTS
 
 CELL = 14
 """Side of a cell, in SVG units."""
@@ -24,17 +24,6 @@ MARKED = 120
 """How many cells of the first picture are links; the reports list all members."""
 IN_TEXT = 20
 """How many nodes fit into the terminal's grid."""
-GLYPHS = {
-    Verdict.FAIL: "m4 4l6 6m0-6l-6 6",
-    Verdict.LIFTED: "m7 11v-7l-3 3m3-3l3 3",
-    Verdict.UNKNOWN: "m4 4h6v6h-6z",
-    Verdict.FLAKY: "m3 8q2-4 4-1t4-1",
-    Verdict.KNOWN_BUG: "m7 3l4 4l-4 4l-4-4z",
-    Verdict.LIMITED: "m3 7h8",
-    Verdict.RECORDED: "m6 6h2v2h-2z",
-    Verdict.SKIPPED: "m5 4l4 3l-4 3",
-}
-"""The glyph in a cell, drawn from its corner; a pass has only its colour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,7 +219,7 @@ def _hover_text(member: CheckResult) -> str:
 
 def _layer(verdict: Verdict, cells: Sequence[tuple[int, int]]) -> Layer:
     side = CELL - 1
-    shape = GLYPHS.get(verdict, "")
+    shape = VERDICTS[verdict].get("glyph", "")
     return Layer(
         verdict=verdict,
         number=len(cells),

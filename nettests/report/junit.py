@@ -14,6 +14,7 @@ from nettests.model.words import Verdict
 from nettests.report.matrix import FlowGroup, flow_groups
 from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Results
+from nettests.report.summary import VERDICTS
 from nettests.report.text import one_line, visible
 
 MESSAGE_LENGTH = 1000
@@ -24,21 +25,15 @@ MEMBERS = 20
 """Members listed per check; GitLab shows eighty lines of a text."""
 _BRIEF = frozenset({Verdict.PASS, Verdict.SKIPPED})
 """Verdicts whose test cases need no other property."""
-_ELEMENT = {
-    Verdict.FAIL: ("failure", "nettests.fail"),
-    Verdict.LIFTED: ("failure", "nettests.lifted"),
-    Verdict.FLAKY: ("failure", "nettests.flaky"),
-    Verdict.UNKNOWN: ("error", "nettests.unknown"),
-    Verdict.KNOWN_BUG: ("skipped", "nettests.known-bug"),
-    Verdict.LIMITED: ("skipped", "pytest.xfail"),
-    Verdict.SKIPPED: ("skipped", "pytest.skip"),
-}
-"""The child element and its type; ``pass`` and ``recorded`` have none."""
 _EXCUSED = ("skipped", "nettests.accepted")
 
 
 def _element(result: CheckResult) -> tuple[str, str]:
-    return _EXCUSED if result.excused else _ELEMENT.get(result.verdict, ("", ""))
+    """Return the child element and its type; a pass and a record have none."""
+    if result.excused:
+        return _EXCUSED
+    element, _, kind = VERDICTS[result.verdict].get("junit", "").partition(" ")
+    return element, kind
 
 
 def render_junit(results: Results) -> str:

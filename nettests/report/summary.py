@@ -17,34 +17,15 @@ from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKin
 from nettests.plan.flow import CAN_BE_ENABLED, ENABLE, not_enabled
 from nettests.report.results import CheckResult, ExercisedNodes, Results
 from nettests.report.text import one_line, plural
+from nettests.resources import rows_of
 
 T = TypeVar("T")
 UNKNOWN = "unknown"
 """Shown for a fact without a value."""
 
-MEANING: dict[Verdict, str] = {
-    Verdict.PASS: "behaves as claimed",
-    Verdict.KNOWN_BUG: "the documents know of a bug, and it shows here",
-    Verdict.LIMITED: "a documented limitation, observed exactly as described",
-    Verdict.FAIL: "neither the claim nor a documented limitation was observed",
-    Verdict.LIFTED: "a documented limitation did not show: update the manifest",
-    Verdict.FLAKY: "attempts disagree",
-    Verdict.RECORDED: "the documents leave it open; what happened is recorded",
-    Verdict.UNKNOWN: "the probe, its origin or a precondition could not be trusted",
-    Verdict.SKIPPED: "planned, but not run here; each says why",
-}
-
-SYMBOL: dict[Verdict, str] = {
-    Verdict.PASS: "✓",
-    Verdict.KNOWN_BUG: "◆",
-    Verdict.LIMITED: "◐",
-    Verdict.FAIL: "✗",
-    Verdict.LIFTED: "↑",
-    Verdict.FLAKY: "≈",
-    Verdict.RECORDED: "●",
-    Verdict.UNKNOWN: "?",
-    Verdict.SKIPPED: "–",
-}
+VERDICTS = {Verdict(row["verdict"]): row for row in rows_of("nettests.report", "verdicts.txt")}
+MEANING = {verdict: row["means"] for verdict, row in VERDICTS.items()}
+SYMBOL = {verdict: row["symbol"] for verdict, row in VERDICTS.items()}
 
 
 def meanings(results: Results) -> Mapping[Verdict, str]:

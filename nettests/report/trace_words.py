@@ -1,5 +1,6 @@
 """``Trace`` as text: ten lines for a terminal, and one line per frame for the page. Pure."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -89,22 +90,10 @@ def place(marked: Marked) -> str:
 
 def short(stage: Stage) -> str:
     """Return the short label of a stage."""
-    return _SHORT[stage]
+    # samples: arrived at the node, reply left the node
+    return re.split(" at | the ", stage.value.removeprefix("reply "))[0]
 
 
-_SHORT = {
-    Stage.SENT: "sent",
-    Stage.ARRIVED_AT_TRANSLATOR: "arrived",
-    Stage.TRANSLATED: "translated",
-    Stage.LEFT: "left",
-    Stage.ARRIVED: "arrived",
-    Stage.DELIVERED: "delivered",
-    Stage.ANSWERED: "answered",
-    Stage.REPLY_LEFT: "left",
-    Stage.REPLY_ARRIVED: "arrived",
-    Stage.REPLY_TRANSLATED: "translated back",
-    Stage.REPLY_DELIVERED: "delivered",
-}
 _REPLY = (
     *(Stage.ANSWERED, Stage.REPLY_LEFT, Stage.REPLY_ARRIVED),
     *(Stage.REPLY_TRANSLATED, Stage.REPLY_DELIVERED),

@@ -11,12 +11,13 @@ import ipaddress
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL, SERVICE_NAME_LABEL
 from nettests.model.permission import LIST_ALL_SERVICES, LIST_ALL_SLICES
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, name_of
+from nettests.rules.evidence import Evidence, name_of
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.reduction import KEEP, NAMED, Kept
+from nettests.rules.reduction import KEPT
 
 OTHER_PROXY_LABEL = "service.kubernetes.io/service-proxy-name"
 PRESERVED = "preserve-destination"
@@ -24,51 +25,18 @@ PRESERVED = "preserve-destination"
 FAMILIES = {"IPv4": 4, "IPv6": 6}
 MOST_BACKENDS = 64
 """Old builds support no more; a separate rule checks whether more are programmed."""
-SERVICE: Kept = {
-    "metadata": {
-        **NAMED,
-        "labels": {RUN_LABEL: KEEP, OTHER_PROXY_LABEL: KEEP},
-        "annotations": {PRESERVED: KEEP},
-    },
-    "spec": {
-        "type": KEEP,
-        "clusterIP": KEEP,
-        "clusterIPs": KEEP,
-        "externalIPs": KEEP,
-        "externalTrafficPolicy": KEEP,
-        "internalTrafficPolicy": KEEP,
-        "healthCheckNodePort": KEEP,
-        "ports": {
-            "name": KEEP,
-            "port": KEEP,
-            "protocol": KEEP,
-            "nodePort": KEEP,
-        },
-    },
-    "status": {"loadBalancer": {"ingress": {"ip": KEEP, "ipMode": KEEP}}},
-}
-SLICE: Kept = {
-    "metadata": {**NAMED, "labels": {SERVICE_NAME_LABEL: KEEP}},
-    "addressType": KEEP,
-    "endpoints": {
-        "addresses": KEEP,
-        "nodeName": KEEP,
-        "conditions": {"ready": KEEP, "serving": KEEP, "terminating": KEEP},
-    },
-    "ports": {"name": KEEP, "port": KEEP, "protocol": KEEP},
-}
 SERVICES = ApiObjects(
     name="services",
     request=lambda _facts, _node: Request(path="/api/v1/services"),
     permission=LIST_ALL_SERVICES,
-    keep=reduction.items(SERVICE),
+    keep=reduction.items(KEPT["service"]),
 )
 SERVICES_AFTER = replace(SERVICES, name="services-after")
 SLICES = ApiObjects(
     name="endpoint-slices",
     request=lambda _facts, _node: Request(path="/apis/discovery.k8s.io/v1/endpointslices"),
     permission=LIST_ALL_SLICES,
-    keep=reduction.items(SLICE),
+    keep=reduction.items(KEPT["slice"]),
 )
 SLICES_AFTER = replace(SLICES, name="endpoint-slices-after")
 

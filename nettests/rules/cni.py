@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.windows_programs import CMD, node_argv
 from nettests.rules import reduction
 from nettests.rules.cni_files import CNI_READINGS, LISTS, configurations
@@ -20,7 +21,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

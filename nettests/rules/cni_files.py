@@ -16,20 +16,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.powershell import to_the_end
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.kubelet import CONTAINERD
 from nettests.rules.readings import ToolOutput
 
-SETTINGS = frozenset(
-    {
-        *("cniVersion", "name", "type", "Type", "ExceptionList", "Exceptions"),
-        *("DestinationPrefix", "NeedEncap", "enableDualStack", "loopbackDSR"),
-        *("enableLoopbackDSR", "windows_loopback_DSR"),
-        *("apiVersion", "ApiVersion", "ProviderAddress", "PA"),
-    }
-)
+SETTINGS = frozenset(reduction.KEPT["cni"])
 """Settings of a CNI configuration that are kept, and the objects around them."""
 FOLDERS = (
     *(r"C:\etc\cni\net.d", r"C:\k\cni\config", r"C:\Program Files\containerd\cni\conf"),

@@ -14,13 +14,11 @@ from typing import Any
 from nettests.errors import NettestsError
 from nettests.model import ports
 from nettests.model.facts import Network
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.permission import Permission
 from nettests.model.versions import KubernetesVersion
 from nettests.rules.readings import UNEXPECTED, Reading, permission_of
 from nettests.rules.subjects import Subject
-
-Object = dict[str, Any]
 
 
 class UnreadableError(NettestsError):

@@ -7,13 +7,13 @@ limitations for Windows, microsoft/windows-container-networking.
 import ipaddress
 from collections.abc import Iterator
 
+from nettests.model.json_text import Object
 from nettests.rules.cni import ABOUT, SDN, parts_of, plugins_of
 from nettests.rules.cni_files import CNI_READINGS, configurations
 from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

@@ -12,28 +12,24 @@ import re
 
 from nettests.model import ports
 from nettests.model.facts import ClusterFacts, NodeFacts
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.windows_programs import node_argv
 from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,
 )
 from nettests.rules.readings import ApiObjects, Request, ToolOutput, newest_last, printed_if_there
-from nettests.rules.reduction import KEEP, Kept
+from nettests.rules.reduction import KEPT
 from nettests.rules.subjects import FLANNEL, KERNELSPACE, OVERLAY, VXLAN, WINDOWS
 
 NEEDED = ("kubelet.exe", "kube-proxy.exe", "flanneld.exe")
 LEASE = ("FLANNEL_SUBNET", "FLANNEL_NETWORK", "FLANNEL_MTU", "FLANNEL_IPMASQ")
 _ADDRESS_KEY = r"\"(?:ip|address|subnet)\"\s*:\s*"
-BACKEND: Kept = {
-    "Backend": {"Type": KEEP, "VNI": KEEP, "Port": KEEP, "DirectRouting": KEEP, "GBP": KEEP}
-}
 
 
 def _config_map(facts: ClusterFacts, _node: NodeFacts | None) -> Request:
@@ -48,7 +44,7 @@ def _keep_backend(text: str) -> str:
     data = read_json(text).get("data") or {}
     network = data.get("net-conf.json")
     try:
-        shown = json.dumps(reduction.fields(read_json(network or ""), BACKEND))
+        shown = json.dumps(reduction.fields(read_json(network or ""), KEPT["backend"]))
     except (ValueError, TypeError):
         shown = "(no JSON)"
     return json.dumps({"data": {"net-conf.json": shown}})

@@ -12,36 +12,15 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.json_text import Object
 from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.readings import UNEXPECTED, ToolOutput
 
 DEPTH = 12
 """Levels that ConvertTo-Json shows; policies of a network's subnets are on the eighth."""
-PROPERTIES = frozenset(
-    {
-        *(
-            "ID",
-            "Name",
-            "Type",
-            "ManagementIP",
-            "Policies",
-            "Settings",
-            "SchemaVersion",
-            "Major",
-            "Flags",
-        ),
-        *("Subnets", "AddressPrefix", "GatewayAddress", "VSID", "Port"),
-        *("Ipams", "IpAddressPrefix", "Routes", "NextHop", "IsolationId"),
-        *("IPAddress", "IPv6Address", "VirtualNetworkName", "IsRemoteEndpoint"),
-        *("IpConfigurations", "IpAddress", "HostComputeNetwork"),
-        *("DNSServerList", "DNSSuffix", "Dns", "Domain", "Search", "ServerList"),
-        *("ExceptionList", "Exceptions", "ExternalPort", "InternalPort", "Protocol", "SourceVIP"),
-        *("VIPs", "IsDSR", "IPv6", "References"),
-        *("FrontendVIPs", "PortMappings", "HostComputeEndpoints"),
-    }
-)
+PROPERTIES = frozenset(reduction.KEPT["hns"])
 """Properties of HNS networks, endpoints and policy lists that are kept, on any level."""
 CALLS = 4
 """How often HNS is called before an empty result is accepted."""

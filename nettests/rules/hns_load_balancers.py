@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nettests.model.json_text import Object
 from nettests.rules.balancing import Frontend
-from nettests.rules.evidence import Evidence, Object, UnreadableError
+from nettests.rules.evidence import Evidence, UnreadableError
 from nettests.rules.hns import (
     DIRECT,
     Endpoint,

@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Mapping
 
+from nettests.model.json_text import Object
 from nettests.model.ports import NODE_PORTS
 from nettests.model.powershell import as_json, read_shown, to_the_end
 from nettests.model.windows_programs import node_argv
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Finding, Object, UnreadableError, finding, rule
+from nettests.rules.evidence import Evidence, Finding, UnreadableError, finding, rule
 from nettests.rules.readings import ToolOutput
 from nettests.rules.subjects import HNS, KERNELSPACE
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nettests.model.flags import flags_in_arguments, flags_in_log
+from nettests.model.json_text import Object
 from nettests.model.permission import SYSTEM_LOGS
 from nettests.model.versions import KubernetesVersion
 from nettests.rules import reduction
@@ -19,7 +20,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from nettests.errors import ManifestError
 from nettests.model.flags import flags_in_arguments
+from nettests.model.json_text import Object
 from nettests.model.powershell import to_the_end
 from nettests.model.versions import WindowsBuild
 from nettests.model.yaml_text import plain_yaml
@@ -20,7 +21,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

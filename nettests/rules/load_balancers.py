@@ -7,6 +7,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from nettests.model import ports
+from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.rules.balancing import (
     CLUSTER_IP,
@@ -21,15 +22,7 @@ from nettests.rules.balancing import (
     unchanged,
     wanted_balancers,
 )
-from nettests.rules.evidence import (
-    Evidence,
-    Finding,
-    NothingThereError,
-    Object,
-    finding,
-    name_of,
-    rule,
-)
+from nettests.rules.evidence import Evidence, Finding, NothingThereError, finding, name_of, rule
 from nettests.rules.hns import shown
 from nettests.rules.hns_load_balancers import (
     ENDPOINTS_BESIDE,

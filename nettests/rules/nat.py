@@ -9,7 +9,8 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
-from nettests.rules.evidence import Evidence, Object
+from nettests.model.json_text import Object
+from nettests.rules.evidence import Evidence
 from nettests.rules.pods import of_pod_families
 
 MANAGEMENT = "management-addresses"

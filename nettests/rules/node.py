@@ -9,6 +9,7 @@ vendors and upstream's tests run Windows Server 2025 and the annual channel.
 
 import re
 
+from nettests.model.json_text import Object
 from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.model.versions import KubernetesVersion, WindowsBuild, minors_behind, minors_beside
@@ -18,7 +19,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,
@@ -26,38 +26,21 @@ from nettests.rules.evidence import (
 from nettests.rules.kube_proxy import PROXY_LOG, proxy_of
 from nettests.rules.pods import PODS
 from nettests.rules.readings import ApiObjects, Request, ToolOutput
-from nettests.rules.reduction import KEEP, Kept
+from nettests.rules.reduction import KEPT
 from nettests.rules.subjects import CALICO, DSR, KUBE_PROXY_POD, OVERLAY, WINDOWS
 
 CONTROL_PLANE_ROLES = (CONTROL_PLANE_LABEL, "node-role.kubernetes.io/master")
-FIELDS: Kept = {
-    "metadata": {
-        "name": KEEP,
-        "labels": dict.fromkeys((WINDOWS_BUILD_LABEL, *CONTROL_PLANE_ROLES), KEEP),
-    },
-    "spec": {"taints": {"key": KEEP, "value": KEEP, "effect": KEEP}, "unschedulable": KEEP},
-    "status": {
-        "conditions": {"type": KEEP, "status": KEEP},
-        "nodeInfo": {
-            "kernelVersion": KEEP,
-            "kubeletVersion": KEEP,
-            "operatingSystem": KEEP,
-            "containerRuntimeVersion": KEEP,
-        },
-        "addresses": {"type": KEEP, "address": KEEP},
-    },
-}
 NODE = ApiObjects(
     name="node",
     request=lambda _facts, node: Request(path=f"/api/v1/nodes/{node.name if node else ''}"),
     permission=GET_NODE,
-    keep=reduction.one_object(FIELDS),
+    keep=reduction.one_object(KEPT["node"]),
 )
 NODES = ApiObjects(
     name="nodes",
     request=lambda _facts, _node: Request(path="/api/v1/nodes"),
     permission=LIST_NODES,
-    keep=reduction.items(FIELDS),
+    keep=reduction.items(KEPT["node"]),
 )
 
 

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from nettests.model.json_text import Object
 from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS
 from nettests.model.versions import KubernetesVersion
 from nettests.rules import reduction
@@ -17,7 +18,6 @@ from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,
@@ -27,7 +27,7 @@ from nettests.rules.hns import networks, shown
 from nettests.rules.hns_networks import NETWORKS
 from nettests.rules.pods import PODS, pod_addresses
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.reduction import KEEP, NAMED
+from nettests.rules.reduction import KEPT
 from nettests.rules.subjects import ANTREA, CALICO, FLANNEL, VPC
 
 ANTREA_ALONE = KubernetesVersion(1, 13)
@@ -191,20 +191,13 @@ IP_POOLS = ApiObjects(
     name="calico-ip-pools",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ippools"),
     permission=LIST_IP_POOLS,
-    keep=reduction.items(
-        {
-            "metadata": NAMED,
-            "spec": dict.fromkeys(
-                ("cidr", "ipipMode", "vxlanMode", "nodeSelector", "disabled"), KEEP
-            ),
-        }
-    ),
+    keep=reduction.items(KEPT["ip-pool"]),
 )
 IPAM_CONFIGS = ApiObjects(
     name="calico-ipam-configs",
     request=lambda _facts, _node: Request(path="/apis/crd.projectcalico.org/v1/ipamconfigs"),
     permission=LIST_IPAM_CONFIGS,
-    keep=reduction.items({"metadata": NAMED, "spec": {"strictAffinity": KEEP}}),
+    keep=reduction.items(KEPT["ipam-config"]),
 )
 # samples: all(), !all(), kubernetes.io/os == 'windows', kubernetes.io/os != "linux"
 _OF_SYSTEM = re.compile(r"kubernetes\.io/os\s*(?P<sign>==|!=)\s*['\"](?P<os>\w+)['\"]")

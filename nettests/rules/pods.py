@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from nettests.model.facts import ClusterFacts, Network, NodeFacts
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.permission import LIST_ALL_PODS
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Object, UnreadableError, name_of
+from nettests.rules.evidence import Evidence, UnreadableError, name_of
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.reduction import KEEP, NAMED, Kept
+from nettests.rules.reduction import KEPT
 
 FLAGS = (
     *("config", "enable-dsr", "feature-gates", "hostname-override", "network-name"),
@@ -24,16 +24,6 @@ FLAGS = (
 """Flags of kube-proxy that are kept from its arguments and its log."""
 FLAG = "|".join(FLAGS)
 NETWORK_VARIABLE = "KUBE_NETWORK"
-POD: Kept = {
-    "metadata": {**NAMED, "deletionTimestamp": KEEP},
-    "spec": {"hostNetwork": KEEP, "dnsPolicy": KEEP, "containers": {"name": KEEP, "image": KEEP}},
-    "status": {"phase": KEEP, "podIP": KEEP, "podIPs": {"ip": KEEP}},
-}
-VARIABLE: Kept = {
-    "name": KEEP,
-    "value": KEEP,
-    "valueFrom": {"fieldRef": {"fieldPath": KEEP}},
-}
 
 
 def _pods(text: str) -> str:
@@ -42,7 +32,7 @@ def _pods(text: str) -> str:
 
 
 def _pod(pod: Object) -> Object:
-    reduced: Object = reduction.fields(pod, POD)
+    reduced: Object = reduction.fields(pod, KEPT["pod"])
     if not str(pod["metadata"]["name"]).startswith("kube-proxy"):
         return reduced
     full, container = pod["spec"]["containers"][0], reduced["spec"]["containers"][0]
@@ -50,7 +40,7 @@ def _pod(pod: Object) -> Object:
     container["args"] = started(" ".join(map(str, words)))
     wanted = {NETWORK_VARIABLE, *re.findall(r"\$\(([\w.-]+)\)", " ".join(container["args"]))}
     env = [variable for variable in full.get("env") or [] if variable.get("name") in wanted]
-    container["env"] = [reduction.fields(variable, VARIABLE) for variable in env]
+    container["env"] = [reduction.fields(variable, KEPT["variable"]) for variable in env]
     return reduced
 
 

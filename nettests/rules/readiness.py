@@ -6,12 +6,13 @@ Kubernetes documentation, "Nodes" and "DaemonSet".
 
 import re
 
+from nettests.model.json_text import Object
 from nettests.model.permission import LIST_DAEMON_SETS
 from nettests.rules import reduction
-from nettests.rules.evidence import Evidence, Finding, Object, finding, name_of, rule
+from nettests.rules.evidence import Evidence, Finding, finding, name_of, rule
 from nettests.rules.node import NODES
 from nettests.rules.readings import ApiObjects, Request
-from nettests.rules.reduction import KEEP, NAMED
+from nettests.rules.reduction import KEPT
 from nettests.rules.subjects import WINDOWS
 
 AGENT = re.compile(
@@ -22,9 +23,7 @@ DAEMON_SETS = ApiObjects(
     name="daemon-sets",
     request=lambda _facts, _node: Request(path="/apis/apps/v1/daemonsets"),
     permission=LIST_DAEMON_SETS,
-    keep=reduction.items(
-        {"metadata": NAMED, "status": {"desiredNumberScheduled": KEEP, "numberReady": KEEP}}
-    ),
+    keep=reduction.items(KEPT["daemon-set"]),
 )
 
 

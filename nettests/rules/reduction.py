@@ -6,18 +6,22 @@ variables, arguments and annotations must not be recorded.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files
 from typing import Any
 
 from nettests.model.json_text import read_json
+from nettests.model.yaml_text import read_yaml
 
 Keep = Callable[[str], str]
 """Reduces a text; raises what ``read_json`` and wrong types raise."""
 KEEP = True
 Kept = bool | dict[str, Any]
 """Fields by name, each with what is kept below it; for a list, of each item."""
-NAMED: dict[str, Any] = {"name": KEEP, "namespace": KEEP}
-"""The fields that identify an object."""
+KEPT: Mapping[str, Any] = read_yaml(
+    (files("nettests.rules") / "kept.yaml").read_text("utf-8"), "kept.yaml"
+)[0]
+"""What is kept of objects, and names of properties."""
 SCHEMA = "Settings"
 """Its presence shows a policy's schema, even if nothing in it is kept."""
 

@@ -95,18 +95,6 @@ def _proxy(facts: ClusterFacts, node: NodeFacts | None) -> Fact[str]:
     return in_pod if in_pod.known else _proxy_on_host(facts, node)
 
 
-def _plugin(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
-    return facts.cni.plugin
-
-
-def _backend(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
-    return facts.cni.backend
-
-
-def _platform(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
-    return facts.platform
-
-
 def _windows(facts: ClusterFacts, _node: NodeFacts | None) -> Fact[str]:
     count = sum(node.os is OS.WINDOWS for node in facts.nodes)
     return Fact("some" if count else "none", f"{count} Windows nodes")
@@ -133,7 +121,10 @@ def _of_proxy(word: str, what: str, read: Reader, wanted: str) -> Subject:
 
 
 def _of_plugin(plugin: str) -> Subject:
-    return replace(_of_cluster(plugin, "the network plugin", _plugin, plugin), reported=_by_hns)
+    return replace(
+        _of_cluster(plugin, "the network plugin", lambda facts, _node: facts.cni.plugin, plugin),
+        reported=_by_hns,
+    )
 
 
 OVERLAY = _of_driver("overlay", "overlay")
@@ -150,7 +141,7 @@ OVN_KUBERNETES = _of_plugin("ovn-kubernetes")
 VPC = _of_plugin("aws-vpc-cni")
 SDNBRIDGE = _of_plugin("sdnbridge")
 FLANNEL = _of_plugin("flannel")
-GKE = _of_cluster("gke", "the managed service", _platform, "gke")
+GKE = _of_cluster("gke", "the managed service", lambda facts, _node: facts.platform, "gke")
 WINDOWS = _of_cluster("windows", "the number of Windows nodes", _windows, "some")
 RUNTIME_CLASSES = _of_cluster(
     "runtime-classes", "the number of RuntimeClasses that steer Pods", _classes, "some"
@@ -158,7 +149,9 @@ RUNTIME_CLASSES = _of_cluster(
 PUBLISHED_CA = _of_cluster(
     "root-ca", "the number of ConfigMaps that every namespace has", _published, "some"
 )
-VXLAN = _of_cluster("vxlan", "the plugin's backend", _backend, "vxlan")
+VXLAN = _of_cluster(
+    "vxlan", "the plugin's backend", lambda facts, _node: facts.cni.backend, "vxlan"
+)
 
 SUBJECTS: Mapping[str, Subject] = {
     subject.word: subject for subject in tuple(globals().values()) if isinstance(subject, Subject)

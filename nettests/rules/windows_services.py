@@ -9,13 +9,13 @@ Azure/AgentBaker ``kubeletfunc.ps1`` (the service Kubeproxy), Microsoft's
 import re
 from collections.abc import Iterator, Sequence
 
+from nettests.model.json_text import Object
 from nettests.model.windows_programs import node_argv
 from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
     Finding,
     NothingThereError,
-    Object,
     UnreadableError,
     finding,
     rule,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nettests.cluster import nodes
 from nettests.errors import ClusterError
 from nettests.model.facts import Fact, Taint
+from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
 from tests.cluster.recorded import linux_node, windows_node
@@ -155,7 +156,7 @@ def test_internal_addresses_come_first_and_once() -> None:
 
 
 def _pools(
-    found: Sequence[nodes.Object], pinned: Mapping[str, Sequence[str]] | None = None
+    found: Sequence[Object], pinned: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, str]:
     return {
         name: f"{place.pool}/{place.member}"

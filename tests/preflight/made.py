@@ -9,11 +9,12 @@ from nettests.cluster.owner_marks import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts, known
+from nettests.model.json_text import Object
 from nettests.model.permission import Permission, reviewed
 from nettests.plan import Flow, build, load
 from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
-from nettests.probes import Object, passing, standing
+from nettests.probes import passing, standing
 from nettests.resources import suites_path
 from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of

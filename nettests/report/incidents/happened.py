@@ -7,20 +7,14 @@ from collections.abc import Sequence
 from nettests.model.observation import Observation
 from nettests.model.words import Outcome, Verdict
 from nettests.report.results import CheckResult
+from nettests.resources import lines_of
 
 UNJUDGED = "cannot be judged"
 _HAPPENED = {
-    Outcome.TIMED_OUT: "get no answer",
-    Outcome.REFUSED: "are refused",
-    Outcome.UNREACHABLE: "find no route",
-    Outcome.NXDOMAIN: "end with “no such name”",
-    Outcome.SERVFAIL: "end with an error of the name server (SERVFAIL)",
-    Outcome.NO_PORT: "find no port to connect from",
-    Outcome.LOST: "lose their connections",
-    Outcome.REJECTED: "are rejected",
-    Outcome.FAILS_TO_START: "fail to start",
-    Outcome.DEVIATES: "deviate",
-    Outcome.CUT_SHORT: "are ended before their time",
+    Outcome(name): verb
+    for name, _, verb in (
+        line.partition(": ") for line in lines_of("nettests.report.incidents", "happened.txt")
+    )
 }
 
 

@@ -27,23 +27,14 @@ from nettests.report.incidents.traits import (
 )
 from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
+from nettests.resources import lines_of
 
-_OF_ONE = {
-    Kind.UNDECIDED: "A fact that decides what to expect is not known: {}",
-    Kind.OVERLOADED: "{} were overloaded: what was lost or late there cannot be judged",
-    Kind.UNREADY: "Node {} was not Ready while it was probed",
-    Kind.LATE_RULES: "The Service proxy of {} does not serve new Services in time",
-    Kind.GONE_PODS: "Pods of the run on {} were deleted or started again in the middle of it",
-    Kind.MISSING_PROGRAM: "Program {} does not run: what needs it cannot be judged",
-    Kind.LOST_API: "{} was not reached for a while: what was run meanwhile cannot be judged",
-    Kind.LOST_PROBE: "Probe {} did not answer over its control channel",
-    Kind.LOST_PROBES: "Probes on {} did not answer over their control channels",
-    Kind.NOT_CREATED: "Pods of the run were not created: {}",
-    Kind.ADDRESSES: "Node {} is not found at the addresses in its status",
-    Kind.WRONG_ANSWER: "Cluster DNS answers wrongly: names resolve to {}, which is none of their targets",
-    Kind.LIMITATION: "The documented limitation {} no longer shows",
-}
-"""Sentences for causes of a single trait."""
+_TEXTS = [line.partition(": ") for line in lines_of("nettests.report.incidents", "phrases.txt")]
+_OF_ONE, _SUBJECTS = (
+    {Kind[name.split()[1]]: text for name, _, text in _TEXTS if name.startswith(use)}
+    for use in ("cause", "subject")
+)
+"""Sentences for causes of a single trait, and what the others are about."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
@@ -261,28 +252,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
         return _path_subject(rest, carried)
-    for kind, text in (
-        (Kind.LINK, "{carried} between nodes {value}"),
-        (Kind.DIRECTION, "{carried} from {value}"),
-        (Kind.POD_PAIR, "{carried} between Pods of {value}, in both directions,"),
-        (Kind.POD_ROUTE, "{carried} from {value}"),
-        (Kind.POD_NETWORK, "{carried} of Pods between {value} and other nodes"),
-        (Kind.REMOTE_NODE, "{carried} between {value} and other nodes"),
-        (Kind.HOST, "{carried} between {value} itself and Pods of other nodes"),
-        (Kind.HOST_SENDS, "{carried} from {value} itself to Pods of other nodes"),
-        (Kind.ENTERED, "{carried} from elsewhere to {value}"),
-        (Kind.OUTSIDE, "{carried} between {value} and outside the cluster"),
-        (Kind.NODE, "{carried} from and to {value}"),
-        (Kind.FORWARDS, "Services through the Service proxy of {value} to backends on other nodes"),
-        (Kind.SERVICE, "Connections to Service {value}"),
-        (Kind.BACKEND, "Connections to Pod {value}"),
-        (Kind.SEARCH_LIST, "Names that need the DNS search list of Pods on {value}"),
-        (Kind.RULE, "Settings under the rule {value}"),
-        (Kind.FLOW, "Checks of {value}"),
-        (Kind.CHANGED, "{value} that were changed"),
-        (Kind.PROBE, "Checks from probe {value}"),
-        (Kind.LEFT, "{carried} from {value}"),
-    ):
+    for kind, text in _SUBJECTS.items():
         if kind in rest:
             value = rest.pop(kind)
             if kind is Kind.LEFT:

@@ -8,54 +8,25 @@ and "Debug Services"; Microsoft, "Common Kubernetes problems".
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.advice import (
-    AFTER_ADDRESSES,
-    AFTER_GONE,
-    AFTER_INSTRUMENT,
-    AFTER_LOST,
-    AFTER_LOST_API,
-    AFTER_MISLEADING,
-    AFTER_MISSING_PROGRAM,
-    AFTER_OVERLOAD,
-    AFTER_UNDECIDED,
-    AFTER_UNREADY,
-)
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
 from nettests.model.words import OS, Protocol
 from nettests.report.incidents.large_amounts import limits_of
 from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
 from nettests.report.results import CheckResult
+from nettests.resources import lines_of
 
+_ADVICE, _STEPS = (
+    dict(line.split(": ", 1) for line in lines_of(package, name))
+    for package, name in (
+        ("nettests.judge", "advice.txt"),
+        ("nettests.report.incidents", "steps.txt"),
+    )
+)
 _WHATEVER_ELSE = {
-    Kind.UNDECIDED: AFTER_UNDECIDED,
-    Kind.INSTRUMENT: AFTER_INSTRUMENT,
-    Kind.OVERLOADED: AFTER_OVERLOAD,
-    Kind.UNREADY: AFTER_UNREADY,
-    Kind.GONE_POD: AFTER_GONE,
-    Kind.GONE_PODS: AFTER_GONE,
-    Kind.MISSING_PROGRAM: AFTER_MISSING_PROGRAM,
-    Kind.LOST_API: AFTER_LOST_API,
-    Kind.LOST_PROBE: AFTER_LOST,
-    Kind.LOST_PROBES: AFTER_LOST,
-    Kind.ADDRESSES: AFTER_ADDRESSES,
-    Kind.WRONG_ANSWER: AFTER_MISLEADING,
-    Kind.NAMES_OUTSIDE: (
-        "see which servers the cluster DNS forwards to (its Corefile) and which the nodes use themselves, and whether "
-        "they answer"
-    ),
-    Kind.DENIAL: (
-        "probe each Pod of the cluster DNS by its own address, and read its log: one that does not reach the API server "
-        "knows no Services that are new, or none at all"
-    ),
-    Kind.UNCOMPLETED: (
-        "compare the DNS suffixes of a Pod (ipconfig /all in it) with those of the plugin's configuration, and see which "
-        "nslookup its image has: Windows' own and BIND's go through the suffixes"
-    ),
-    Kind.DNS_ERRORS: (
-        "probe each Pod of the cluster DNS by its own address, and read its log: of names in the cluster's domain whether it "
-        "reaches the API server, and whether its Corefile serves that domain"
-    ),
+    Kind[name]: _ADVICE.get(step.removeprefix("="), step)
+    for name, step in _STEPS.items()
+    if name.isupper()
 }
 """Steps that depend on a single trait, whatever the others are."""
 VXLAN = 50
@@ -90,9 +61,7 @@ def next_step_of(
     ):
         return between_nodes(facts)
     if Kind.BACKEND in of:
-        return (
-            f"look at Pod {of[Kind.BACKEND]}: its readiness, its address, its EndpointSlice entry"
-        )
+        return _STEPS["backend"].format(of[Kind.BACKEND])
     if Kind.SERVICE in of:
         return f"compare the EndpointSlices of Service {of[Kind.SERVICE]} with its Pods and with each node's rules"
     steps = Counter(result.next_step for result in results if result.next_step)
@@ -102,10 +71,7 @@ def next_step_of(
 def _at_size(size: str, results: Sequence[CheckResult], facts: ClusterFacts | None) -> str:
     """Return the step about sizes: the MTU, if found, and the overhead of encapsulation; of long transfers, the rate."""
     if size == MEBIBYTE:
-        return (
-            "measure what passes in a second between these nodes; look for links of a lower speed, policers, and limits of "
-            "bandwidth in annotations of Pods"
-        )
+        return _STEPS["long-transfers"]
     limits = limits_of(results)
     if not limits:
         return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
@@ -131,23 +97,14 @@ def _named(facts: ClusterFacts | None, name: str | None) -> NodeFacts | None:
 
 def _at_proxy(node: NodeFacts | None, name: str) -> str:
     if node is not None and node.os is OS.WINDOWS:
-        return (
-            f"on {name}, see whether kube-proxy runs and read its log; compare HNS load balancers "
-            "(Get-HnsPolicyList) with the EndpointSlices"
-        )
-    return (
-        f"on {name}, see whether kube-proxy (or what replaces it) runs and read its log; compare its "
-        "rules with the EndpointSlices"
-    )
+        return _STEPS["proxy-on-windows"].format(name)
+    return _STEPS["proxy"].format(name)
 
 
 def _at_dns(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
     """Return where to look at cluster DNS or a node's part in it; empty without DNS traits."""
     if of.get(Kind.QUERIES_OVER) == Protocol.TCP:
-        return (
-            "look for NetworkPolicies and firewalls that let UDP alone pass to port 53, and at the port of the "
-            "cluster DNS Service over TCP: resolvers need it for answers of more than 512 bytes (RFC 7766)"
-        )
+        return _STEPS["dns-over-tcp"]
     if Kind.DNS_SERVICE in of:
         return _at_dns_service(facts, of[Kind.DNS_SERVICE])
     if Kind.DNS in of and Kind.SOURCE_NODE not in of:
@@ -162,10 +119,7 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
     rules = "its rules"
     if node is not None and node.os is OS.WINDOWS:
         rules = "its HNS load balancers (Get-HnsPolicyList)"
-    return (
-        f"on {name}, compare {rules} for {service} with the EndpointSlices of its Service, "
-        "and read the log of kube-proxy (or what replaces it)"
-    )
+    return _STEPS["dns-service"].format(name=name, rules=rules, service=service)
 
 
 def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
@@ -209,14 +163,8 @@ def between_nodes(facts: ClusterFacts | None) -> str:
     if _encapsulates(facts):
         port = facts.cni.vxlan_port.value if facts else None
         at = f"UDP {port}" if port else "its UDP port"
-        return (
-            f"look for the encapsulated packets ({at}) on both nodes: firewalls, VXLAN network id, "
-            "and the remote Pod network's entry on each node"
-        )
-    return (
-        "compare the routes to Pod CIDRs on both nodes, and what stands between them (firewalls, "
-        "security groups, MAC address spoofing of virtual machines)"
-    )
+        return _STEPS["encapsulated"].format(at)
+    return _STEPS["routed"]
 
 
 def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
@@ -229,7 +177,4 @@ def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
         return f"{step}: one of several backends may have gone"
     if Kind.DNS in of:
         return "look at each replica of the cluster DNS: one of several may not answer"
-    return (
-        "look for drops on the way: error counters of both nodes' interfaces, full connection "
-        f"tracking tables, overloaded links; {between_nodes(facts)}"
-    )
+    return f"{_STEPS['drops']}; {between_nodes(facts)}"
