@@ -79,7 +79,7 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
         try:
             namespace = NetworkNamespace(name, kernel.open_network())
             _write({**_ROWS["quiet"], **(settings or {})})
-            kernel.raise_loopback()
+            kernel.raise_link("lo")
         finally:
             kernel.enter_network(home)
     finally:

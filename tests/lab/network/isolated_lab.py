@@ -30,9 +30,11 @@ from nettests.lab.network import (
     nft,
 )
 from nettests.lab.network.alterations import Which
+from nettests.lab.network.faults import ENTERING, put
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.packets import Packets
+from nettests.lab.network.tables import Chain
 from nettests.lab.topology import Profile, ServiceTable
 from tests.lab.network.first_packets import first_datagram
 from tests.lab.network.kernel_work import Work
@@ -199,17 +201,29 @@ class IsolatedLab:
         await self._fabric._worker.run(configured)
 
     async def suppress(self, node: str, keys: frozenset[str]) -> None:
-        await self._fabric.nodes[node].suppress_services(lambda key: key in keys)
+        def missing(table: ServiceTable) -> ServiceTable:
+            return tuple(port for port in table if port.key not in keys)
+
+        await self._fabric.nodes[node].alter_services([missing])
 
     async def restore(self, node: str) -> None:
-        await self._fabric.nodes[node].suppress_services(lambda _key: False)
+        await self._fabric.nodes[node].alter_services([])
 
     async def drop(self, where: str, match: str) -> int:
-        self._drops.append(await self._fabric.drop_traffic(self._namespace(where), match))
+        """Drop packets that enter a namespace and match."""
+        fabric, chain = self._fabric, Chain(hook=ENTERING, rules=(f"{match} drop",))
+        undo = await put(
+            fabric._worker,
+            fabric._faults,
+            self._namespace(where),
+            family="ip",
+            chains={"entering": chain},
+        )
+        self._drops.append(undo)
         return len(self._drops) - 1
 
     async def clear(self, number: int) -> None:
-        await self._fabric.clear(self._drops[number])
+        await self._drops[number]()
 
     async def fault(
         self, part: str, method: str, arguments: tuple[Any, ...], options: dict[str, Any]
