@@ -301,13 +301,15 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
         for uid, (kind, item) in stored.items()
         if kind.resource == "serviceaccounts" and _name(item) in _ACCOUNTS
     }
-    own = [kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids]
+    run_objects = [
+        kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids
+    ]
     others = [
         kind.spell(_name(item))
         for uid, (kind, item) in stored.items()
         if uid not in own_uids and not _of_kubernetes(kind, item, accounts)
     ]
-    return tuple(sorted(own)), tuple(sorted(others))
+    return tuple(sorted(run_objects)), tuple(sorted(others))
 
 
 def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:

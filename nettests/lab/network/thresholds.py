@@ -20,10 +20,10 @@ _ROWS = read_yaml(__package__, "thresholds.yaml")
 WINDOWS: Mapping[str, tuple[int, ...]] = {
     name: tuple(row) for name, row in _ROWS["windows"].items()
 }
-_PROXY: Mapping[str, tuple[int, ...]] = {
+PROXY: Mapping[str, tuple[int, ...]] = {
     name: tuple(row) for name, row in _ROWS["kube-proxy"].items()
 }
-_PICKED: Mapping[str, Releases] = {
+PICKED: Mapping[str, Releases] = {
     name: tuple(map(tuple, rows)) for name, rows in _ROWS["picked"].items()
 }
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
@@ -130,8 +130,8 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     switched = profile.cni.driver is Driver.TRANSPARENT
     overlay = switched or profile.cni.driver is Driver.OVERLAY
     since = partial(_has, profile=profile)
-    external = release >= WINDOWS["dsr"] and minor >= _PROXY["external-traffic-local"]
-    both = release >= WINDOWS["dual-stack"] and minor >= _PROXY["dual-stack"]
+    external = release >= WINDOWS["dsr"] and minor >= PROXY["external-traffic-local"]
+    both = release >= WINDOWS["dual-stack"] and minor >= PROXY["dual-stack"]
     usual = {
         **dict.fromkeys(_USUAL, True),
         **dict.fromkeys(_OF_OPEN_VSWITCH, switched),
@@ -158,17 +158,17 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
         return bool(profile.mechanism(name.replace("_", "-"), usual))
 
     limit = 1024 if switched or release >= WINDOWS["many-backends"] else 64
-    keeps = not switched and minor >= _PROXY["keeps-balancers"]
+    keeps = not switched and minor >= PROXY["keeps-balancers"]
     return SwitchFeatures(
         **{name: has(name, value) for name, value in usual.items()},
         overlay=overlay,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
         source_vip=has("bridge-source-vip", overlay),
-        ingress_dsr=not switched and proxy.dsr and minor < _PROXY["ingress-without-dsr"],
+        ingress_dsr=not switched and proxy.dsr and minor < PROXY["ingress-without-dsr"],
         local_routed_vip=has("local-routed-vip", switched or release >= WINDOWS["host-rules"])
         and not portals,
         backend_limit=profile.mechanism("backend-limit", limit),
-        last_internal_port=minor >= _PROXY["last-internal-port"],
+        last_internal_port=minor >= PROXY["last-internal-port"],
         refuse_empty=switched,
         skips_unserving=not switched and not has("unserving-backends", not since("fallback")),
         keeps_balancers=keeps,
@@ -179,7 +179,7 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
 
 def terminating_endpoints(profile: Profile) -> bool:
     """Whether kube-proxy on Linux nodes uses terminating endpoints if no others are left."""
-    return _minor(profile.kubernetes_version) >= _PROXY["linux-fallback"]
+    return _minor(profile.kubernetes_version) >= PROXY["linux-fallback"]
 
 
 def _minor(version: str) -> tuple[int, int]:
@@ -189,7 +189,7 @@ def _minor(version: str) -> tuple[int, int]:
 
 def _has(change: str, profile: Profile) -> bool:
     """Whether kube-proxy has a change that was cherry-picked to patch releases of several minors."""
-    releases, version = _PICKED[change], _patch(profile.kubernetes_version)
+    releases, version = PICKED[change], _patch(profile.kubernetes_version)
     same_minor = any(release[:2] == version[:2] and version >= release for release in releases)
     return same_minor or version >= releases[-1]
 

@@ -30,11 +30,10 @@ from nettests.lab.network import (
     nft,
 )
 from nettests.lab.network.alterations import Which
-from nettests.lab.network.faults import ENTERING, put
+from nettests.lab.network.faults import ENTERING
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.packets import Packets
-from nettests.lab.network.tables import Chain
 from nettests.lab.topology import Profile, ServiceTable
 from tests.lab.network.first_packets import first_datagram
 from tests.lab.network.kernel_work import Work
@@ -63,7 +62,6 @@ class IsolatedLab:
         self._fabric = made
         self._root = root
         self._pods: dict[str, Namespace] = {}
-        self._drops: list[Any] = []
         self._lines: list[socket.socket] = []
         self._undoing: list[Any] = []
         self._work = work
@@ -211,19 +209,12 @@ class IsolatedLab:
 
     async def drop(self, where: str, match: str) -> int:
         """Drop packets that enter a namespace and match."""
-        fabric, chain = self._fabric, Chain(hook=ENTERING, rules=(f"{match} drop",))
-        undo = await put(
-            fabric._worker,
-            fabric._faults,
-            self._namespace(where),
-            family="ip",
-            chains={"entering": chain},
-        )
-        self._drops.append(undo)
-        return len(self._drops) - 1
+        rule = (self._namespace(where), "entering", ENTERING, f"{match} drop")
+        self._undoing.append(await self._fabric.node_faults._put(*rule))
+        return len(self._undoing) - 1
 
     async def clear(self, number: int) -> None:
-        await self._drops[number]()
+        await self._undoing[number]()
 
     async def fault(
         self, part: str, method: str, arguments: tuple[Any, ...], options: dict[str, Any]
