@@ -68,7 +68,7 @@ def closed(*, command: tuple[str, ...]) -> None:
     The namespace has a loopback device and nothing else. What is sent to TEST-NET-1 (192.0.2.0/24) is lost there, as on most networks.
     """
     enter_isolated_namespaces()
-    kernel.raise_loopback()
+    kernel.raise_link("lo")
     with configure(NetworkNamespace("closed", kernel.open_network())) as links:
         links.route(_TEST_NET, LOOPBACK)
     try:

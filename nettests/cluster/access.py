@@ -182,5 +182,4 @@ class Access:
             PodProxy(self.connection, namespace, pod, port),
             ExecCurl(execute, port, pod),
         ]
-        opened = open_channels(candidates, pod, deadline=time.monotonic() + timeout)
-        return opened.channels, opened.notes
+        return open_channels(candidates, pod, deadline=time.monotonic() + timeout)

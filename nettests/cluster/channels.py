@@ -94,16 +94,10 @@ def curl_answer(text: str) -> HttpAnswer:
     return HttpAnswer(status=int(match[1]), body=text[match.end() :])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """The channels of one probe in order of use, and the failures of its self-checks."""
-
-    channels: tuple[HttpChannel, ...]
-    notes: tuple[str, ...] = ()
-
-
-def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline: float) -> Opened:
-    """Return the candidates, working ones first; ``ChannelError`` if none works by ``deadline``.
+def open_channels(
+    candidates: Sequence[HttpChannel], hostname: str, *, deadline: float
+) -> tuple[tuple[HttpChannel, ...], tuple[str, ...]]:
+    """Return the candidates, working ones first, and what failed; ``ChannelError`` if none works by ``deadline``.
 
     The self-check of ``/hostname`` also proves which Pod answers. A server that does not listen yet
     fails all: once one candidate works, those before it are checked again. Those behind it are
@@ -117,7 +111,7 @@ def open_channels(candidates: Sequence[HttpChannel], hostname: str, *, deadline:
             best, rest = candidates[index], (*candidates[index + 1 :], *candidates[:index])
             better = candidates[:index]
             chosen = Climbing(best, better, hostname) if better else best
-            return Opened(channels=(chosen, *rest), notes=tuple(notes))
+            return (chosen, *rest), tuple(notes)
         if time.monotonic() > deadline:
             raise ChannelError(f"no control channel to {hostname} works ({'; '.join(notes)})")
         time.sleep(PAUSE_SECONDS)

@@ -17,7 +17,7 @@ from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 
 from nettests.bounds import Bounds, for_requests
-from nettests.cluster.client import USER_AGENT, Client, lines, whole
+from nettests.cluster.client import Client, lines, whole
 from nettests.cluster.failures import (
     RETRIED,
     Answer,
@@ -39,19 +39,10 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.json_text import read_json
 from nettests.model.limits import TooBigError, TooMuchError
 
+__all__ = ["Answer", "ApiError"]
+
 Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
-
-__all__ = [
-    "BACKGROUND",
-    "FOREGROUND",
-    "USER_AGENT",
-    "Answer",
-    "ApiError",
-    "Connection",
-    "Object",
-    "Query",
-]
 
 JSON = "application/json"
 BACKGROUND, FOREGROUND = "Background", "Foreground"

@@ -99,22 +99,13 @@ def open_exec(
 ) -> Stream:
     """Start ``argv`` and return its stream; ``ChannelError`` if that fails by ``until``."""
     shown = ("stdin", "stdout", "stderr") if stdin else ("stdout", "stderr")
-    try:
-        return open_stream(
-            connection,
-            f"/api/v1/namespaces/{namespace}/pods/{pod}/exec",
-            [
-                *(("command", word) for word in argv),
-                ("container", container),
-                *((channel, "true") for channel in shown),
-            ],
-            most=limits.EXEC_BYTES,
-            until=until,
-        )
-    except TimeoutError as error:
-        raise ChannelError(f"exec in {pod} was not opened in time") from error
-    except (HandshakeError, OSError) as error:
-        raise ChannelError(f"exec in {pod} was not opened: {error}") from error
+    query = [
+        *(("command", word) for word in argv),
+        ("container", container),
+        *((channel, "true") for channel in shown),
+    ]
+    path = f"/api/v1/namespaces/{namespace}/pods/{pod}/exec"
+    return _opened(connection, path, query, until, f"exec in {pod}")
 
 
 def answer_of(pod: str, program: str, *, stdout: bytes, stderr: bytes, status: bytes) -> ExecAnswer:
@@ -163,8 +154,9 @@ def attach(connection: Connection, namespace: str, pod: str, container: str, *, 
     """
     deadline = time.monotonic() + connection.timing.execute + HANDSHAKE_SECONDS
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/attach"
+    query = [("container", container), ("stdout", "true"), ("stderr", "true")]
     for left in reversed(range(connection.timing.channel_tries)):
-        stream = _opened(connection, path, container, deadline)
+        stream = _opened(connection, path, query, deadline, path)
         try:
             return _heard(stream, pod, until, time.monotonic() + connection.timing.execute)
         except RefusedError as error:
@@ -175,14 +167,15 @@ def attach(connection: Connection, namespace: str, pod: str, container: str, *, 
     raise AssertionError("unreachable: the last try returns or raises")
 
 
-def _opened(connection: Connection, path: str, container: str, deadline: float) -> Stream:
-    query = [("container", container), ("stdout", "true"), ("stderr", "true")]
+def _opened(
+    connection: Connection, path: str, query: Sequence[tuple[str, str]], until: float, what: str
+) -> Stream:
     try:
-        return open_stream(connection, path, query, most=limits.EXEC_BYTES, until=deadline)
+        return open_stream(connection, path, query, most=limits.EXEC_BYTES, until=until)
     except TimeoutError as error:
-        raise ChannelError(f"{path} was not opened in time") from error
+        raise ChannelError(f"{what} was not opened in time") from error
     except (HandshakeError, OSError) as error:
-        raise ChannelError(f"{path} was not opened: {error}") from error
+        raise ChannelError(f"{what} was not opened: {error}") from error
 
 
 def _heard(stream: Stream, pod: str, until: str, deadline: float) -> str:

@@ -299,20 +299,15 @@ def sort_out(listed: Listed, marks: Ownership) -> tuple[tuple[str, ...], tuple[s
         for uid, (kind, item) in stored.items()
         if kind.resource == "serviceaccounts" and _name(item) in _ACCOUNTS
     }
-    return (
-        tuple(
-            sorted(
-                kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids
-            )
-        ),
-        tuple(
-            sorted(
-                kind.spell(_name(item))
-                for uid, (kind, item) in stored.items()
-                if uid not in own_uids and not _of_kubernetes(kind, item, accounts)
-            )
-        ),
-    )
+    run_objects = [
+        kind.spell(_name(item)) for uid, (kind, item) in stored.items() if uid in own_uids
+    ]
+    others = [
+        kind.spell(_name(item))
+        for uid, (kind, item) in stored.items()
+        if uid not in own_uids and not _of_kubernetes(kind, item, accounts)
+    ]
+    return tuple(sorted(run_objects)), tuple(sorted(others))
 
 
 def owned(items: Sequence[Object], marks: Ownership) -> Iterator[Object]:

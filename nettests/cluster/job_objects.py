@@ -5,7 +5,7 @@ and refused otherwise. ``nettests.job`` decides what the objects are.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from nettests.cluster.connection import ApiError, ApiRequest, Connection
@@ -144,7 +144,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
         connection.create(collection, item)
     except ApiError as error:
         # If it may not be created, an administrator may already have created it.
-        there = _there(connection, path) if error.status in {403, 409} else None
+        there = found(connection, path, (403, 404)) if error.status in {403, 409} else None
         if there is None:
             raise
     else:
@@ -170,11 +170,12 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
     return "updated"
 
 
-def _there(connection: Connection, path: str) -> Object | None:
+def found(connection: Connection, path: str, absent: Collection[int] = (404,)) -> Object | None:
+    """Return the object at a path, ``None`` for an answer with one of the statuses ``absent``."""
     try:
         return connection.get(path)
     except ApiError as error:
-        if error.status in {403, 404}:
+        if error.status in absent:
             return None
         raise
 

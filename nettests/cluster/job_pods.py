@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nettests.cluster.connection import ApiError, Connection
-from nettests.cluster.job_objects import no_namespace, path_of
+from nettests.cluster.job_objects import found, no_namespace, path_of
 from nettests.errors import ClusterError
 from nettests.job.archive import without_archive
 from nettests.job.state import JobState, Phase, pod_state, state_of
@@ -46,13 +46,13 @@ class FoundJob:
 
 def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
     """Return a Job, or the newest one of the CronJob of that name; otherwise ``ClusterError``."""
-    job = _read(connection, path_of("Job", namespace, name))
+    job = found(connection, path_of("Job", namespace, name))
     if job is not None:
         return FoundJob(job=job)
-    cron = _read(connection, path_of("CronJob", namespace, name))
+    cron = found(connection, path_of("CronJob", namespace, name))
     jobs = connection.items(path_of("Job", namespace))
     if cron is None:
-        if _read(connection, path_of("Namespace", name=namespace)) is None:
+        if found(connection, path_of("Namespace", name=namespace)) is None:
             raise no_namespace(namespace)
         names = sorted(str(job["metadata"]["name"]) for job in jobs)
         raise ClusterError(
@@ -72,7 +72,7 @@ def find_job(connection: Connection, namespace: str, name: str) -> FoundJob:
 
 def look(connection: Connection, namespace: str, target: FoundJob) -> JobState:
     """Return a Job's current state; ``ClusterError`` if it was deleted or replaced meanwhile."""
-    job = _read(connection, path_of("Job", namespace, target.name))
+    job = found(connection, path_of("Job", namespace, target.name))
     if job is None or job["metadata"]["uid"] != target.uid:
         done = "deleted" if job is None else "replaced by another one of its name"
         raise ClusterError(
@@ -187,15 +187,6 @@ def _events(connection: Connection, namespace: str) -> list[Object]:
         if error.status != 403:
             raise
         return []
-
-
-def _read(connection: Connection, path: str) -> Object | None:
-    try:
-        return connection.get(path)
-    except ApiError as error:
-        if error.status == 404:
-            return None
-        raise
 
 
 def _owned_by(item: Object, uid: str) -> bool:

@@ -90,7 +90,11 @@ def _profile(data: dict[str, Any]) -> ClusterProfile:
     return ClusterProfile(
         external_target=_external_target(data.get("externalTarget")),
         external_vantage=vantage,
-        external_proxy=_proxy_address(data.get("externalProxy")),
+        external_proxy=_proxy_address(
+            data.get("externalProxy"),
+            PROXY_SCHEMES,
+            "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080",
+        ),
         external_udp_proxy=_udp_proxy_address(data.get("externalUDPProxy"), vantage),
         external_ips=ipaddress.ip_network(data.get("externalIPs", DOCUMENTATION_ADDRESSES)),
         network_policy=data.get("networkPolicy", True),
@@ -216,29 +220,20 @@ def _address(text: str | None) -> Address | None:
     return None if text is None else ipaddress.ip_address(text)
 
 
-def _proxy_address(text: str | None) -> str | None:
+def _proxy_address(text: str | None, schemes: frozenset[str], what: str) -> str | None:
     if text is None:
         return None
     parts = urlsplit(text)
-    if parts.scheme not in PROXY_SCHEMES or not parts.hostname:
-        raise ValueError(
-            "externalProxy is not an address such as http://user:token@host:3128 or socks5://host:1080"
-        )
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ValueError(what)
     register(parts.password)
     return text
 
 
 def _udp_proxy_address(text: str | None, vantage: str) -> str | None:
-    if text is None:
-        return None
-    if vantage != "proxy":
+    if text is not None and vantage != "proxy":
         raise ValueError(
             f"externalUDPProxy belongs to externalVantage: proxy, and the vantage is {vantage}"
         )
-    parts = urlsplit(text)
-    if parts.scheme not in SOCKS_SCHEMES or not parts.hostname:
-        raise ValueError(
-            "externalUDPProxy is not the address of a SOCKS5 proxy such as socks5://user:token@host:1080"
-        )
-    register(parts.password)
-    return text
+    what = "externalUDPProxy is not the address of a SOCKS5 proxy such as socks5://user:token@host:1080"
+    return _proxy_address(text, SOCKS_SCHEMES, what)

@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from nettests.cluster.connection import Connection
@@ -135,10 +136,7 @@ def wait_for_pods(
     if its events repeatedly say that it gets no sandbox or no image.
     """
     waited = PodWait(names=frozenset(names), acknowledged=connection.timing.acknowledged)
-
-    def events(name: str) -> Sequence[Object]:
-        return events_of(connection, namespace, name)
-
+    events = partial(events_of, connection, namespace)
     hopeless = Hopeless(connection, namespace)
     if waited.pending:
         for pods in states(connection, f"/api/v1/namespaces/{namespace}/pods", seconds=ready):

@@ -184,25 +184,29 @@ def test_the_first_working_channel_is_chosen() -> None:
     """The self-check decides; the refused ones are noted, the others are fallbacks."""
     down = Channel("pod-proxy", ChannelError("no route"))
     forward, execute = Channel("port-forward", RIGHT), Channel("exec", RIGHT)
-    opened = open_channels([down, forward, execute], "probe-a", deadline=time.monotonic())
-    assert [channel.name for channel in opened.channels] == ["port-forward", "exec", "pod-proxy"]
-    assert opened.notes == ("pod-proxy: no route",)
+    opened, notes = open_channels([down, forward, execute], "probe-a", deadline=time.monotonic())
+    assert [channel.name for channel in opened] == ["port-forward", "exec", "pod-proxy"]
+    assert notes == ("pod-proxy: no route",)
 
 
 def test_a_channel_that_came_too_early_is_checked_again() -> None:
     """The server begins to listen between two candidates: the better one is not lost for it."""
     early = Channel("port-forward", ChannelError("connection refused"), RIGHT)
-    opened = open_channels([early, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic())
-    assert [channel.name for channel in opened.channels] == ["port-forward", "exec"]
-    assert opened.notes == ()
+    opened, notes = open_channels(
+        [early, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic()
+    )
+    assert [channel.name for channel in opened] == ["port-forward", "exec"]
+    assert notes == ()
 
 
 def test_a_better_channel_is_taken_once_it_works() -> None:
     """What was down at first is checked again after a while, and carries what is tested from then on."""
     down = ChannelError("no route")
     forward = Channel("port-forward", down, down, RIGHT)
-    opened = open_channels([forward, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic())
-    (chosen, *_) = opened.channels
+    opened, _ = open_channels(
+        [forward, Channel("exec", RIGHT)], "probe-a", deadline=time.monotonic()
+    )
+    (chosen, *_) = opened
     assert isinstance(chosen, Climbing)
     chosen.get("/hostname", timeout=1)
     assert chosen.name == "exec"
@@ -214,16 +218,16 @@ def test_a_better_channel_is_taken_once_it_works() -> None:
 def test_a_channel_to_the_wrong_pod_is_refused() -> None:
     """The self-check requests the host name: another pod's answer is no answer."""
     wrong, right = Channel("pod-proxy", WRONG), Channel("exec", RIGHT)
-    opened = open_channels([wrong, right], "probe-a", deadline=time.monotonic())
-    assert opened.channels[0].name == "exec"
-    assert "'somebody-else' instead of 'probe-a'" in opened.notes[0]
+    opened, notes = open_channels([wrong, right], "probe-a", deadline=time.monotonic())
+    assert opened[0].name == "exec"
+    assert "'somebody-else' instead of 'probe-a'" in notes[0]
 
 
 def test_a_probe_that_starts_late_is_waited_for() -> None:
     """A Ready pod whose server does not listen yet gets its channel a moment later."""
     late = Channel("pod-proxy", ChannelError("connection refused"), RIGHT)
-    opened = open_channels([late], "probe-a", deadline=time.monotonic() + 5)
-    assert opened.channels == (late,)
+    opened, _ = open_channels([late], "probe-a", deadline=time.monotonic() + 5)
+    assert opened == (late,)
 
 
 def test_no_channel_is_an_error_with_every_reason() -> None:

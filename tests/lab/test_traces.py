@@ -35,10 +35,10 @@ def lossy(node: str) -> Broken:
 
 def unserved(node: str) -> Broken:
     async def broken(on: Stage) -> object:
-        await on.fabric.nodes[node].suppress_services(lambda _key: True)
+        await on.fabric.nodes[node].alter_services([lambda _table: ()])
 
         async def undo() -> None:
-            await on.fabric.nodes[node].suppress_services(lambda _key: False)
+            await on.fabric.nodes[node].alter_services([])
 
         return undo
 

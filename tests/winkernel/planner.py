@@ -5,7 +5,6 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network, ip_address, ip_network
 
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.controllers.service_table import service_table
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.network.winkernel import Hns, Winkernel
 from nettests.lab.network.winkernel.load_balancer import NODE_PORT, Host, LoadBalancer
@@ -21,6 +20,7 @@ from nettests.lab.topology import (
     Profile,
     of_family,
 )
+from tests.lab.controllers.whole_table import service_table
 from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Step
 
 _BUILD = (20348, 9999)

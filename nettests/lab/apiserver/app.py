@@ -156,7 +156,7 @@ async def _serve(http: web.Request) -> web.StreamResponse:
     except ApiError as error:
         return responses.failure(error)
     except PlainError as error:
-        return responses.plain_failure(error)
+        return responses.plain(error.text, code=error.code)
     except (ConnectionError, web.HTTPException, asyncio.CancelledError):
         raise
     except Exception as error:  # noqa: BLE001  answered by a 500, as Go recovers from panics

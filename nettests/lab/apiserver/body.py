@@ -150,17 +150,7 @@ _JSON = "application/json"
 _YAML = frozenset({"application/yaml", "application/apply-patch+yaml"})
 _SNIPPET = 80
 
-# Messages of Python's decoder → Go's text after "invalid character 'x' ".
-_GO_CONTEXT = (
-    ("Expecting property name", "looking for beginning of object key string"),
-    ("Illegal trailing comma", "looking for beginning of object key string"),
-    ("Expecting value", "looking for beginning of value"),
-    ("Expecting ':' delimiter", "after object key"),
-    ("Expecting ',' delimiter", "after object key:value pair"),
-    ("Extra data", "after top-level value"),
-    ("Invalid control character", "in string literal"),
-    ("Invalid \\escape", "in string escape code"),
-)
+_GO_CONTEXT: dict[str, str] = read_yaml(__package__, "types.yaml")["json_errors"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +170,7 @@ def go_json_error(text: str, error: json.JSONDecodeError) -> str:
     """Return the error of Go's ``encoding/json`` for the same text."""
     if error.pos >= len(text):
         return "unexpected end of JSON input"
-    for begin, context in _GO_CONTEXT:
+    for begin, context in _GO_CONTEXT.items():
         if error.msg.startswith(begin):
             return f"invalid character '{text[error.pos]}' {context}"
     return "unexpected end of JSON input"

@@ -19,19 +19,6 @@ _MODED_VOLUMES = ("configMap", "secret", "downwardAPI", "projected")
 _EVICTING = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _BATCH = "batch.kubernetes.io/"
 
-_TEMPLATE = {
-    "restartPolicy": "Always",
-    "terminationGracePeriodSeconds": 30,
-    "dnsPolicy": "ClusterFirst",
-    "securityContext": {},
-    "schedulerName": "default-scheduler",
-}
-_CONTAINER = {
-    "resources": {},
-    "terminationMessagePath": "/dev/termination-log",
-    "terminationMessagePolicy": "File",
-}
-_PROBE = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 _KINDS = read_yaml(__package__, "kinds.yaml")
 
 
@@ -51,7 +38,7 @@ def fill(item: Json, defaults: Json) -> None:
 
 def fill_template(spec: Json) -> None:
     """Set the defaults of a pod spec, in a pod or a template."""
-    fill(spec, _TEMPLATE)
+    fill(spec, _KINDS["template"])
     for _, container in containers(spec):
         _fill_container(container, host_network=bool(spec.get("hostNetwork")))
     for volume in spec.get("volumes") or ():
@@ -68,7 +55,10 @@ def _fill_container(container: Json, *, host_network: bool) -> None:
     image = container.get("image", "")
     tag = image.rpartition("/")[2].partition(":")[2]
     newest = tag in {"", "latest"} and "@" not in image
-    fill(container, {**_CONTAINER, "imagePullPolicy": "Always" if newest else "IfNotPresent"})
+    fill(
+        container,
+        {**_KINDS["container"], "imagePullPolicy": "Always" if newest else "IfNotPresent"},
+    )
     for port in container.get("ports") or ():
         port.setdefault("protocol", "TCP")
         if host_network:
@@ -79,7 +69,7 @@ def _fill_container(container: Json, *, host_network: bool) -> None:
             reference.setdefault("apiVersion", "v1")
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         if (probe := container.get(name)) is not None:
-            fill(probe, _PROBE)
+            fill(probe, _KINDS["probe"])
             if "httpGet" in probe:
                 fill(probe["httpGet"], {"path": "/", "scheme": "HTTP"})
 

@@ -21,6 +21,7 @@ from nettests.lab.apiserver import (
 from nettests.lab.apiserver.pod_admission import Context
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.status import FieldError, forbidden_value, required
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 Rules = Callable[[Json, Json | None, Context], list[FieldError]]
@@ -92,11 +93,9 @@ def _claim(item: Json, old: Json | None, _context: Context) -> list[FieldError]:
     return validation.claim(item)
 
 
-def _workload(
-    key: str,
-    empty_status: Mapping[str, Any],
-    valid: Callable[[Json, Json | None], list[FieldError]] = validation.workload,
-) -> tuple[str, Strategy]:
+def _workload(key: str) -> Rules:
+    valid = validation.job if key == "jobs.batch" else validation.workload
+
     def rules(item: Json, old: Json | None, context: Context) -> list[FieldError]:
         defaults.fill_workload(key, item)
         errors = valid(item, old)
@@ -106,7 +105,7 @@ def _workload(
             spec, "spec.template.spec", allow_privileged=settings.faults.allow_privileged
         )
 
-    return key, Strategy(rules=rules, generation=True, status=True, empty_status=empty_status)
+    return rules
 
 
 def _config_map(item: Json, old: Json | None, _context: Context) -> list[FieldError]:
@@ -145,32 +144,24 @@ def _endpoints(item: Json, _old: Json | None, _context: Context) -> list[FieldEr
 
 
 _PLAIN = Strategy()
-_DAEMONS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
-_STRATEGIES: Mapping[str, Strategy] = {
-    "pods": Strategy(rules=_pod, generation=True, status=True),
-    "services": Strategy(rules=_service, status=True),
-    "namespaces": Strategy(rules=_namespace, status=True, empty_status={"phase": "Active"}),
-    "nodes": Strategy(rules=_node, status=True),
-    "configmaps": Strategy(rules=_config_map),
-    "secrets": Strategy(rules=_secret),
-    "events": Strategy(rules=_event),
-    "endpoints": Strategy(rules=_endpoints),
-    "endpointslices.discovery.k8s.io": Strategy(rules=_slice, generation=True),
-    "cronjobs.batch": Strategy(rules=_cron_job, generation=True, status=True, empty_status={}),
-    "persistentvolumeclaims": Strategy(
-        rules=_claim, status=True, empty_status={"phase": "Pending"}
-    ),
-    "resourcequotas": Strategy(status=True, empty_status={}),
-    resources.SERVICE_CIDRS.key: Strategy(status=True, empty_status={}),
-    **dict(
-        (
-            _workload("deployments.apps", {}),
-            _workload("replicasets.apps", {"replicas": 0}),
-            _workload("daemonsets.apps", dict.fromkeys(_DAEMONS, 0)),
-            _workload("statefulsets.apps", {"replicas": 0, "availableReplicas": 0}),
-            _workload("jobs.batch", {}, validation.job),
-        )
-    ),
+_WORKLOADS = ("deployments", "replicasets", "daemonsets", "statefulsets")
+_RULES: Mapping[str, Rules] = {
+    "pods": _pod,
+    "services": _service,
+    "namespaces": _namespace,
+    "nodes": _node,
+    "configmaps": _config_map,
+    "secrets": _secret,
+    "events": _event,
+    "endpoints": _endpoints,
+    "endpointslices.discovery.k8s.io": _slice,
+    "cronjobs.batch": _cron_job,
+    "persistentvolumeclaims": _claim,
+    **{key: _workload(key) for key in (*(f"{name}.apps" for name in _WORKLOADS), "jobs.batch")},
+}
+_STRATEGIES = {
+    key: Strategy(rules=_RULES.get(key, _none), **stated)
+    for key, stated in read_yaml(__package__, "kinds.yaml")["strategies"].items()
 }
 
 

@@ -22,7 +22,7 @@ from aiohttp import web
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.resources import Resource
-from nettests.lab.apiserver.responses import api_headers, phrase
+from nettests.lab.apiserver.responses import GO_PHRASES, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
 from nettests.lab.interfaces import Duplex
 
@@ -316,7 +316,7 @@ def _request_headers(call: Call, target: _Target) -> _Headers:
 
 
 async def _pass_on(call: Call, answer: _Answer) -> web.StreamResponse:
-    reason = phrase(answer.code) or answer.reason
+    reason = GO_PHRASES.get(answer.code) or answer.reason
     response = web.StreamResponse(status=answer.code, reason=reason, headers=api_headers())
     for name, value in answer.headers:
         lower = name.lower()

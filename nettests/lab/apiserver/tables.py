@@ -19,11 +19,7 @@ Cell = Callable[[Json], Any]
 NONE = "<none>"
 _UNKNOWN = "<unknown>"
 _ROLE = "node-role.kubernetes.io/"
-_TEXTS = {
-    "Name": "Name must be unique within a namespace. Is required when creating resources, although "
-    "some resources may allow a client to request the generation of an appropriate name automatically.",
-    "Age": "CreationTimestamp is a timestamp representing the server time when this object was created.",
-}
+_TEXTS = read_yaml(__package__, "kinds.yaml")["descriptions"]
 _NUMBERS = frozenset({"Desired", "Current", "Available", "Up-to-date"})
 
 

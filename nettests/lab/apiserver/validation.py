@@ -16,15 +16,11 @@ from nettests.lab.apiserver.status import (
     not_supported,
     required,
 )
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
 NameCheck = Callable[[str], str | None]
 """Returns what is wrong with a name, or ``None``."""
-
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_ENDS = "must start and end with an alphanumeric character"
-_ALPHANUMERIC = "consist of alphanumeric characters, '-', '_' or '.'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +42,10 @@ class _Rule:
         return f"{self.subject} must {self.rule} (e.g. {self.example}, {used})"
 
 
-dns_subdomain = _Rule(
-    rf"{_LABEL}(\.{_LABEL})*",
-    "a lowercase RFC 1123 subdomain",
-    f"consist of lower case alphanumeric characters, '-' or '.', and {_ENDS}",
-    "'example.com'",
-    253,
-)
-dns_label = _Rule(
-    _LABEL,
-    "a lowercase RFC 1123 label",
-    f"consist of lower case alphanumeric characters or '-', and {_ENDS}",
-    "'my-name',  or '123-abc'",
-)
-_dns_1035_label = _Rule(
-    "[a-z]([-a-z0-9]*[a-z0-9])?",
-    "a DNS-1035 label",
-    "consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character",
-    "'my-name',  or 'abc-123'",
-)
-_name_part = _Rule(
-    _QUALIFIED,
-    "name part",
-    f"{_ALPHANUMERIC}, and {_ENDS}",
-    "'MyName',  or 'my.name',  or '123-abc'",
-)
-_label_value = _Rule(
-    f"({_QUALIFIED})?",
-    "a valid label",
-    f"be an empty string or {_ALPHANUMERIC}, and {_ENDS}",
-    "'MyValue',  or 'my_value',  or '12345'",
-)
-_config_key = _Rule(
-    "[-._a-zA-Z0-9]+",
-    "a valid config key",
-    _ALPHANUMERIC,
-    "'key.name',  or 'KEY_NAME',  or 'key-name'",
-    None,
-)
+_RULES = {
+    name: _Rule(**stated) for name, stated in read_yaml(__package__, "types.yaml")["names"].items()
+}
+dns_subdomain, dns_label = _RULES["subdomain"], _RULES["label"]
 
 
 def _path_segment(name: str) -> str | None:
@@ -97,7 +58,7 @@ def _path_segment(name: str) -> str | None:
 _RBAC = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
 _NAME_CHECKS: Mapping[str, NameCheck] = {
     "namespaces": dns_label,
-    "services": _dns_1035_label,
+    "services": _RULES["label of 1035"],
     **{f"{plural}.rbac.authorization.k8s.io": _path_segment for plural in _RBAC},
 }
 
@@ -109,7 +70,7 @@ def qualified_name(name: str) -> str | None:
         return f"prefix part {complaint}"
     if not last or len(last) > 63:
         return "name part must be " + ("non-empty" if not last else "no more than 63 bytes")
-    return _name_part(last)
+    return _RULES["name part"](last)
 
 
 def labels(values: Mapping[str, str], field: str) -> list[FieldError]:
@@ -117,7 +78,10 @@ def labels(values: Mapping[str, str], field: str) -> list[FieldError]:
     return [
         invalid_value(field, text, complaint)
         for key, value in values.items()
-        for text, complaint in ((key, qualified_name(key)), (value, _label_value(value)))
+        for text, complaint in (
+            (key, qualified_name(key)),
+            (value, _RULES["value of a label"](value)),
+        )
         if complaint
     ]
 
@@ -152,7 +116,7 @@ def data_keys(item: Json) -> list[FieldError]:
         invalid_value(f"{field}[{key}]", key, complaint)
         for field in ("data", "binaryData")
         for key in item.get(field) or {}
-        if (complaint := _config_key(key))
+        if (complaint := _RULES["key of a ConfigMap"](key))
     ]
 
 

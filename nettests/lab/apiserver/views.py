@@ -13,29 +13,12 @@ from nettests.lab.apiserver.resources import EVENTS, Resource
 from nettests.lab.apiserver.status import ApiError
 from nettests.lab.apiserver.store import Record
 from nettests.lab.apiserver.tables import table
+from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
-# core/v1 field → events.k8s.io/v1 field
-_EVENT_FIELDS = {
-    "message": "note",
-    "involvedObject": "regarding",
-    "source": "deprecatedSource",
-    "firstTimestamp": "deprecatedFirstTimestamp",
-    "lastTimestamp": "deprecatedLastTimestamp",
-    "count": "deprecatedCount",
-    "reportingComponent": "reportingController",
-}
+_KINDS = read_yaml(__package__, "kinds.yaml")
+_EVENT_FIELDS: dict[str, str] = _KINDS["event_fields"]
 _STORED_FIELDS = {new: old for old, new in _EVENT_FIELDS.items()}
-
-# Fields besides metadata that Go writes of an empty object, as in bookmarks.
-_EMPTY: dict[str, Json] = {
-    "pods": {"spec": {"containers": None}, "status": {}},
-    "services": {"spec": {}, "status": {"loadBalancer": {}}},
-    "namespaces": {"spec": {}, "status": {}},
-    "nodes": {"spec": {}, "status": {}},
-    "endpointslices.discovery.k8s.io": {"addressType": "", "endpoints": None, "ports": None},
-    "leases.coordination.k8s.io": {"spec": {}},
-}
 
 
 class Form(Enum):
@@ -153,4 +136,4 @@ def bookmark(resource: Resource, version: int, *, initial_end: bool) -> Json:
     if initial_end:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
     head = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": metadata}
-    return {**head, **_EMPTY.get(resource.key, {})}
+    return {**head, **_KINDS["empty"].get(resource.key, {})}

@@ -78,10 +78,10 @@ def up(
         settings=settings,
         while_pid=while_pid,
     )
-    show = _nothing if quiet or as_json else _show
+    silent = quiet or as_json
     warn_of_another_folder()
     try:
-        folder = launch.up(name, profile, options, show)
+        folder = launch.up(name, profile, options, (lambda _: None) if silent else _show)
     except KeyboardInterrupt:
         click.echo("Interrupted: the lab was stopped, nothing is left of it.", err=True)
         sys.exit(130)
@@ -180,10 +180,6 @@ def _show_one(folder: LabFolder, *, as_json: bool) -> None:
 
 def _show(phase: Phase) -> None:
     click.echo(f"{phase.seconds:6.2f} s  {phase.name}", err=True)
-
-
-def _nothing(_phase: Phase) -> None:
-    """Show no progress."""
 
 
 @lab.command(name="profiles", epilog="Example: nettests lab profiles")

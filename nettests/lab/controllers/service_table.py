@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 
 from nettests.lab.client import Json
-from nettests.lab.client.informer import key_of
 from nettests.lab.controllers.endpoints import SERVICE_LABEL
-from nettests.lab.topology import Address, Backend, Network, Profile, ServicePort, ServiceTable
+from nettests.lab.topology import Address, Backend, Network, Profile, ServicePort
 
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
 _OTHER_PROXY = "service.kubernetes.io/service-proxy-name"
@@ -25,24 +24,6 @@ _TOPOLOGY_AWARE = (
     "service.kubernetes.io/topology-aware-hints",
 )
 """The annotations from 1.27 on, and before; later versions read both."""
-
-
-def service_table(
-    services: Iterable[Json], slices: Iterable[Json], profile: Profile
-) -> ServiceTable:
-    """Return all Service ports with their backends, sorted by key."""
-    by_service: dict[str, list[Json]] = {}
-    for item in slices:
-        owner = owner_of(item)
-        if owner is not None:
-            by_service.setdefault(owner, []).append(item)
-    nodes = node_addresses(profile)
-    ports = [
-        port
-        for service in services
-        for port in service_ports(service, by_service.get(key_of(service), ()), nodes)
-    ]
-    return tuple(sorted(ports, key=place_of))
 
 
 def node_addresses(profile: Profile) -> frozenset[str]:

@@ -42,12 +42,8 @@ _GATHER = 0.05
 """Seconds in which changes of a DaemonSet's Pods are gathered: reconciling goes through all nodes and Pods, and with
 hundreds of nodes many Pods change at once."""
 _KINDS = {
-    "Deployment": "deployments",
-    "ReplicaSet": "replicasets",
-    "DaemonSet": "daemonsets",
-    "StatefulSet": "statefulsets",
-    "Job": "jobs",
-    "CronJob": "cronjobs",
+    kind: f"{kind.lower()}s"
+    for kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job", "CronJob")
 }
 _GROUPS = {"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1"}
 """API paths of kinds that are not in ``_APPS``."""

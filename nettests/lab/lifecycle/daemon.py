@@ -120,7 +120,7 @@ def _run(folder: LabFolder, profile: Profile, report: Report, options: Json) -> 
         _LOG.warning(remark)
         report.send({"remark": remark})
     nft.keep_helper()
-    kernel.raise_loopback()  # the lab's components communicate over it
+    kernel.raise_link("lo")  # the lab's components communicate over it
     report.send({"phase": "namespaces"})
     os.chdir("/")
     with contextlib.suppress(asyncio.CancelledError):
@@ -140,10 +140,7 @@ def _leave_caretaker(folder: LabFolder, guard: int) -> None:
     if os.fork() != 0:
         os.close(lab)
         return
-    for opened in tuple(Path("/proc/self/fd").iterdir()):
-        if (descriptor := int(opened.name)) not in {1, 2, guard, lab}:
-            with contextlib.suppress(OSError):
-                os.close(descriptor)
+    kernel.keep_open(guard, lab)
     try:
         select.select([lab], [], [])
         record = folder.record()

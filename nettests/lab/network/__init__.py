@@ -7,7 +7,6 @@ Service tables and pod ids; it does not see API objects and runs no programs.
 
 from nettests.lab.network.fabric import LabFabric as LabFabric
 from nettests.lab.network.fabric import create_fabric as create_fabric
-from nettests.lab.network.faults import Drop as Drop
 from nettests.lab.network.isolation import IsolationError as IsolationError
 from nettests.lab.network.isolation import enter_isolated_namespaces as enter_isolated_namespaces
 from nettests.lab.network.isolation import probe_isolation as probe_isolation

@@ -22,6 +22,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from nettests.lab.network import kernel
 from nettests.lab.network.netlink_messages import ATTRIBUTE, GENERIC, HEADER, attributes, messages
+from nettests.lab.network.services import Frontend
 from nettests.lab.topology import Address, ServiceTable
 
 _NETFILTER = 12
@@ -214,15 +215,6 @@ def removed_udp_flows(
 ) -> frozenset[UdpFlow]:
     """Return the UDP flows that rules of ``old`` allow and those of ``new`` do not."""
     return frozenset(_udp_flows(old, node_address)) - frozenset(_udp_flows(new, node_address))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frontend:
-    """What clients dial, and what rules match; ``protocol`` is spelled as in a Service."""
-
-    protocol: str
-    address: Address
-    port: int
 
 
 def added_frontends(

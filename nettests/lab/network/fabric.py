@@ -10,7 +10,7 @@ from typing import Any
 
 from nettests.lab.interfaces import Allowed, Namespace
 from nettests.lab.network import nft
-from nettests.lab.network.faults import Drop, Faults
+from nettests.lab.network.faults import Faults
 from nettests.lab.network.linux_node import build_linux_node
 from nettests.lab.network.namespace import Worker
 from nettests.lab.network.node import Node
@@ -57,17 +57,6 @@ class LabFabric:
         table = policies_table(allowed)
         text = f"add table {table.label}\ndelete table {table.label}\n{render(table)}"
         await self._worker.run(lambda: nft.load(self._forwarding[node].fd, text))
-
-    async def drop_traffic(self, namespace: Namespace, nft_match: str) -> Drop:
-        """Drop packets that enter ``namespace`` and match, for example ``udp dport 53``.
-
-        ``nft_match`` is an nft expression without verdict, from the lab's own code.
-        """
-        return await self._worker.run(lambda: self._faults.drop(namespace, nft_match))
-
-    async def clear(self, fault: Drop) -> None:
-        """Remove a drop; clearing it twice, or after its namespace was removed, is no error."""
-        await self._worker.run(lambda: self._faults.clear(fault))
 
     def describe(self) -> dict[str, Any]:
         """Return the process id, and descriptors of all namespaces by name (``win-1/switch``).

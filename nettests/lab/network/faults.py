@@ -5,7 +5,6 @@ Other modules decide which packets are affected, and where.
 
 import itertools
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 
 from nettests.lab.interfaces import Namespace
 from nettests.lab.network import nft
@@ -19,25 +18,11 @@ ENTERING = "type filter hook prerouting priority -300"
 """Before all other hooks, connection tracking included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drop:
-    """A loaded table, for ``LabFabric.clear``; ``table`` is nft's family word and the name."""
-
-    namespace: Namespace
-    table: str
-
-
 class Faults:
     """Numbers the tables of a fabric. On the worker thread only."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-
-    def drop(self, namespace: Namespace, nft_match: str) -> Drop:
-        """Drop packets that enter ``namespace`` and match; loopback traffic counts as entering."""
-        return self.load(
-            namespace, "ip", {"entering": Chain(hook=ENTERING, rules=(f"{nft_match} drop",))}
-        )
 
     def load(
         self,
@@ -46,8 +31,8 @@ class Faults:
         chains: Mapping[str, Chain],
         sets: Mapping[str, str] | None = None,
         timeouts: Mapping[str, tuple[str, ...]] | None = None,
-    ) -> Drop:
-        """Load chains, and the sets and timeouts that they use, into ``namespace`` as one table."""
+    ) -> str:
+        """Load chains, and the sets and timeouts that they use, as one table; return its family and name."""
         table = Table(
             name=f"fault-{next(self._numbers)}",
             family=family,
@@ -56,13 +41,12 @@ class Faults:
             timeouts=timeouts or {},
         )
         nft.load(namespace.fd, render(table))
-        return Drop(namespace=namespace, table=table.label)
+        return table.label
 
-    def clear(self, fault: Drop) -> None:
+    def clear(self, namespace: Namespace, table: str) -> None:
         """Remove a table; no error if its namespace is gone or it was cleared before."""
-        if fault.namespace.fd < 0:
-            return
-        nft.load(fault.namespace.fd, f"add table {fault.table}\ndelete table {fault.table}\n")
+        if namespace.fd >= 0:
+            nft.load(namespace.fd, f"add table {table}\ndelete table {table}\n")
 
 
 async def put(
@@ -76,9 +60,9 @@ async def put(
     timeouts: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Undo:
     """Load chains from the event loop; return the undo."""
-    drop = await worker.run(lambda: faults.load(namespace, family, chains, sets, timeouts))
+    table = await worker.run(lambda: faults.load(namespace, family, chains, sets, timeouts))
 
     async def undo() -> None:
-        await worker.run(lambda: faults.clear(drop))
+        await worker.run(lambda: faults.clear(namespace, table))
 
     return undo

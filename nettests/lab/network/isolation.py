@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.errors import StartError
 from nettests.lab.network import kernel
 
@@ -114,7 +115,9 @@ def explain(failure: OSError, settings: Path = Path("/proc/sys")) -> str:
     if failure.errno == errno.EINVAL:
         return f"{what}. The process has more than one thread; enter them before starting any."
     blockers = [
-        advice for name, blocking, advice in _SETTINGS if _read(settings / name) == blocking
+        advice
+        for name, (blocking, advice) in read_yaml(__package__, "isolation.yaml").items()
+        if _read(settings / name) == blocking
     ]
     if blockers:
         return f"{what}. " + " ".join(blockers)
@@ -129,32 +132,6 @@ def _read(setting: Path) -> str:
         return setting.read_text(encoding="ascii").strip()
     except OSError:
         return ""
-
-
-_APPARMOR, _CLONE = "apparmor_restrict_unprivileged_userns", "unprivileged_userns_clone"
-_SETTINGS = (
-    (
-        f"kernel/{_APPARMOR}",
-        "1",
-        (
-            "Ubuntu's AppArmor takes all rights from unprivileged user namespaces: run as root, or "
-            f"`sudo sysctl kernel.{_APPARMOR}=0`."
-        ),
-    ),
-    (
-        f"kernel/{_CLONE}",
-        "0",
-        (
-            "The kernel allows user namespaces to root only: run as root, or "
-            f"`sudo sysctl kernel.{_CLONE}=1`."
-        ),
-    ),
-    (
-        "user/max_user_namespaces",
-        "0",
-        "User namespaces are switched off: `sudo sysctl user.max_user_namespaces=15000`.",
-    ),
-)
 
 
 _FIRST, _LAST = 61184, 65519

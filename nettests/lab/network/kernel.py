@@ -12,7 +12,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CLONE_NEWNS = 0x00020000
@@ -85,11 +85,6 @@ def open_network() -> int:
     return os.open(_OWN_NETWORK, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def raise_loopback() -> None:
-    """Bring up the loopback of the calling thread's own network namespace."""
-    raise_link("lo")
-
-
 def raise_link(name: str) -> None:
     """Bring up a link of the calling thread's own network namespace.
 
@@ -123,6 +118,14 @@ def await_carrier(name: str) -> None:
 def _flags(sock: socket.socket, name: str) -> int:
     request = struct.pack("16sH22x", name.encode(), 0)
     return int(struct.unpack_from("16xH", fcntl.ioctl(sock, _SIOCGIFFLAGS, request))[0])
+
+
+def keep_open(*kept: int) -> None:
+    """Close all descriptors of a forked process but its outputs and these."""
+    for opened in tuple(Path("/proc/self/fd").iterdir()):
+        if (descriptor := int(opened.name)) not in {1, 2, *kept}:
+            with suppress(OSError):
+                os.close(descriptor)
 
 
 @contextmanager

@@ -9,47 +9,20 @@ caller's thread, which takes microseconds.
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.network import kernel
 
 T = TypeVar("T")
 
-_QUIET = {
-    "ipv6/conf/all/disable_ipv6": 1,
-    "ipv6/conf/default/disable_ipv6": 1,
-    "ipv4/conf/all/rp_filter": 0,
-    "ipv4/conf/default/rp_filter": 0,
-    "ipv4/conf/all/send_redirects": 0,
-    "ipv4/conf/default/send_redirects": 0,
-    # A refused UDP dial is an ICMP error; only Linux nodes limit their rate.
-    "ipv4/icmp_ratemask": 0,
-}
-LIMITED_ERRORS = {
-    "ipv4/icmp_ratemask": 6168,
-    "ipv4/icmp_ratelimit": 1000,
-    "ipv6/icmp/ratelimit": 1000,
-}
-"""The defaults of the Linux kernel: one error a second for each destination, with bursts of six."""
-IPV6 = {
-    "ipv6/conf/all/disable_ipv6": 0,
-    "ipv6/conf/default/disable_ipv6": 0,
-    "ipv6/conf/all/accept_ra": 0,
-    "ipv6/conf/default/accept_ra": 0,
-    # Addresses are usable at once, and links get none automatically.
-    "ipv6/conf/all/accept_dad": 0,
-    "ipv6/conf/default/accept_dad": 0,
-    "ipv6/conf/default/dad_transmits": 0,
-    "ipv6/conf/default/addr_gen_mode": 1,
-    "ipv6/icmp/ratelimit": 0,
-}
-"""Settings of a namespace of a dual-stack cluster; without them IPv6 is off."""
-
-FORWARDING = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1}
-
+_ROWS: Mapping[str, dict[str, int]] = read_yaml(__package__, "sysctls.yaml")
+LIMITED_ERRORS, IPV6, FORWARDING = (
+    _ROWS[name] for name in ("limited errors", "ipv6", "forwarding")
+)
 _SETTINGS = Path("/proc/sys/net")
 
 
@@ -105,8 +78,8 @@ def make_namespace(name: str, settings: dict[str, int] | None = None) -> Network
         kernel.unshare(kernel.CLONE_NEWNET)
         try:
             namespace = NetworkNamespace(name, kernel.open_network())
-            _write({**_QUIET, "ipv4/ip_forward": 0, **(settings or {})})
-            kernel.raise_loopback()
+            _write({**_ROWS["quiet"], **(settings or {})})
+            kernel.raise_link("lo")
         finally:
             kernel.enter_network(home)
     finally:

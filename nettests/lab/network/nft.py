@@ -16,7 +16,6 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -77,17 +76,10 @@ def _start_helper() -> _Helper | None:
         theirs.close()
         return _Helper(ours)
     try:
-        _keep_only(theirs.fileno())
+        kernel.keep_open(theirs.fileno())
         _serve(theirs)
     finally:
         os._exit(0)
-
-
-def _keep_only(kept: int) -> None:
-    for opened in tuple(Path("/proc/self/fd").iterdir()):
-        if (descriptor := int(opened.name)) not in {1, 2, kept}:
-            with suppress(OSError):
-                os.close(descriptor)
 
 
 def _serve(channel: socket.socket) -> None:

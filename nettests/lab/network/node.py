@@ -23,8 +23,6 @@ from nettests.lab.topology import Address, NodeSpec, ServiceTable
 
 _LOOK_SECONDS = 0.5
 """Seconds between checks whether rules are still slow."""
-Withheld = Callable[[str], bool]
-"""Takes a Service port's ``key``; returns whether its rules are missing on the node."""
 Newcomer = Callable[[Namespace], Awaitable[None]]
 """Called with the namespace of a pod that was just attached."""
 
@@ -73,7 +71,6 @@ class Node:
         self._host_ports = host_ports
         self._program = program
         self._table: ServiceTable = ()
-        self._withheld: Withheld | None = None
         self._alterations: tuple[Alteration, ...] = ()
         self._in_force: ServiceTable = ()
         self._worker = worker
@@ -120,14 +117,6 @@ class Node:
             await asyncio.sleep(self.rules_gap)
         await self._put_in_force(programmed)
 
-    async def suppress_services(self, withheld: Withheld) -> None:
-        """Leave out the rules of some Services, now and in every later table.
-
-        ``withheld`` is called with each ``ServicePort.key``. A node has one such fault at a time.
-        """
-        self._withheld = withheld
-        await self._put_in_force(self._programmed())
-
     async def alter_services(self, alterations: Sequence[Alteration]) -> None:
         """Apply these alterations, and no others, to what the node's service proxy programs."""
         self._alterations = tuple(alterations)
@@ -168,10 +157,8 @@ class Node:
             await self._portals.close()
 
     def _programmed(self) -> ServiceTable:
-        """Return the table without withheld ports, and with the alterations."""
+        """Return the table with the alterations."""
         table = self._table
-        if self._withheld is not None:
-            table = tuple(port for port in table if not self._withheld(port.key))
         for alteration in self._alterations:
             table = alteration(table)
         return table

@@ -7,13 +7,22 @@ unchanged ones are the same objects.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from nettests.lab.topology import ServicePort, ServiceTable
+from nettests.lab.topology import Address, ServicePort, ServiceTable
 
 PROTOCOLS = frozenset({"TCP", "UDP"})
 """Protocols with rules; SCTP is not supported on Windows, though HNS shows an object, nor emulated on Linux."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontend:
+    """One address, protocol and port of a Service port, as clients dial it."""
+
+    address: Address
+    protocol: str
+    port: int
 
 
 def unchanged(old: ServiceTable, new: ServiceTable) -> ServiceTable:

@@ -21,9 +21,10 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nettests.lab.network.services import Frontend
 from nettests.lab.network.tables import Chain, Lookup, Table, place, word
 from nettests.lab.network.thresholds import SwitchFeatures
-from nettests.lab.network.winkernel.load_balancer import Frontend, LoadBalancer, Port, Source
+from nettests.lab.network.winkernel.load_balancer import LoadBalancer, Port, Source
 from nettests.lab.topology import Address, Network
 
 FROM_POD = 0x1

@@ -6,71 +6,28 @@ hcsshim ``hcn/hcnglobals.go`` (HNS versions), kube-proxy ``pkg/proxy/winkernel``
 "Common problems" page for KB4571748 and KB5011551.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from nettests.lab.data_files import read_yaml
 from nettests.lab.topology import Driver, NodeSpec, Plugin, Profile, ProxyMode
 
-SESSION_AFFINITY_BUILD = 20348
-"""HNS 12.0 (Windows Server 2022) has the SourceIP distribution; older ones log and ignore it."""
-
-DSR_CAPABLE = (17763, 1397)
-"""HNS 9.3, in Windows Server 2019 with the update 8B of 2020 (KB4565349, microsoft/Windows-Containers issue 19)."""
-
-EXTERNAL_TRAFFIC_LOCAL = (1, 20)
-"""kube-proxy reads ``externalTrafficPolicy`` on Windows (#93166); before, and where HNS cannot do DSR, Local is Cluster."""
-
-INGRESS_WITHOUT_DSR = (1, 22)
-"""From kube-proxy 1.22 on ``--enable-dsr`` is for ClusterIPs alone; before, for load balancers' addresses too."""
-
-HOST_RULES = (17763, 1432)
-"""KB4571748 (August 2020): load-balancing rules on the host's own port, LocalRoutedVIP."""
-
-MANY_BACKENDS = (17763, 2746)
-"""KB5011551 (March 2022): 1024 destinations in one HNS load balancer instead of 64."""
-
-LOCAL_PORT_MAPPING_BUILD = 20348
-"""Azure CNI sets NatFlagsLocalRoutedVip on host ports; it has no effect on Windows Server 2019."""
-
-LAST_INTERNAL_PORT = (1, 34)
-"""kube-proxy 1.34 overwrites the port with that of every endpoint, so that the last one's is used (#132647)."""
-
-Releases = tuple[tuple[int, int, int], ...]
+Releases = tuple[tuple[int, ...], ...]
 """The first release with a change, for each minor version; the last applies to all later minors."""
 
-INTERNAL_TRAFFIC_LOCAL: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
-"""kube-proxy reads ``internalTrafficPolicy`` on Windows (#114407, picked as #114466, #114467 and #114468)."""
-
-DUAL_STACK_CAPABLE = (19041, 610)
-"""HNS 11.10 (Windows 2004, updated in autumn 2020): endpoints and load balancers of both families (hcsshim issue 1003)."""
-
-DUAL_STACK = (1, 21)
-"""IPv6DualStack is on by default; kube-proxy then runs once for each family, except on overlay."""
-
-REQUIRED_FAMILIES: Releases = ((1, 24, 12), (1, 25, 8), (1, 26, 3), (1, 27, 0))
-"""kube-proxy reads both addresses of a local Pod's HNS endpoint (#115503, picked as #115616, #115615 and one to 1.26)."""
-
-FAMILY_IN_KEY: Releases = ((1, 33, 8), (1, 34, 4), (1, 35, 1), (1, 36, 0))
-"""kube-proxy remembers load balancers by their family too (#136241, picked as #136375, #136374 and #136373)."""
-
+_ROWS = read_yaml(__package__, "thresholds.yaml")
+WINDOWS: Mapping[str, tuple[int, ...]] = {
+    name: tuple(row) for name, row in _ROWS["windows"].items()
+}
+PROXY: Mapping[str, tuple[int, ...]] = {
+    name: tuple(row) for name, row in _ROWS["kube-proxy"].items()
+}
+PICKED: Mapping[str, Releases] = {
+    name: tuple(map(tuple, rows)) for name, rows in _ROWS["picked"].items()
+}
 DUAL_STACK_PLUGINS = frozenset({Plugin.SDNBRIDGE})
 """Plugins that give Windows pods both families; win-bridge, which Flannel calls, supports only IPv4."""
-
-PRESERVE_DESTINATION_BUILD = 18362
-"""Windows Server 1903, the first that the documents name for ``preserve-destination``."""
-
-FALLBACK: Releases = ((1, 24, 10), (1, 25, 6), (1, 26, 1), (1, 27, 0))
-"""kube-proxy falls back on terminating endpoints of Services with a load balancer's address (#113776, picked as
-#114451, #114452 and #114453), and leaves out endpoints that do not serve, even if they are published as ready."""
-
-LINUX_FALLBACK = (1, 26)
-"""kube-proxy's gate ProxyTerminatingEndpoints is on by default (KEP-1669); the lab's ConfigMap does not name it."""
-
-KEEPS_BALANCERS = (1, 31)
-"""kube-proxy 1.31 deletes a load balancer only if the new one differs (#124092)."""
-
-MODIFIES_BUILD = 26100
-"""HNS 15.5 (Windows Server 2025) can modify load balancers, which kube-proxy 1.31 uses (hnslib ``ModifyLoadbalancerVersion``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,55 +130,56 @@ def switch_features(node: NodeSpec, profile: Profile) -> SwitchFeatures:
     switched = profile.cni.driver is Driver.TRANSPARENT
     overlay = switched or profile.cni.driver is Driver.OVERLAY
     since = partial(_has, profile=profile)
-    external = release >= DSR_CAPABLE and minor >= EXTERNAL_TRAFFIC_LOCAL
-    both = plugin in DUAL_STACK_PLUGINS and release >= DUAL_STACK_CAPABLE and minor >= DUAL_STACK
+    external = release >= WINDOWS["dsr"] and minor >= PROXY["external-traffic-local"]
+    both = release >= WINDOWS["dual-stack"] and minor >= PROXY["dual-stack"]
     usual = {
         **dict.fromkeys(_USUAL, True),
         **dict.fromkeys(_OF_OPEN_VSWITCH, switched),
         "dsr": switched or proxy.dsr,
         "loopback_dsr": switched or profile.cni.loopback_dsr,
-        "session_affinity": switched or release[0] >= SESSION_AFFINITY_BUILD,
+        "session_affinity": switched or release >= WINDOWS["session-affinity"],
         "external_traffic_local": switched or external,
-        "internal_traffic_local": switched or since(INTERNAL_TRAFFIC_LOCAL),
-        "host_rules": switched or (proxy.dsr and release >= HOST_RULES),
+        "internal_traffic_local": switched or since("internal-traffic-local"),
+        "host_rules": switched or (proxy.dsr and release >= WINDOWS["host-rules"]),
         "port_mappings": plugin is not Plugin.ANTREA,
-        "local_port_mappings": plugin is Plugin.AZURE and release[0] >= LOCAL_PORT_MAPPING_BUILD,
+        "local_port_mappings": plugin is Plugin.AZURE and release >= WINDOWS["local-port-mappings"],
         "one_internal_port": not switched,
         "flow_ageing": not switched,
         "refuse_unserved": False,
-        "preserve_destination": not switched and release[0] >= PRESERVE_DESTINATION_BUILD,
-        "terminating_fallback": switched or since(FALLBACK),
+        "preserve_destination": not switched and release >= WINDOWS["preserve-destination"],
+        "terminating_fallback": switched or since("fallback"),
         "stealth": profile.options.windows_firewall,
-        "dual_stack": both,
-        "required_families": since(REQUIRED_FAMILIES),
-        "family_in_key": since(FAMILY_IN_KEY),
+        "dual_stack": both and plugin in DUAL_STACK_PLUGINS,
+        "required_families": since("required-families"),
+        "family_in_key": since("family-in-key"),
     }
 
     def has(name: str, usual: int) -> bool:
         return bool(profile.mechanism(name.replace("_", "-"), usual))
 
-    limit = 1024 if switched or release >= MANY_BACKENDS else 64
-    keeps = not switched and minor >= KEEPS_BALANCERS
+    limit = 1024 if switched or release >= WINDOWS["many-backends"] else 64
+    keeps = not switched and minor >= PROXY["keeps-balancers"]
     return SwitchFeatures(
         **{name: has(name, value) for name, value in usual.items()},
         overlay=overlay,
         tunnel=profile.cni.driver is Driver.L2TUNNEL,
         source_vip=has("bridge-source-vip", overlay),
-        ingress_dsr=not switched and proxy.dsr and minor < INGRESS_WITHOUT_DSR,
-        local_routed_vip=has("local-routed-vip", switched or release >= HOST_RULES) and not portals,
+        ingress_dsr=not switched and proxy.dsr and minor < PROXY["ingress-without-dsr"],
+        local_routed_vip=has("local-routed-vip", switched or release >= WINDOWS["host-rules"])
+        and not portals,
         backend_limit=profile.mechanism("backend-limit", limit),
-        last_internal_port=minor >= LAST_INTERNAL_PORT,
+        last_internal_port=minor >= PROXY["last-internal-port"],
         refuse_empty=switched,
-        skips_unserving=not switched and not has("unserving-backends", not since(FALLBACK)),
+        skips_unserving=not switched and not has("unserving-backends", not since("fallback")),
         keeps_balancers=keeps,
-        modifies=keeps and release[0] >= MODIFIES_BUILD,
+        modifies=keeps and release >= WINDOWS["modifies"],
         user_mode=portals,
     )
 
 
 def terminating_endpoints(profile: Profile) -> bool:
     """Whether kube-proxy on Linux nodes uses terminating endpoints if no others are left."""
-    return _minor(profile.kubernetes_version) >= LINUX_FALLBACK
+    return _minor(profile.kubernetes_version) >= PROXY["linux-fallback"]
 
 
 def _minor(version: str) -> tuple[int, int]:
@@ -229,9 +187,9 @@ def _minor(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _has(releases: Releases, profile: Profile) -> bool:
+def _has(change: str, profile: Profile) -> bool:
     """Whether kube-proxy has a change that was cherry-picked to patch releases of several minors."""
-    version = _patch(profile.kubernetes_version)
+    releases, version = PICKED[change], _patch(profile.kubernetes_version)
     same_minor = any(release[:2] == version[:2] and version >= release for release in releases)
     return same_minor or version >= releases[-1]
 

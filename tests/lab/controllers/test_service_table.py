@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from nettests.lab.controllers.endpoints import endpoints_of, families, slice_of
-from nettests.lab.controllers.service_table import as_slices, service_table
+from nettests.lab.controllers.service_table import as_slices
 from nettests.lab.node.system import reads_slices
 from nettests.lab.topology import Backend, profiles
+from tests.lab.controllers.whole_table import service_table
 
 Json = dict[str, Any]
 PROFILE = profiles.load("win2019-l2bridge")

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from nettests.lab.client import Client
 from nettests.lab.client.informer import Informer, key_of
 from nettests.lab.controllers.service_proxy import NodeTable, SharedPorts
-from nettests.lab.controllers.service_table import as_slices, service_table
+from nettests.lab.controllers.service_table import as_slices
 from nettests.lab.network.thresholds import switch_features
 from nettests.lab.network.winkernel import Winkernel, host_of
 from nettests.lab.topology import ServicePort, ServiceTable, profiles
+from tests.lab.controllers.whole_table import service_table
 
 Json = dict[str, Any]
 PROFILE = profiles.load("win2022-l2bridge-dsr")

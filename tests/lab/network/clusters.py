@@ -2,6 +2,9 @@
 
 from ipaddress import IPv4Address, IPv4Network
 
+from nettests.lab.network.thresholds import switch_features
+from nettests.lab.network.winkernel import Winkernel, host_of
+from nettests.lab.network.winkernel.load_balancer import LoadBalancer, with_host_rule
 from nettests.lab.topology import (
     OS,
     Backend,
@@ -12,6 +15,7 @@ from nettests.lab.topology import (
     Plugin,
     Profile,
     ServicePort,
+    ServiceTable,
 )
 
 LINUX, WIN_A, WIN_B = "lin", "win-a", "win-b"
@@ -104,3 +108,12 @@ def service(
         source_ranges=tuple(map(IPv4Network, ranges)),
         preserve_destination=preserved,
     )
+
+
+def load_balancers(
+    table: ServiceTable, node: NodeSpec, cluster: Profile
+) -> tuple[LoadBalancer, ...]:
+    """Return the load balancers that a newly started kube-proxy creates, with the host's rules."""
+    features = switch_features(node, cluster)
+    balancers = Winkernel(features).sync(table, host_of(node, cluster))
+    return tuple(each for one in balancers for each in with_host_rule(one, node, features))

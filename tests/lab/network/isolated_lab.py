@@ -30,6 +30,7 @@ from nettests.lab.network import (
     nft,
 )
 from nettests.lab.network.alterations import Which
+from nettests.lab.network.faults import ENTERING
 from nettests.lab.network.namespace import NetworkNamespace
 from nettests.lab.network.netlink import configure
 from nettests.lab.network.packets import Packets
@@ -61,7 +62,6 @@ class IsolatedLab:
         self._fabric = made
         self._root = root
         self._pods: dict[str, Namespace] = {}
-        self._drops: list[Any] = []
         self._lines: list[socket.socket] = []
         self._undoing: list[Any] = []
         self._work = work
@@ -199,17 +199,22 @@ class IsolatedLab:
         await self._fabric._worker.run(configured)
 
     async def suppress(self, node: str, keys: frozenset[str]) -> None:
-        await self._fabric.nodes[node].suppress_services(lambda key: key in keys)
+        def missing(table: ServiceTable) -> ServiceTable:
+            return tuple(port for port in table if port.key not in keys)
+
+        await self._fabric.nodes[node].alter_services([missing])
 
     async def restore(self, node: str) -> None:
-        await self._fabric.nodes[node].suppress_services(lambda _key: False)
+        await self._fabric.nodes[node].alter_services([])
 
     async def drop(self, where: str, match: str) -> int:
-        self._drops.append(await self._fabric.drop_traffic(self._namespace(where), match))
-        return len(self._drops) - 1
+        """Drop packets that enter a namespace and match."""
+        rule = (self._namespace(where), "entering", ENTERING, f"{match} drop")
+        self._undoing.append(await self._fabric.node_faults._put(*rule))
+        return len(self._undoing) - 1
 
     async def clear(self, number: int) -> None:
-        await self._fabric.clear(self._drops[number])
+        await self._undoing[number]()
 
     async def fault(
         self, part: str, method: str, arguments: tuple[Any, ...], options: dict[str, Any]

@@ -3,12 +3,12 @@
 from ipaddress import IPv4Address
 
 from nettests.lab.network.conntrack import (
-    Frontend,
     UdpFlow,
     added_frontends,
     present_backends,
     removed_udp_flows,
 )
+from nettests.lab.network.services import Frontend
 from tests.lab.network.clusters import LINUX, NODE_PORT, VIP, WIN_A, backend, service
 
 NODE = IPv4Address("172.30.0.11")

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.lab.controllers.service_table import service_table
 from nettests.lab.network.services import within_zone
-from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import ServicePort
-from tests.lab.network.clusters import WIN_A, WIN_B, backend, profile, service
+from tests.lab.controllers.whole_table import service_table
+from tests.lab.network.clusters import WIN_A, WIN_B, backend, load_balancers, profile, service
 
 NEAR = replace(backend("10.244.2.5", WIN_A), zones=("a", "b"))
 FAR = replace(backend("10.244.3.5", WIN_B), zones=("elsewhere",))

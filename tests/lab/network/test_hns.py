@@ -8,7 +8,6 @@ import pytest
 from nettests.lab.interfaces import Json
 from nettests.lab.network.addressing import nat_exceptions
 from nettests.lab.network.hns import NodeHns
-from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import Driver, Plugin, Profile, ServicePort, profiles
 from tests.lab.network.clusters import (
     NODE_ADDRESS,
@@ -17,6 +16,7 @@ from tests.lab.network.clusters import (
     WIN_A,
     WIN_B,
     backend,
+    load_balancers,
     profile,
     service,
 )

@@ -7,7 +7,7 @@ import pytest
 
 from nettests.lab.errors import ProfileError
 from nettests.lab.installers import system_objects
-from nettests.lab.network.thresholds import DSR_CAPABLE, HOST_RULES
+from nettests.lab.network.thresholds import WINDOWS
 from nettests.lab.topology import OS, Driver, profiles
 
 VALID = """\
@@ -103,7 +103,7 @@ def test_windows_2019_is_older_than_the_update_that_changed_host_rules() -> None
         profile = profiles.load(name)
         windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
         assert len(windows) == len(profile.nodes) - len(windows) == 2
-        assert all((17763, 379) <= node.windows_release < HOST_RULES for node in windows)
+        assert all((17763, 379) <= node.windows_release < WINDOWS["host-rules"] for node in windows)
         assert not profile.kube_proxy.dsr
 
 
@@ -111,7 +111,7 @@ def test_windows_2022_runs_with_dsr_on_a_build_that_can() -> None:
     """DSR is on, loopback DSR as the CNI sets it, on a build later than the fixes of l2bridge."""
     profile = profiles.load("win2022-l2bridge-dsr")
     windows = [node for node in profile.nodes if node.os is OS.WINDOWS]
-    assert all(node.windows_release > max(DSR_CAPABLE, (20348, 2762)) for node in windows)
+    assert all(node.windows_release > max(WINDOWS["dsr"], (20348, 2762)) for node in windows)
     assert profile.kube_proxy.dsr
     assert profile.cni.loopback_dsr
 

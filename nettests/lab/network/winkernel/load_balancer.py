@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 
+from nettests.lab.network.services import Frontend
 from nettests.lab.network.thresholds import SwitchFeatures, switch_features
 from nettests.lab.topology import Address, Network, NodeSpec, Profile, ServiceTable
 
@@ -86,15 +87,6 @@ class LoadBalancer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frontend:
-    """One address, protocol and port of a Service port, as clients dial it."""
-
-    address: Address
-    protocol: str
-    port: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
     """What kube-proxy sees of its node and of the HNS network there, in one family."""
 
@@ -161,15 +153,6 @@ def refused_frontends(
                 Frontend(address=node.address, protocol=protocol, port=service.node_port)
             )
     return tuple(refused)
-
-
-def with_host_rules(
-    balancers: Iterable[LoadBalancer], node: NodeSpec, features: SwitchFeatures
-) -> tuple[LoadBalancer, ...]:
-    """Return the load balancers, and the rules that VFP derives from ClusterIPs for the host's own port."""
-    return tuple(
-        each for balancer in balancers for each in with_host_rule(balancer, node, features)
-    )
 
 
 def with_host_rule(

@@ -11,7 +11,7 @@ from operator import attrgetter
 
 from nettests.lab.network import addressing
 from nettests.lab.network.services import PerObject, within_zone
-from nettests.lab.network.thresholds import SwitchFeatures, switch_features
+from nettests.lab.network.thresholds import SwitchFeatures
 from nettests.lab.network.winkernel.endpoint_choice import Choice, choose
 from nettests.lab.network.winkernel.held import (
     NONE,
@@ -34,7 +34,6 @@ from nettests.lab.network.winkernel.load_balancer import (
     LoadBalancer,
     Port,
     Source,
-    with_host_rules,
 )
 from nettests.lab.topology import Address, Backend, NodeSpec, Profile, ServicePort, ServiceTable
 
@@ -56,15 +55,6 @@ def host_of(node: NodeSpec, profile: Profile, pods: Iterable[tuple[Address, ...]
         pod_cidr=node.pod_cidr,
         endpoints={address: str(pod[0]) for pod in pods for address in pod},
     )
-
-
-def load_balancers(
-    table: ServiceTable, node: NodeSpec, profile: Profile
-) -> tuple[LoadBalancer, ...]:
-    """Return the load balancers that a newly started kube-proxy creates, with the host's rules."""
-    features = switch_features(node, profile)
-    balancers = Winkernel(features).sync(table, host_of(node, profile))
-    return with_host_rules(balancers, node, features)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from nettests.lab.network.winkernel.load_balancer import LoadBalancer, Port, Source
-from nettests.lab.network.winkernel.proxier import load_balancers
 from nettests.lab.topology import Driver, Profile, ServicePort
 from tests.lab.network.clusters import (
     LINUX,
@@ -16,6 +15,7 @@ from tests.lab.network.clusters import (
     WS2019_LATE,
     WS2022,
     backend,
+    load_balancers,
     profile,
     service,
 )
