@@ -230,12 +230,14 @@ _TABLE = (
     Key("windows.build", "build", "build", _build, WINDOWS),
     Key("windows.hostProcess", "HostProcess", "host_process", _on_off, WINDOWS),
     Key("windowsFirewall", "firewall", "firewall", _on_off, WINDOWS, stated="windows_firewall"),
+    Key("networkPolicies", "NetworkPolicies enforced", "policies", _on_off, EVERY),
     Key("windows.dnsSuffixes", "DNS suffixes", "dns_suffixes", _suffixes, WINDOWS),
     Key("kubeProxy.version", KUBE_PROXY, "kube_proxy.version", _version, EVERY),
     *_of(OS.LINUX)[1],
     *_of(OS.WINDOWS)[1],
     Key("kubeProxy.dsr", *_DSR),
     Key("kubeProxy.windows.dsr", *_DSR, stated="kube_proxy_windows.dsr"),
+    Key("kubeProxy.linux.terminatingEndpoints", "terminating endpoints", "kube_proxy.terminating", _on_off, LINUX),
     Key("kubeProxy.linux.localhostNodePorts", *_AT_LOOPBACK, stated="kube_proxy_linux.localhost_node_ports"),
 )  # fmt: skip
 KEYS = {key.name: key for key in _TABLE}
