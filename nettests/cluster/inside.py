@@ -150,7 +150,7 @@ COPIED = frozenset(
         *(f"roles.{_OF_RBAC}", f"rolebindings.{_OF_RBAC}", "networkpolicies.networking.k8s.io"),
     }
 )
-"""Kinds that controllers copy into namespaces; they hold no data and run nothing."""
+"""Kinds that controllers copy into namespaces; they run nothing, and volumes are none of them."""
 FEWEST = 3
 """In more namespaces than these, and in most, an object counts as put into each."""
 _ACCOUNT = ("kubernetes.io/service-account.", "openshift.io/internal-registry-auth-token.service-")

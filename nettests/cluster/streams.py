@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TypeVar
 
 from kubernetes import client
@@ -217,11 +218,13 @@ def _open(to: Handshake, most: int, seconds: float) -> Stream:
 
 def _tls(configuration: client.Configuration) -> ssl.SSLContext:
     """Return the kubeconfig's TLS settings, as the client library passes them to ``urllib3``."""
+    files = (configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
     return _context(
         verified=bool(configuration.verify_ssl),
         named=configuration.assert_hostname is not False,
         authority=(configuration.ssl_ca_cert, configuration.ca_cert_data),
         client_files=(configuration.cert_file, configuration.key_file),
+        written=tuple(Path(file).stat().st_mtime_ns for file in filter(None, files)),
     )
 
 
@@ -232,6 +235,7 @@ def _context(
     named: bool,
     authority: tuple[str | None, str | bytes | None],
     client_files: tuple[str | None, str | None],
+    written: tuple[int, ...],  # noqa: ARG001 - a renewed certificate makes another context
 ) -> ssl.SSLContext:
     """Return a context that all streams share, like a connection pool: it takes longer to make than a handshake."""
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if verified else ssl.CERT_NONE)

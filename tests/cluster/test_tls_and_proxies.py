@@ -47,6 +47,23 @@ def test_a_stream_trusts_nobody_else(
         assert run(connected(plain), 5) == "out"
 
 
+def test_a_renewed_authority_is_trusted_by_the_next_stream(
+    tmp_path: Path, connected: Connected, authority: trustme.CA
+) -> None:
+    """A long watch outlives certificates, which are renewed in the files that the kubeconfig names."""
+    pem = tmp_path / "ca.pem"
+    trustme.CA().cert_pem.write_to_path(str(pem))
+    with serving(lambda _: ENDED, tls(authority)) as api:
+        file = with_settings(
+            write_kubeconfig(tmp_path / "k", api.url), certificate_authority=str(pem)
+        )
+        connection = connected(file)
+        with pytest.raises(ChannelError, match="certificate verify failed"):
+            run(connection, 5)
+        authority.cert_pem.write_to_path(str(pem))
+        assert run(connection, 5) == "out"
+
+
 def test_a_stream_requests_the_name_that_the_kubeconfig_says(
     tmp_path: Path, connected: Connected, authority: trustme.CA
 ) -> None:
