@@ -1,5 +1,6 @@
 """What is found of runs, and what may go: only what is dead, whole, looked into and nobody else's."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from nettests.cluster import owner_marks as module
 from nettests.cluster.collect import remove
 from nettests.cluster.leftovers import Leftover, State, find
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.labels import COLLECTED, KEPT
 from tests.cluster.api import Request
 from tests.cluster.memory import KINDS, SECONDS, Memory, connected, few_threads, marks
@@ -245,7 +247,49 @@ def test_where_other_namespaces_may_not_be_read_a_copy_is_a_stranger_s(
         memory.put_namespace(name)
         memory.put("ConfigMap", "of-each", name)
     memory.refused_everywhere = {"configmaps"}
-    assert "configmap/of-each" in found(connection)[HOME].strangers
+    assert found(connection)[HOME].obstacle == (
+        "it holds objects of others: configmap/of-each (not compared with those of other namespaces: 403 Forbidden)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_each", "here", "removable"),
+    [
+        ("ConfigMap", {"data": {"ca.pem": "QQ"}}, {"data": {"ca.pem": "QQ"}}, True),
+        ("ConfigMap", {"data": {"ca.pem": "QQ"}}, {"data": {"ca.pem": "QQ", "notes": "mine"}}, False),
+        ("ConfigMap", {"data": {"ca.pem": "QQ"}}, {"binaryData": {"ca.pem": "QQ"}}, False),
+        ("Secret", {"type": "Opaque", "data": {"key": "QQ"}}, {"type": "Opaque", "data": {"key": "QQ"}}, True),
+        ("Secret", {"type": "Opaque", "data": {"key": "QQ"}}, {"type": "Opaque", "data": {"key": "Qg"}}, False),
+        ("Secret", {"data": {"of": "@"}}, {"data": {"of": "@"}}, True),
+        ("ServiceAccount", {"secrets": [{"name": "of-@"}]}, {"secrets": [{"name": "x"}]}, True),
+        ("ResourceQuota", {"spec": {"hard": {"pods": 9}}, "status": {"used": {"pods": "@"}}}, {"spec": {"hard": {"pods": 9}}, "status": {}}, True),
+        ("ResourceQuota", {"spec": {"hard": {"pods": 9}}}, {"spec": {"hard": {"pods": 1}}}, False),
+    ],
+)  # fmt: skip
+def test_a_copy_is_a_controller_s_only_with_the_content_of_the_others(
+    memory: Memory, connection: Connection, kind: str, of_each: Object, here: Object, *, removable: bool
+) -> None:  # fmt: skip
+    """An object that a person changed holds the namespace, whatever stands elsewhere under its name."""
+    dead_run(memory)
+    for place in (HOME, *(f"team-{number}" for number in range(5))):
+        if place != HOME:
+            memory.put_namespace(place)
+        text = json.dumps(here if place == HOME else of_each).replace("@", place)
+        memory.put(kind, "of-each", place, json.loads(text))
+    assert found(connection)[HOME].removable is removable
+
+
+def test_what_stands_in_few_namespaces_is_not_read(memory: Memory, connection: Connection) -> None:
+    """The contents of Secrets that no controller can have copied stay on the server."""
+    dead_run(memory)
+    memory.put("Secret", "of-me", HOME)
+    memory.put("Secret", "of-me", "production")
+    probed: list[Request] = []
+    memory.before = probed.append
+    assert not found(connection)[HOME].removable
+    secrets = [one for one in probed if "/secrets" in one.path]
+    assert any("fieldSelector" in one.path for one in secrets)
+    assert all("as=PartialObjectMetadataList" in one.headers["accept"] for one in secrets)
 
 
 def test_what_was_kept_goes_only_by_name(memory: Memory, connection: Connection) -> None:
