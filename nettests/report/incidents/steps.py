@@ -55,9 +55,8 @@ def next_step_of(
         return "; ".join(_at_route(facts, way) for way in _each_way(route))
     if Kind.SIZE in of:
         return _at_size(of[Kind.SIZE], results, facts)
-    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
-        of.get(Kind.PLACEMENT) == "other-node"
-    ):
+    crosses = {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys()
+    if Kind.PROPERTY not in of and (crosses or of.get(Kind.PLACEMENT) == "other-node"):
         return between_nodes(facts, of.get(Kind.PROTOCOL))
     if Kind.BACKEND in of:
         return _STEPS["backend"].format(of[Kind.BACKEND])
