@@ -75,6 +75,42 @@ def test_a_loss_that_few_checks_show_is_named_beside_greater_causes(
     assert cut.isdisjoint(loss.cause.split())
 
 
+@pytest.mark.parametrize(
+    ("pairs", "place"),
+    [
+        ([("linux-2", "win-1"), ("win-2", "win-1")], "between win-1 and other nodes"),
+        ([("win-3", "linux-1"), ("win-3", "win-5")], "between win-3 and other nodes"),
+        ([("win-3", "linux-1"), ("win-6", "win-5")], None),
+    ],
+)
+def test_two_checks_that_lose_some_at_one_node_are_a_loss_there(
+    pairs: list[tuple[str, str]], place: str | None
+) -> None:
+    """What no other cause explains is one incident if a node is common to both, and two checks if not."""
+
+    def silent(action: Action) -> bool:
+        way = (action.source.node, action.target.node)
+        return way in pairs and action.protocol is Protocol.TCP
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.observation is None or one.verdict is Verdict.PASS:
+            return one
+        (first, *_) = one.observation.attempts
+        answered = tuple(
+            replace(first, number=number, outcome=Outcome.CONNECTED) for number in (2, 3)
+        )
+        seen = replace(one.observation, agreed=False, attempts=(first, *answered), controls=())
+        return replace(one, verdict=Verdict.FLAKY, observation=seen)
+
+    swept_twelve = swept(silent, flows=("pod-to-pod-ip",))
+    results = [of(one) for one in run_singly(swept_twelve.checks)]
+    incidents = find_incidents(results, swept_twelve.facts)
+    told = [each.cause for each in incidents if "are lost now and then" in each.cause]
+    assert len(incidents) == (1 if place else 2)
+    assert bool(told) is bool(place)
+    assert place is None or f"lost now and then {place}: 2 of 6 attempts" in told[0]
+
+
 def test_a_path_that_loses_everything_loses_nothing_now_and_then(quiet: Results) -> None:
     """All of forty lost is a path that is cut: what explains that explains it, too."""
     result = next(each for each in quiet.checks if each.observation and each.check)
