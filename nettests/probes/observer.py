@@ -20,12 +20,13 @@ from nettests.model.check_id import parent_of
 from nettests.model.words import CheckClass, Question
 from nettests.probes.arrivals import Arrivals
 from nettests.probes.attempts import Attempts
-from nettests.probes.check_run import CheckRun, can_probe, why_lacking
+from nettests.probes.check_run import CheckRun
 from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
 from nettests.probes.convergence import Convergence, Polling, polling
 from nettests.probes.deadlines import Deadlines
 from nettests.probes.early import Early, Held, Lateness, Waiting, lateness
+from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.origin import Capabilities, Origins
 from nettests.probes.phases import Phases
 from nettests.probes.seams import Recorder

@@ -65,6 +65,12 @@ CONFIGURATION = (
         "windows-plugin-demands/windows-1/calico-strict-affinity",
     ),
     _turns(
+        "cni-eks-ipam",
+        "eks-vpc-bridge",
+        "windows-ipam=off",
+        "windows-plugin-demands/windows-1/vpc-windows-ipam",
+    ),
+    _turns(
         "cni-wrong-adapter",
         L2BRIDGE,
         "other-adapter=on",

@@ -8,7 +8,7 @@ import pytest
 from nettests.model.check import Action, Vantage
 from nettests.model.words import OS, Family, Question, TargetKind, VantageKind
 from nettests.probes.addresses import Directory
-from nettests.probes.check_run import can_probe, why_lacking
+from nettests.probes.families import can_probe, why_lacking
 from tests.probes.conftest import Bench
 from tests.probes.made import FACTS, action, check, deployed
 
