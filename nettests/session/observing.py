@@ -140,6 +140,7 @@ class Observing:
             watch,
             began=self.course.began,
             stopped=self.course.stopped,
+            checks=plan.each,
         )
         try:
             probes.Observer(
