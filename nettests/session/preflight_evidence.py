@@ -22,6 +22,7 @@ from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.model.permission import (
     CONFIG_MAPS,
@@ -47,11 +48,9 @@ from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
-from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.run_objects import ownership
 from nettests.session.run_options import RunOptions
-
-Object = dict[str, Any]
 
 FORBIDDEN = 403
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"

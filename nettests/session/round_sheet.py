@@ -1,6 +1,6 @@
 """One round of a watch, in memory until ``rounds`` decides what is recorded, and a tally of rounds.
 
-A sheet replaces the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are
+A sheet replaces the journal: ``Judging`` writes to it and judges. Twelve hours of equal answers are
 too much to record. ``RoundTally`` counts, for the exit code, in how many rounds each check and
 member was judged or unknown; lost rounds and checks that do not apply do not count.
 """
