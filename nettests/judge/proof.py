@@ -1,11 +1,12 @@
 """When positive controls make a result conclusive (ARCHITECTURE, trust rule 4).
 
-Used by ``verdicts``. "Timed out" proves nothing unless, in the same window, this vantage reached
-something by this protocol and another vantage got an answer from this target; one path may show
-both. "One backend answered" proves nothing unless several could.
+The second stage of judging one check. "Timed out" proves nothing unless, in the same window, this
+vantage reached something by this protocol and another vantage got an answer from this target; one
+path may show both. "One backend answered" proves nothing unless several could.
 """
 
-from nettests.judge.message import last_detail
+from dataclasses import dataclass
+
 from nettests.model.observation import NOT_RUN, ControlResult, Observation
 from nettests.model.words import Distribution, Outcome
 
@@ -14,7 +15,33 @@ TARGET = "target"
 PATH = "path"
 
 
-def needs_controls(observation: Observation) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What the controls of one observation prove."""
+
+    lacking: str
+    """Why they do not prove a result that needs them, or nothing."""
+    vantage_fails: str
+    """Why nothing shows that the vantage of a negative result works, or nothing."""
+    failed_target: ControlResult | None
+    """The control that shows that another vantage does not reach the target either."""
+    why_failed: str
+    """The detail of the last failed attempt, and which of its controls failed alike."""
+
+
+def proof_of(observation: Observation, *, in_cluster: bool) -> Proof:
+    """Return what the controls prove for a vantage that is ``in_cluster``, or outside."""
+    needed, target = _needs_controls(observation), _failed_target(observation)
+    unproven = needed and not observation.outcome.positive
+    return Proof(
+        lacking=_why_not_proven(observation) if needed else "",
+        vantage_fails=_why_vantage_fails(observation, in_cluster=in_cluster) if unproven else "",
+        failed_target=target,
+        why_failed=_why_failed(observation, target),
+    )
+
+
+def _needs_controls(observation: Observation) -> bool:
     """Whether an observation is conclusive only with positive controls."""
     if observation.outcome in {Outcome.DEVIATES, Outcome.CUT_SHORT}:
         return False  # read directly: no time-out to explain
@@ -22,7 +49,7 @@ def needs_controls(observation: Observation) -> bool:
     return one_backend or not observation.outcome.positive
 
 
-def why_not_proven(observation: Observation) -> str:
+def _why_not_proven(observation: Observation) -> str:
     """Return why the controls do not prove a result that needs them, or nothing."""
     for control in observation.controls:
         if not control.ok:
@@ -35,7 +62,7 @@ def why_not_proven(observation: Observation) -> str:
     return ""
 
 
-def why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
+def _why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
     """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
 
     If the target answers other vantages meanwhile and a vantage ``in_cluster`` reaches nothing else
@@ -61,7 +88,7 @@ def _lost_here(observation: Observation) -> ControlResult | None:
     return next(silent, None)
 
 
-def failed_target(observation: Observation) -> ControlResult | None:
+def _failed_target(observation: Observation) -> ControlResult | None:
     """Return the control that shows that another vantage does not reach the target either.
 
     A control that was not run, or whose own probe was not reached, shows nothing about the target.
@@ -80,20 +107,8 @@ def _met_network(control: ControlResult) -> bool:
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
 
 
-def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
-    """Return which asserted part of a positive result no answer showed, or nothing."""
-    if not observation.outcome.positive:
-        return ""
-    if source and observation.source_seen is None:
-        return "no answer told which source address the server saw"
-    if distribution and observation.distribution is None:
-        return "no answers told which backends share the connections"
-    return ""
-
-
-def why_failed(observation: Observation) -> str:
-    """Return the detail of the last failed attempt, and which of its controls failed alike."""
-    why, target = last_detail(observation), failed_target(observation)
+def _why_failed(observation: Observation, target: ControlResult | None) -> str:
+    why = observation.last_detail
     if observation.outcome.positive:
         return why
     if target is not None:

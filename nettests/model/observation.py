@@ -135,6 +135,12 @@ class Observation:
     distrust: str | None = None
     channel: str = ""
 
+    @property
+    def last_detail(self) -> str:
+        """The detail of the last failed attempt that was not ignored; empty if none failed."""
+        failed = [one for one in self.attempts if not (one.outcome.positive or one.overloaded)]
+        return failed[-1].detail if failed else ""
+
 
 NOT_RUN = "it was not run"
 """Detail of a control that was not run for a negative result."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.judge import judge_run
-from nettests.judge.message import NOT_JUDGED
+from nettests.judge.verdicts import NOT_JUDGED
 from nettests.model.check import Check
 from nettests.model.check_id import member_id, parent_of
 from nettests.model.expectation import Expectation

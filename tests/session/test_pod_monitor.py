@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.judge.advice import AFTER_GONE, after_distrust
+from nettests.judge.advice import STEPS, after_distrust
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
 from nettests.model.observation import Raw
@@ -156,5 +156,5 @@ def test_a_check_whose_server_went_is_not_judged(
 
 def test_the_step_asks_who_took_the_pod() -> None:
     """Nothing is to be repaired at the probe."""
-    assert after_distrust(f"pod {SERVER} no longer stands: it is being deleted") == AFTER_GONE
-    assert after_distrust(f"pod {SERVER} was started again while this was run") == AFTER_GONE
+    assert after_distrust(f"pod {SERVER} no longer stands: it is being deleted") == STEPS["gone"]
+    assert after_distrust(f"pod {SERVER} was started again while this was run") == STEPS["gone"]
