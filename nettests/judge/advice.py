@@ -1,6 +1,6 @@
 """The next step for a result that needs attention, by ruling, outcome, source and target.
 
-The fourth stage of judging one check; the sentences are in ``advice.txt``. They are hints only and never change a
+The third stage of judging one check; the sentences are in ``advice.txt``. They are hints only and never change a
 verdict. Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes
 problems".
 """

@@ -1,6 +1,6 @@
 """The rules that turn findings about a check into a verdict.
 
-The third stage of judging one check. Trust comes first, then whether the documents decide, then
+The second stage of judging one check. Trust comes first, then whether the documents decide, then
 whether the attempts agree, then the exact outcome. ``unknown`` is never ``pass`` and never
 satisfies an expected failure.
 """
@@ -47,10 +47,12 @@ class Findings:
 
     check: Check
     expectation: Expectation
-    observation: Observation
     proof: Proof
-    kept_back: str
-    """Why a name server outside the cluster hides the result, or nothing."""
+
+    @property
+    def observation(self) -> Observation:
+        """What was observed."""
+        return self.proof.observation
 
     @property
     def expected(self) -> Expected | None:
@@ -216,13 +218,13 @@ def _stale(findings: Findings) -> Ruling | None:
 
 def _kept_back(findings: Findings) -> Ruling | None:
     """Record a result hidden by a name server outside: it shows neither fault nor success."""
-    if not findings.kept_back:
+    if not findings.proof.kept_back:
         return None
     ruling = _failed(findings)
     return (
         ruling
         if ruling.verdict is Verdict.UNKNOWN
-        else Ruling(Verdict.RECORDED, findings.kept_back)
+        else Ruling(Verdict.RECORDED, findings.proof.kept_back)
     )
 
 

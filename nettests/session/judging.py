@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Protocol
 
 from nettests.judge import judge, judge_members
-from nettests.judge.members import skipped
+from nettests.judge.checks import skipped
 from nettests.model.check import Check, Plan
 from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation

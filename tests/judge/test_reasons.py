@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import advice, distrust, judge, judge_members
-from nettests.judge.members import skipped
+from nettests.judge.checks import skipped
 from nettests.model.check import Member
 from nettests.model.expectation import Expected
 from nettests.model.verdict import Judgement
