@@ -24,6 +24,11 @@ EKS = Source(
     section="Considerations",
     address="https://github.com/awsdocs/amazon-eks-user-guide",
 )
+VPC_CONTROLLER = Source(
+    document="aws/amazon-vpc-resource-controller-k8s, pkg/condition/conditions.go",
+    section="IsWindowsIPAMEnabled",
+    address="https://github.com/aws/amazon-vpc-resource-controller-k8s/blob/master/pkg/condition/conditions.go",
+)
 VPC_BRIDGE = Source(
     document="aws/amazon-vpc-cni-plugins, plugins/vpc-bridge",
     section="network/bridge_windows.go",
@@ -65,6 +70,7 @@ LIMITATIONS = Source(
         cases.rule("flannel-release"),
         cases.rule("antrea-alone"),
         cases.rule("vpc-dns-elsewhere"),
+        cases.rule("vpc-windows-ipam"),
     ),
     facts=(
         "cni-calico-min-os",
@@ -78,8 +84,9 @@ LIMITATIONS = Source(
         "cni-azure-no-kubenet",
         "cni-azure-cilium",
         "cni-eks",
+        "cni-eks-ipam",
     ),
-    sources=(CALICO, CALICO_LIMITS, ANTREA, HOST_ROUTE, HANDBOOK, EKS),
+    sources=(CALICO, CALICO_LIMITS, ANTREA, HOST_ROUTE, HANDBOOK, EKS, VPC_CONTROLLER),
 )
 def test_windows_plugin_demands() -> None:
     """A Windows node meets the requirements of its network plugin, which has an agent for Windows."""

@@ -1,11 +1,12 @@
 """List the objects in a namespace: the run's, those that Kubernetes adds, and those of others.
 
-Every kind that the API serves is listed, CRDs and aggregated APIs included, by metadata only, so
-that no object is overlooked. A kind that may not be listed is counted before anything is removed; a
+Every kind that the API serves is listed, CRDs and aggregated APIs included, so that no object is
+overlooked: by metadata only, but for copies that stand in several namespaces, which are compared. A kind that may not be listed is counted before anything is removed; a
 kind without an answer is reported. ``leftovers`` decides what that means. Kinds that cannot be
 deleted, such as metrics, do not keep a namespace (``deleteAllContent`` of its controller).
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -167,6 +168,8 @@ class Inside:
     unseen: tuple[str, ...] = ()
     uncounted: tuple[str, ...] = ()
     """Resources that may not be listed and were not counted."""
+    assumed: str = ""
+    """Why nothing shows that a controller copied the strangers here: they count as somebody's."""
 
 
 def look_inside(
@@ -190,41 +193,60 @@ def look_inside(
     if refused and counts:
         unseen += _beyond_count(connection, refused, namespace, marks)
     run_objects, strangers = sort_out(listed, marks)
-    if strangers:
-        strangers = _of_nobody_else(connection, listed, strangers)
+    try:
+        strangers, assumed = _not_copied(connection, namespace, listed, strangers), ""
+    except ApiError as error:
+        if error.status == UNAUTHORIZED:
+            raise
+        assumed = f"not compared with those of other namespaces: {error.status} {error.reason}"
     uncounted = () if counts else tuple(kind.resource for kind in refused)
     return Inside(
-        objects=run_objects, strangers=strangers, unseen=tuple(unseen), uncounted=uncounted
+        objects=run_objects,
+        strangers=strangers,
+        unseen=tuple(unseen),
+        uncounted=uncounted,
+        assumed=assumed.strip(),
     )
 
 
-def _of_nobody_else(
-    connection: Connection, listed: Listed, strangers: tuple[str, ...]
+def _not_copied(
+    connection: Connection, namespace: str, listed: Listed, strangers: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the strangers without those that a controller evidently puts into each namespace.
 
-    The same object is then in most namespaces. Where that cannot be listed, all are kept.
+    Most namespaces then have an object of that name with the same content.
     """
     by_name = {kind.spell(_name(item)): (kind, _name(item)) for kind, item in listed}
     copies = [name for name in strangers if by_name[name][0].resource in COPIED]
     if not copies:
         return strangers
-    try:
-        most = len(connection.metadata("/api/v1/namespaces")) // 2
-        everywhere = {
-            name for name in copies if _places(connection, *by_name[name]) > max(FEWEST, most)
-        }
-    except ApiError as error:
-        if error.status == UNAUTHORIZED:
-            raise
-        return strangers
+    fewest = max(FEWEST, len(connection.metadata("/api/v1/namespaces")) // 2)
+    everywhere = {name for name in copies if _alike(connection, namespace, *by_name[name]) > fewest}
     return tuple(name for name in strangers if name not in everywhere)
 
 
-def _places(connection: Connection, kind: Served, name: str) -> int:
-    """Return in how many namespaces a kind has an object of that name."""
-    path = f"{kind.prefix}/{kind.plural}"
-    return len(connection.metadata(path, fieldSelector=f"metadata.name={name}"))
+def _alike(connection: Connection, namespace: str, kind: Served, name: str) -> int:
+    """Return in how many namespaces an object of that name has the content of the one in this."""
+    path, named = f"{kind.prefix}/{kind.plural}", {"fieldSelector": f"metadata.name={name}"}
+    if len(connection.metadata(path, **named)) <= FEWEST:
+        return 0  # what a person's Secret holds stays on the server
+    contents = {
+        item["metadata"]["namespace"]: _content(kind, item)
+        for item in connection.items(path, **named)
+    }
+    return list(contents.values()).count(contents.get(namespace, ""))
+
+
+_GENERATED = {"serviceaccounts": ("secrets", "imagePullSecrets")}
+"""Lists of generated names, which differ in each namespace."""
+
+
+def _content(kind: Served, item: Object) -> str:
+    """Return what was put into an object, with its namespace's own name replaced."""
+    left_out = {"apiVersion", "kind", "metadata", "status", *_GENERATED.get(kind.resource, ())}
+    content = {key: value for key, value in item.items() if key not in left_out}
+    own_name = json.dumps(item["metadata"]["namespace"])
+    return json.dumps(content, sort_keys=True).replace(own_name, '"."')
 
 
 def _list(connection: Connection, kind: Served, namespace: str) -> list[Object] | ApiError:

@@ -47,6 +47,8 @@ class Leftover:
     """Resources that could not be listed, with the reason: others may have such objects there."""
     uncounted: tuple[str, ...] = ()
     """Resources that may not be listed, and are counted before the removal (``counting``)."""
+    assumed: str = ""
+    """Why objects count as those of others, although controllers may have copied them here."""
     spared: str = ""
     """Why it is kept although nothing in this namespace prevents its removal."""
     copied: str = ""
@@ -80,7 +82,8 @@ class Leftover:
         if self.state is State.TERMINATING:  # nothing can stop that
             return ""
         if self.strangers:
-            return f"it holds objects of others: {_some(self.strangers)}"
+            assumed = f" ({self.assumed})" if self.assumed else ""
+            return f"it holds objects of others: {_some(self.strangers)}{assumed}"
         if self.unseen:
             return f"it could not be looked into: {_some(self.unseen)}"
         return ""
@@ -178,6 +181,7 @@ def look_at(
                 strangers=(*guests, *others),
                 unseen=inside.unseen,
                 uncounted=inside.uncounted,
+                assumed=inside.assumed,
             )
         )
     return looked

@@ -30,6 +30,8 @@ from nettests.parse.overload import (
 from nettests.parse.read import read_answer, read_raw, read_resolution
 
 QUERY_AGAIN = (QUERY_SECONDS,)
+WELL_BEFORE = SYN_AGAIN[0] / 2
+"""Seconds within which most other answers come, where no machine delayed one by as much as a lost packet is waited for."""
 LOOKUP = 1.0
 """Seconds that a lookup process and its exec may take in addition to waiting."""
 _SAID_AGAIN = re.compile(
@@ -62,21 +64,30 @@ def resent(check: Check, raws: Sequence[Raw], others: Iterable[Carried]) -> str 
     delays = _delays(check)
     if len(answered) < 2 or not delays:
         return None
-    slow = [
-        raw
-        for raw in answered
-        if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays)
-    ]
-    for raw in slow:
+    for raw in answered:
+        length = _as_a_lost_packet(check, raw, delays)
+        if length is None:
+            continue
         prompt = _prompt_otherwise(raw, answered, several=len(check.target.backends) > 1)
         meanwhile = prompt_beside(raw, others)
         if prompt and meanwhile:
             return (
-                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, as long as a lost {_what(check, raw)} is waited "
+                f"attempt {raw.attempt} took {raw.elapsed:.2f} s, {length} a lost {_what(check, raw)} is waited "
                 f"for, and the others {median(other.elapsed for other in prompt) * 1000:.0f} ms; the probe answered "
                 f"{meanwhile} other questions meanwhile"
             )
     return None
+
+
+def _as_a_lost_packet(check: Check, raw: Raw, delays: Sequence[float]) -> str | None:
+    """Say how an answer's time compares with the wait for a lost packet; ``None`` if it took less.
+
+    A busy machine adds any time to that wait, but a name may also take its time for other reasons.
+    """
+    if any(0 <= raw.elapsed - delay <= PROMPT_SECONDS for delay in delays):
+        return "as long as"
+    longer = not check.target.descriptor.by_name and raw.elapsed >= min(delays)
+    return "longer than" if longer else None
 
 
 def _said_again(check: Check, raws: Sequence[Raw]) -> str | None:
@@ -125,7 +136,7 @@ def _prompt_otherwise(slow: Raw, answered: Sequence[Raw], *, several: bool) -> l
     if several and backend is None:
         return []
     same = [raw for raw in answered if not several or read_raw(raw).backend == backend]
-    prompt = [raw for raw in same if raw.elapsed <= PROMPT_SECONDS]
+    prompt = [raw for raw in same if raw.elapsed <= WELL_BEFORE]
     return prompt if len(prompt) * 2 >= len(same) else []
 
 

@@ -13,6 +13,8 @@ themselves (``LOSS``) are not affected.
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
+from statistics import median
 
 from nettests.model.check import Check
 from nettests.model.measured import LossEstimate, proves_loss
@@ -27,6 +29,8 @@ UNCLEAR = "trains of connections took a second longer than others beside them"
 """Marks the reason of a check that cannot tell lost SYNs from a busy probe."""
 BESIDE = 8
 """The number of a check's trains that run at the same time: one round."""
+SLOW_TRIES = 80
+"""Fewest tries over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
 
 
 def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
@@ -34,7 +38,7 @@ def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     if not _counts_connections(check):
         return None
     trains, itself = _trains(raws), _itself(raws)
-    late = [raw for raw in _waited(trains) if _prompt_throughout(raw, itself)]
+    late = [raw for raw in _waited(trains, SYN_AGAIN[0]) if _prompt_throughout(raw, itself)]
     tries = sum(read_raw(raw).tries for raw in trains)
     if not proves_loss(tries, len(late)):
         return None
@@ -46,13 +50,22 @@ def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
 
 
 def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
-    """Say how many trains of the last round suggest lost SYNs, if a busy probe may explain it."""
+    """Say which of the last trains may have waited for lost SYNs, if that is neither proven nor disproved.
+
+    A train did not if the machine stood still at that time. Any other is cleared only by
+    ``SLOW_TRIES`` further tries without one.
+    """
     if not _counts_connections(check) or late_trains(check, raws) is not None:
         return None
-    last = sorted(_trains(raws), key=lambda raw: raw.attempt)[-BESIDE:]
-    itself = _itself(raws)
-    unclear = [raw for raw in _waited(last) if not _prompt_throughout(raw, itself)]
-    if not proves_loss(sum(read_raw(raw).tries for raw in last), len(unclear)):
+    trains, itself = sorted(_trains(raws), key=lambda raw: raw.attempt), _itself(raws)
+    following = accumulate(read_raw(raw).tries for raw in reversed(trains))
+    last = trains[-1 - sum(tries < SLOW_TRIES for tries in following) :]
+    almost = (
+        SYN_AGAIN[0] - PROMPT_SECONDS
+    )  # on a busy machine the others may be slower by themselves
+    waited = _waited(trains, almost)
+    unclear = [raw for raw in waited if raw in last and not _stood_still(raw, itself)]
+    if not unclear:
         return None
     meanwhile = [
         reference.elapsed for raw in unclear for reference in itself if beside(reference, raw)
@@ -61,6 +74,18 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     return (
         f"{len(unclear)} of {len(last)} {UNCLEAR}, and their probe "
         f"{took} meanwhile: SYNs were lost, or its node was busy"
+    )
+
+
+ALMOST = SYN_AGAIN[0] - PROMPT_SECONDS
+"""How much longer than another a train takes at least that waited: the other may be slower by itself."""
+
+
+def _stood_still(raw: Raw, itself: Sequence[Carried]) -> bool:
+    """Whether the probe once took so much longer to answer for itself, too, than it usually did."""
+    usual = median(reference.elapsed for reference in itself) if itself else 0.0
+    return any(
+        reference.elapsed >= usual + ALMOST for reference in itself if beside(reference, raw)
     )
 
 
@@ -76,15 +101,15 @@ def _itself(raws: Sequence[Raw]) -> list[Carried]:
     return [carried(raw) for raw in raws if raw.purpose == REFERENCE]
 
 
-def _waited(trains: Sequence[Raw]) -> list[Raw]:
-    """Return the trains without losses that took a second longer than one of as many tries."""
+def _waited(trains: Sequence[Raw], least: float) -> list[Raw]:
+    """Return the trains without losses that took so much longer than one of as many tries beside them."""
     read = [(raw, read_raw(raw), Carried(raw.started, raw.elapsed)) for raw in trains]
     return [
         raw
         for raw, seen, _ in read
         if seen.lost == 0
         and any(
-            raw.elapsed >= other_raw.elapsed + SYN_AGAIN[0]
+            raw.elapsed >= other_raw.elapsed + least
             for other_raw, other, way in read
             if other.tries >= seen.tries and beside(way, raw)
         )
@@ -97,10 +122,6 @@ def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
     return len(meanwhile) >= FEWEST_REFERENCES and all(
         reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
     )
-
-
-SLOW_TRIES = 80
-"""Fewest tries over any path, however slow: they prove a loss of 8 % with a probability of 99 %."""
 
 
 def too_few_tries(check: Check, loss: LossEstimate | None, raws: Sequence[Raw]) -> str | None:

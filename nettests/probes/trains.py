@@ -33,8 +33,8 @@ FEW, BESIDE_OF_ECHOES = 4, 2
 because a lost SYN shows only in comparison with others (``parse.lost_packets``)."""
 SLOW_SECONDS = 0.5
 """If a try takes this long, at most ``SLOW_TRIES`` are sent, because hundreds would take minutes."""
-UNCLEAR_TRIES = 3
-"""The most further rounds while SYNs seem lost and the probe is too busy to tell."""
+UNCLEAR_TRIES = 8
+"""The most further rounds after a SYN seemed lost: three in order clear it (``SLOW_TRIES``)."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,7 @@ class Trains:
         return sum(attempt.tries for attempt in self._seen)
 
     def _sent_until_clear(self) -> None:
-        """Send short trains while a busy probe may delay connections, usually only briefly."""
+        """Send short trains after a SYN seemed lost, until a loss is proven or enough were in order."""
         for _ in range(UNCLEAR_TRIES):
             if unclear_trains(self.check, [*self._raws, *self._references]) is None:
                 return

@@ -50,15 +50,17 @@ _PURPOSES = {
 NOTHING = Markup("")
 ALONE = 40
 """How many checks that need attention the page lists without a cause that others share."""
-FLOW_ROWS = 60
+FLOW_ROWS = 30
 """In how many flows checks may need attention until the matrix above them has rows of suites alone."""
 EXAMPLES = 10
 """Checks listed of the leading incident, three for later ones; the rest are counted by flow."""
 
 
+SMALL = 20
+"""Columns of a heat map without node names that fit onto a telephone: more are scrolled."""
 PICTURES = 12
 """Heat maps with node names; if there are more, they are small and ordered like the headline's."""
-ROWS = 30
+ROWS = 12
 """Rows shown of a table of the run, the slowest first."""
 
 
@@ -120,6 +122,7 @@ def _environment() -> Environment:
         FLOW_ROWS=FLOW_ROWS,
         PICTURES=PICTURES,
         ROWS=ROWS,
+        SMALL=SMALL,
         Verdict=Verdict,
         exchanges=exchanges,
         convergence_line=convergence_line,

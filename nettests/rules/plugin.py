@@ -2,8 +2,9 @@
 
 Sources: Calico's requirements and limitations for Windows (VXLAN everywhere or no encapsulation);
 Antrea's ``windows.md``; Flannel's pull request 1096; the handbook of Kubernetes 1.5 to 1.15; Amazon
-EKS user guide ("Deploy Windows nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``. Pools
-are Calico's own objects (``crd.projectcalico.org``), absent if an installation keeps them in etcd.
+EKS user guide ("Deploy Windows nodes"), aws/amazon-vpc-cni-plugins ``plugins/vpc-bridge``,
+aws/amazon-vpc-resource-controller-k8s ``pkg/condition`` (a ConfigMap that is missing or says nothing
+that Go's ``ParseBool`` takes for true switches the addresses of Windows nodes off). Pools are Calico's own objects (``crd.projectcalico.org``), absent if an installation keeps them in etcd.
 """
 
 import ipaddress
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from nettests.model.json_text import Object
-from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS
+from nettests.model.permission import LIST_IP_POOLS, LIST_IPAM_CONFIGS, config_map
 from nettests.model.versions import KubernetesVersion
 from nettests.rules import reduction
 from nettests.rules.evidence import (
@@ -184,6 +185,30 @@ def vpc_dns_elsewhere(evidence: Evidence) -> Finding:
         f"{DNS} on Linux nodes alone",
         of=len(names),
     )
+
+
+_WINDOWS_IPAM, _TRUE = "enable-windows-ipam", frozenset({"1", "t", "T", "TRUE", "true", "True"})
+VPC_SETTINGS = ApiObjects(
+    name="vpc-settings",
+    request=lambda _facts, _node: Request(
+        path="/api/v1/namespaces/kube-system/configmaps/amazon-vpc-cni"
+    ),
+    permission=config_map("kube-system/amazon-vpc-cni"),
+    keep=reduction.one_object({"data": {_WINDOWS_IPAM: True}}),
+)
+
+
+@rule(about=(VPC,), reads=(VPC_SETTINGS,))
+def vpc_windows_ipam(evidence: Evidence) -> Finding:
+    """Amazon's controller gives Windows nodes the addresses of their Pods."""
+    if evidence.problems.get(VPC_SETTINGS.name, "").endswith("status 404"):
+        switch = "in no ConfigMap"
+    else:
+        switch = str(
+            (evidence.object(VPC_SETTINGS).get("data") or {}).get(_WINDOWS_IPAM, "not set")
+        )
+    demand = f'{_WINDOWS_IPAM} "true" in the ConfigMap kube-system/amazon-vpc-cni'
+    return finding(switch in _TRUE, f"{_WINDOWS_IPAM} {switch}", demand, of=1)
 
 
 NEVER, CROSS_SUBNET = "Never", "CrossSubnet"

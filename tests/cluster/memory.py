@@ -91,10 +91,13 @@ class Memory:
     """Method and path of each request that changes something, and was accepted."""
     count: Iterator[int] = field(default_factory=lambda: itertools.count(1000))
 
-    def put(self, kind: str, name: str, namespace: str = "", **meta: Any) -> Object:
+    def put(
+        self, kind: str, name: str, namespace: str = "", content: Object | None = None, **meta: Any
+    ) -> Object:
         """Store an object as a client would, and return it."""
         where = {"namespace": namespace} if namespace else {}
-        return self._store({"kind": kind, "metadata": {"name": name, **where, **meta}})
+        whole = {**(content or {}), "kind": kind, "metadata": {"name": name, **where, **meta}}
+        return self._store(whole)
 
     def put_marked(
         self, own: Ownership, kind: str, name: str, namespace: str = "", **meta: Any

@@ -209,45 +209,6 @@ def test_what_known_controllers_put_into_each_namespace_is_furniture(
     assert found(connection)[HOME].removable
 
 
-@pytest.mark.parametrize(
-    ("kind", "others", "removable"),
-    [
-        ("ConfigMap", 5, True),
-        ("Secret", 5, True),
-        ("ConfigMap", 2, False),
-        ("ConfigMap", 0, False),
-        ("PersistentVolumeClaim", 5, False),
-        ("Widget", 5, False),
-    ],
-)
-def test_what_stands_in_most_namespaces_was_put_there_by_a_controller(
-    memory: Memory, connection: Connection, kind: str, others: int, *, removable: bool
-) -> None:
-    """A pull Secret that is copied into each namespace keeps no run; what may hold data does."""
-    dead_run(memory)
-    memory.put(kind, "of-each", HOME)
-    for number in range(5):
-        memory.put_namespace(f"team-{number}")
-    for number in range(others):
-        memory.put(kind, "of-each", f"team-{number}")
-    assert found(connection)[HOME].removable is removable
-    assert collect(connection) == {}
-    assert any(name == HOME for (_, _, name) in memory.objects) is not removable
-
-
-def test_where_other_namespaces_may_not_be_read_a_copy_is_a_stranger_s(
-    memory: Memory, connection: Connection
-) -> None:
-    """What cannot be compared is kept."""
-    dead_run(memory)
-    memory.put("ConfigMap", "of-each", HOME)
-    for name in (f"team-{number}" for number in range(5)):
-        memory.put_namespace(name)
-        memory.put("ConfigMap", "of-each", name)
-    memory.refused_everywhere = {"configmaps"}
-    assert "configmap/of-each" in found(connection)[HOME].strangers
-
-
 def test_what_was_kept_goes_only_by_name(memory: Memory, connection: Connection) -> None:
     """Its second namespace, which has no Lease, is kept and goes with it."""
     for name in (HOME, "nettests-r1-baseline"):

@@ -160,7 +160,7 @@ def test_a_silent_server_is_no_lost_query() -> None:
             [Carried(9.9, 1.0)],
             "what began before and ended within tells nothing",
         ),
-        ((1.7, 0.02, 0.03), MEANWHILE, "no packet is sent again after 1.7 s"),
+        ((1.7, 0.6, 0.55), MEANWHILE, "the others take as long as machines do that are busy"),
         ((0.4, 0.02, 0.03), MEANWHILE, "no packet is sent again so soon"),
         ((1.02,), MEANWHILE, "there is nothing to compare it with"),
     ],
@@ -187,12 +187,20 @@ def test_only_answers_count() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "is_told"),
-    [(0.99, False), (1.0, True), (1.25, True), (1.26, False), (3.25, True), (3.26, False)],
+    [
+        (0.99, False),
+        (1.0, True),
+        (1.25, True),
+        (1.26, True),
+        (2.4, True),
+        (3.25, True),
+        (3.26, True),
+    ],
 )
-def test_a_resent_packet_takes_its_time_and_no_more_than_prompt_answers_take(
+def test_a_resent_packet_takes_its_time_and_what_a_busy_machine_adds(
     seconds: float, *, is_told: bool
 ) -> None:
-    """From the second after which a SYN is sent again, as long as an answer that comes at once."""
+    """From the second after which a SYN is sent again, whatever else delays it: nothing delayed the answers beside it."""
     told = resent(check(), answers(seconds, 0.02, 0.03), [Carried(10.3, 0.02)])
     assert (told is not None) is is_told
 
@@ -200,8 +208,8 @@ def test_a_resent_packet_takes_its_time_and_no_more_than_prompt_answers_take(
 def test_two_answers_are_enough_to_compare() -> None:
     """One that was late and one that was not; of as many that were late as were not, one is told."""
     assert resent(check(), answers(1.02, 0.02), MEANWHILE) is not None
-    assert resent(check(), answers(1.02, 0.25), MEANWHILE) is not None
-    assert resent(check(), answers(1.02, 0.26), MEANWHILE) is None
+    assert resent(check(), answers(1.02, 0.5), MEANWHILE) is not None
+    assert resent(check(), answers(1.02, 0.51), MEANWHILE) is None
     assert resent(check(), answers(1.02, 1.02, 0.02, 0.02), MEANWHILE) is not None
     assert resent(check(), answers(1.02, 1.02, 0.02), MEANWHILE) is None
 

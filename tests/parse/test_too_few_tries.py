@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.journal_records import Done
+from nettests.model.observation import Raw
 from nettests.model.words import Question
 from nettests.parse.late_answers import resent
 from nettests.parse.lost_packets import too_few_tries, unclear_trains
@@ -73,21 +74,58 @@ def test_a_finding_is_not_unclear() -> None:
     assert observation_of(COUNTING, done(resent="2 of 16"), raws).trusted
 
 
-def test_a_later_round_in_order_clears_a_former() -> None:
-    """What a busy node delayed is not delayed when the same is sent once more."""
-    later = [replace(raw, attempt=raw.attempt + 16, started=30.0) for raw in trains(EASY)]
-    raws = [*trains(EASY, WAITED), *later, *BUSY]
-    assert unclear_trains(COUNTING, raws) is None
+def after(*rounds: list[float]) -> list[Raw]:
+    """Return further rounds of trains, of ten connections each, 20 s after the second and apart."""
+    return [
+        replace(raw, attempt=raw.attempt + 16 * number, started=20.0 + 10.0 * number)
+        for number, one in enumerate(rounds, 1)
+        for raw in trains(one)
+    ]
+
+
+@pytest.mark.parametrize("second", [WAITED, [*EASY[:7], 1.6]], ids=["two", "one"])
+@pytest.mark.parametrize("references", [BUSY, []], ids=["busy", "silent"])
+def test_only_as_many_tries_as_would_show_a_loss_clear_a_former_round(
+    second: list[float], references: list[Raw]
+) -> None:
+    """A round of eighty in order says that nothing is lost; one of seventy, or with a train that waits, does not."""
+    raws = [*trains(EASY, second), *references]
+    assert unclear_trains(COUNTING, [*raws, *after(EASY)]) is None
+    assert unclear_trains(COUNTING, [*raws, *after(EASY[:7])]) is not None
+    assert unclear_trains(COUNTING, [*raws, *after([*EASY[:7], 1.5])]) is not None
+
+
+def test_one_train_that_waited_beside_a_prompt_probe_is_followed_by_others() -> None:
+    """A single lost SYN of eighty proves no loss, and is no pass either."""
+    one = [*EASY[:7], 1.6]
+    raws = [*trains(EASY, one), *AT_ONCE]
+    assert resent(COUNTING, raws, []) is None
+    assert unclear_trains(COUNTING, raws) is not None
+    assert resent(COUNTING, [*raws, *after(one)], []) is None
+    prompt = [replace(raw, started=raw.started + 10) for raw in AT_ONCE]
+    assert resent(COUNTING, [*raws, *after(one), *prompt], []) is not None
 
 
 @pytest.mark.parametrize(
-    "second",
-    [[*EASY[:7], 1.6], [1.6] * 8, [*EASY[:6], 0.9, 0.9]],
-    ids=["one", "a round as a whole", "less than a SYN waits"],
-)
-def test_what_no_lost_syn_explains_is_clear(second: list[float]) -> None:
-    """One late train is an accident, and trains that are late alike are those of a slow machine."""
-    assert unclear_trains(COUNTING, [*trains(EASY, second), *BUSY]) is None
+    ("second", "references"),
+    [([1.6] * 8, BUSY), ([*EASY[:6], 0.79, 0.79], BUSY), (WAITED, itself(0.4, 0.4, 1.2)), (WAITED, itself(1.1, 1.2, 2.6))],
+    ids=["a round as a whole", "less than a SYN waits", "the machine stood still", "and for longer"],
+)  # fmt: skip
+def test_what_no_lost_syn_explains_is_clear(second: list[float], references: list[Raw]) -> None:
+    """Trains that are late alike are those of a slow machine, and so are those beside a probe as late for itself."""
+    assert unclear_trains(COUNTING, [*trains(EASY, second), *references]) is None
+
+
+def test_a_probe_that_is_always_as_late_explains_no_train_that_waited() -> None:
+    """A second each time is how slow its channel is; the other trains took as long, and less than those that waited."""
+    assert unclear_trains(COUNTING, [*trains(EASY, WAITED), *itself(1.1, 1.2, 1.3)]) is not None
+
+
+def test_a_train_may_have_waited_that_was_a_little_quicker_without_its_wait() -> None:
+    """On a busy machine, trains take 0.3 or 0.5 s by themselves: 1.3 s beside 0.5 s is no proof, and no pass either."""
+    raws = [*trains(EASY, [0.5, 0.52, 0.55, 1.33]), *AT_ONCE]
+    assert resent(COUNTING, raws, []) is None
+    assert unclear_trains(COUNTING, raws) is not None
 
 
 def test_other_questions_have_no_trains() -> None:

@@ -163,7 +163,7 @@ def test_a_path_that_takes_its_time_is_tried_eighty_times(
 def test_trains_that_a_busy_probe_may_have_delayed_are_followed_by_others(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two of a round wait a second while the probe is slow itself; the next round is in order, and says so."""
+    """Two of a round wait a second while the probe is slow itself; eighty tries in order after them say that it was."""
     # A machine with other work lets a train wait a second, too; not two.
     monkeypatch.setattr("nettests.parse.lost_packets.SYN_AGAIN", (2.0, 3.0))
     slow = [True, True]
@@ -180,7 +180,8 @@ def test_trains_that_a_busy_probe_may_have_delayed_are_followed_by_others(
     bench.dialling[PROBE].hook = hook
     probed = counting(40, Protocol.TCP)
     bench.observe(probed)
-    assert lengths(bench, probed) == [1] * 8 + [4] * 8 + [4] * 8
+    further = lengths(bench, probed)[16:]
+    assert further in ([4] * 8 * 2, [4] * 8 * 3)  # those of the same round that did not wait count
     raws = bench.raws(probed.id)
     assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
 

@@ -2,6 +2,10 @@
 
 from dataclasses import replace
 
+import pytest
+
+from nettests.model.check import Check
+from nettests.model.words import Protocol
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
 from tests.report.test_incidents import LINUX, WIN, broken, crossing
@@ -28,3 +32,31 @@ def test_next_steps_fit_the_cluster(quiet: Results) -> None:
     assert "encapsulated" in on_overlay.next_step
     assert "encapsulated" not in on_bridge.next_step
     assert "routes" in on_bridge.next_step
+
+
+@pytest.mark.parametrize(
+    ("protocols", "told"),
+    [
+        ({Protocol.TCP, Protocol.UDP}, "TCP and UDP packets"),
+        ({Protocol.TCP}, "TCP packets"),
+        ({Protocol.UDP}, "UDP packets"),
+        ({Protocol.ICMP}, "ICMP packets"),
+    ],
+)
+@pytest.mark.parametrize("backend", ["vxlan", "host-gw"])
+def test_where_another_protocol_passes_no_route_is_looked_for(
+    quiet: Results, protocols: set[Protocol], told: str, backend: str
+) -> None:
+    """A path that carries echoes has its routes; rke2#6307: what a card left wrong in VXLAN's inner packets was not ICMP's."""
+    assert quiet.facts is not None
+    cni = quiet.facts.cni
+    facts = replace(quiet.facts, cni=replace(cni, backend=replace(cni.backend, value=backend)))
+
+    def struck(check: Check) -> bool:
+        return check.action.protocol in protocols and crossing(WIN, LINUX)(check)
+
+    (incident,) = find_incidents(broken(quiet, struck).checks, facts)
+    assert incident.cause.startswith(f"{told} between nodes {LINUX} ↔ {WIN}")
+    assert "routes and tunnels are in place" in incident.next_step
+    checksums = Protocol.ICMP not in protocols and backend == "vxlan"
+    assert ("checksums" in incident.next_step) is checksums

@@ -11,6 +11,7 @@ from nettests.model.calibration import Calibration
 from nettests.model.journal_records import Calibrated
 from nettests.model.observation import ControlResult
 from nettests.model.words import OS, Question, Verdict
+from nettests.parse.doubts import State
 from nettests.report import Results, build_results, render_html, render_json
 from nettests.report.results import CheckResult
 from tests.parse.test_doubts import IN_ORDER, calibration
@@ -49,12 +50,16 @@ def test_nodes_that_answer_alike_share_a_row_and_what_is_not_understood_comes_fi
     assert sum(not row.trusted for row in run.instruments) == 1
 
 
-def test_the_page_has_a_section_of_them(run: Results, quiet: Results) -> None:
-    """Open where something is not understood, with the raw text as a text and the request to send it."""
+def test_the_page_lists_what_is_not_understood_and_counts_the_rest(
+    run: Results, quiet: Results
+) -> None:
+    """With the raw text as a text, and the request to send it; without a calibration there is no section."""
     section = render_html(run).partition('id="s-instruments"')[2].partition("</section>")[0]
     assert "Zeit &lt;b&gt;über&lt;/b&gt;schritten" in section
     assert "nettests export" in section
-    assert '<details class="plain" open>' in section
+    assert section.count('<th scope="row">') == 1
+    understood = sum(row.state is State.UNDERSTOOD for row in run.instruments)
+    assert f"<code>results.json</code>: {understood} understood (ping, exec)" in section
     assert 'id="s-instruments"' not in render_html(quiet)
 
 

@@ -98,6 +98,29 @@ def test_a_cell_of_the_picture_opens_its_pair(browser: Page, write: Write) -> No
     assert "i/o timeout" in opened
 
 
+def test_a_count_leads_to_the_suite_of_its_row(browser: Page, eventful: Path) -> None:
+    """A click on a cell of the overview goes where a click on the suite's name goes."""
+    browser.open(eventful)
+    row = 'document.querySelector(".overview tr.suite:has(.tally)")'
+    browser.evaluate(f'{row}.querySelector(".tally span").click()')
+    browser.until(f'location.hash === {row}.querySelector("th a").getAttribute("href")')
+
+
+def test_the_filter_offers_flows_once_somebody_turns_to_it(browser: Page, eventful: Path) -> None:
+    """Two hundred options are no part of the page before; then there is one for each flow, skipped ones too."""
+    browser.open(eventful)
+    flows = 'document.querySelector("[name=flow]")'
+    assert browser.evaluate(f"{flows}.options.length") == 1
+    browser.evaluate(f"{flows}.focus()")
+    offered = browser.evaluate(f"[...{flows}.options].map((one) => one.value)")
+    assert len(offered) == len(set(offered))
+    assert {"nodeport-from-external", "pod-to-pod-ip"} <= {*offered}
+    browser.evaluate(f'{flows}.value = "nodeport-from-external"')
+    browser.evaluate(f'{flows}.dispatchEvent(new Event("input", {{bubbles: true}}))')
+    shown = '[...document.querySelectorAll("section.of-suite:not([hidden]) .skips:not([hidden])")]'
+    assert browser.evaluate(f'{shown}.map((one) => one.dataset.flow.split(" ").includes("nodeport-from-external"))') == [True]  # fmt: skip
+
+
 def test_the_filter_finds_words_of_evidence(browser: Page, eventful: Path) -> None:
     """A word that only one check's answers hold leaves that check, though nobody has opened it."""
     browser.open(eventful)

@@ -220,6 +220,7 @@ HEALTHY = {
     "calico-ipam-configs": json.dumps(
         {"items": [{"metadata": {"name": "default"}, "spec": {"strictAffinity": True}}]}
     ),
+    "vpc-settings": json.dumps({"data": {"enable-windows-ipam": "true"}}),
     "calico-ip-pools": json.dumps(
         {
             "items": [

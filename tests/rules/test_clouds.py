@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nettests.rules import NothingThereError
-from tests.rules.made import found
+from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError
+from tests.rules.made import FACTS, found
 
 OWN = {"Name": "vpcbr0a1b2c3d4e5f", "Type": "L2Bridge"}
 
@@ -61,6 +61,43 @@ def test_the_clusters_dns_is_on_no_windows_node() -> None:
     assert "coredns-5d78c9869d-abcde" in said.detail
     with pytest.raises(NothingThereError):
         found("vpc-dns-elsewhere", running())
+
+
+@pytest.mark.parametrize(
+    ("settings", "conforms"),
+    [
+        ({"data": {"enable-windows-ipam": "true"}}, True),
+        ({"data": {"enable-windows-ipam": "True"}}, True),
+        ({"data": {"enable-windows-ipam": "1"}}, True),
+        ({"data": {"enable-windows-ipam": "false"}}, False),
+        ({"data": {"enable-windows-ipam": "yes"}}, False),
+        ({"data": {"enable-network-policy-controller": "true"}}, False),
+        ({}, False),
+    ],
+)
+def test_amazons_controller_gives_windows_nodes_addresses(
+    settings: dict[str, Any], *, conforms: bool
+) -> None:
+    """It reads the switch as Go reads a bool, and takes what it cannot read for false."""
+    said = found("vpc-windows-ipam", {"vpc-settings": json.dumps(settings)})
+    assert said.conforms is conforms
+
+
+@pytest.mark.parametrize(
+    ("problem", "conforms"),
+    [("GET …/amazon-vpc-cni: status 404", False), ("GET …/amazon-vpc-cni: status 500", None)],
+)
+def test_a_missing_configmap_of_amazons_controller_is_a_switch_that_is_off(
+    problem: str, conforms: bool | None
+) -> None:
+    """What could not be read is not judged."""
+    evidence = Evidence(texts={}, problems={"vpc-settings": problem}, facts=FACTS)
+    if conforms is None:
+        with pytest.raises(UnreadableError):
+            RULES["vpc-windows-ipam"].demand(evidence)
+    else:
+        said = RULES["vpc-windows-ipam"].demand(evidence)
+        assert (said.conforms, "in no ConfigMap" in said.detail) == (conforms, True)
 
 
 BLOCK = {"Name": "Calico", "Type": "L2Bridge", "Subnets": [{"AddressPrefix": "10.244.3.64/26"}]}

@@ -96,6 +96,7 @@ ONE_THING = {
     "subnet_file",
     "update_not_broken",
     "vpc_interface",
+    "vpc_windows_ipam",
     "vxlan_network_id",
     "vxlan_options",
     "vxlan_port",

@@ -67,6 +67,10 @@ NETWORK = json.dumps(
 OBJECTS = {
     "calico-ip-pools": {"items": [{"metadata": META, "spec": {"cidr": "10.244.0.0/16"}}]},
     "calico-ipam-configs": {"items": [{"metadata": META, "spec": {"strictAffinity": True}}]},
+    "vpc-settings": {
+        "metadata": META,
+        "data": {"enable-windows-ipam": "true", "note": "plainwords"},
+    },
     "node": NODE,
     "nodes": {"items": [NODE]},
     "daemon-sets": {"items": [{"metadata": META, "spec": {}, "status": {"numberReady": 1}}]},

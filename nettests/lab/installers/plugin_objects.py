@@ -92,6 +92,7 @@ def settings(profile: Profile) -> Iterator[Json]:
         ipip="Always" if profile.mechanism("calico-ipip", 0) else "Never",
         vxlan="Always" if profile.cni.backend == "vxlan" else "Never",
         strict=str(strict).lower(),
+        ipam=str(bool(profile.mechanism("windows-ipam", 1))).lower(),
     ).get(profile.cni.plugin, ())
 
 

@@ -59,7 +59,7 @@ def next_step_of(
     if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
         of.get(Kind.PLACEMENT) == "other-node"
     ):
-        return between_nodes(facts)
+        return between_nodes(facts, of.get(Kind.PROTOCOL))
     if Kind.BACKEND in of:
         return _STEPS["backend"].format(of[Kind.BACKEND])
     if Kind.SERVICE in of:
@@ -158,8 +158,14 @@ def _encapsulates(facts: ClusterFacts | None) -> bool:
     return by_driver or (facts.cni.backend.value or "").lower() in TUNNELS
 
 
-def between_nodes(facts: ClusterFacts | None) -> str:
-    """Return where to look if packets do not cross nodes; encapsulation only if there is any."""
+def between_nodes(facts: ClusterFacts | None, protocol: str | None = None) -> str:
+    """Return where to look if packets do not cross nodes; encapsulation only if there is any.
+
+    Those of one ``protocol`` alone have a way (rancher/rke2 issue 6307: echoes pass, their checksums are right).
+    """
+    if protocol is not None:
+        inside = protocol != Protocol.ICMP.value and _encapsulates(facts)
+        return _STEPS["one-protocol"].format(_STEPS["checksums"] if inside else "")
     if _encapsulates(facts):
         port = facts.cni.vxlan_port.value if facts else None
         at = f"UDP {port}" if port else "its UDP port"

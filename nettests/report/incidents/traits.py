@@ -140,6 +140,8 @@ class Trait:
     value: str
 
 
+TRANSPORTS = "tcp and udp"
+"""The protocol of what is lost where echoes of ICMP pass."""
 WITNESSED = "packets on the wire"
 """The property of captured connections that they match what servers and configurations say."""
 DISTRIBUTED = "distribution"
@@ -189,6 +191,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.NAMES_OUTSIDE, "names outside the cluster"
     if check.action.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.action.protocol.value
+        yield Kind.PROTOCOL, "" if check.action.protocol.echoed else TRANSPORTS
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)

@@ -26,19 +26,22 @@
       fold.setAttribute("aria-expanded", String(open));
     });
   }
+  document.querySelector(".overview")?.addEventListener("click", ({ target }) => {
+    if (target.closest(".tally")) target.closest("tr").querySelector("a").click();
+  });
 
   // --- pictures of the fleet: which pair is under the pointer
   let toPair = () => {};
   for (const figure of all(".heat")) {
     const [rows, columns] = [figure.dataset.rows.split("|"), figure.dataset.columns.split("|")];
-    const cells = figure.querySelector(".cells");
-    const told = figure.querySelector("output");
+    const picture = figure.querySelector("svg");
+    const told = document.createElement("output");
     const pairAt = (event) => {
-      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(cells.getScreenCTM().inverse());
+      if (!told.parentNode) figure.querySelector("figcaption").append(told);
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
       const [row, column] = [rows[Math.floor(at.y / 14)], columns[Math.floor(at.x / 14)]];
       return told.textContent = row && column ? `${row} → ${column}` : "";
     };
-    const picture = figure.querySelector("svg");
     picture.addEventListener("pointermove", pairAt);
     if (!figure.querySelector("a")) picture.addEventListener("click", (event) => toPair(figure, pairAt(event)));
   }
@@ -143,26 +146,29 @@
     for (const check of all("details.check")) {
       check.hidden = document.getElementById(check.dataset.check).classList.contains("off");
     }
-    let flows = 0;
-    for (const flow of all(".flow")) {
-      const skips = all(".skips", flow);
-      const ofFlow = !wanted.flow || flow.dataset.flow === wanted.flow;
-      const skipsShown = ofFlow && !wanted.os && !wanted.text.length &&
-        (!wanted.verdict || wanted.verdict === "skipped");
-      for (const skip of skips) skip.hidden = !skipsShown;
-      flow.hidden = !flow.querySelector(".chip:not(.off)") && !(skips.length && skipsShown);
-      flows += flow.hidden ? 0 : 1;
+    const skipsShown = !wanted.os && !wanted.text.length && (!wanted.verdict || wanted.verdict === "skipped");
+    for (const skip of all(".skips")) {
+      skip.hidden = !skipsShown || (wanted.flow && !skip.dataset.flow.split(" ").includes(wanted.flow));
     }
+    for (const flow of all(".flow")) flow.hidden = !flow.querySelector(".chip:not(.off), .skips:not([hidden])");
+    let suites = 0;
     for (const suite of all("section.of-suite")) {
-      suite.hidden = all(".flow", suite).every((flow) => flow.hidden);
+      suite.hidden = !suite.querySelector(".flow:not([hidden]), .skips:not([hidden])");
+      suites += suite.hidden ? 0 : 1;
     }
     for (const tile of tiles) {
       tile.setAttribute("aria-pressed", String(tile.dataset.verdict === wanted.verdict));
     }
-    document.querySelector(".nothing").hidden = flows > 0;
+    document.querySelector(".nothing").hidden = suites > 0;
     form.found.value = filtered ? `${found} of ${checks.length} shown` : "";
   };
   form.addEventListener("input", apply);
+  const listFlows = () => {
+    if (form.flow.length > 1) return;
+    const flows = all(".flow, .skips").flatMap((part) => part.dataset.flow.split(" "));
+    form.flow.append(...[...new Set(flows)].map((flow) => new Option(flow)));
+  };
+  for (const event of ["pointerdown", "focus"]) form.flow.addEventListener(event, listFlows);
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
     event.preventDefault();
