@@ -23,10 +23,9 @@ from nettests.judge.distrust import (
 from nettests.judge.verdicts import NOT_JUDGED, Findings, Ruling
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
-from nettests.model.observation import OVERLOADED, Observation
+from nettests.model.observation import OVERLOADED, Observation, Subject
 from nettests.model.service import Crowd
 from nettests.model.target_kinds import Location, Naming, Proxy
-from nettests.model.witnessed import Subject
 from nettests.model.words import (
     OS,
     Category,

@@ -42,8 +42,7 @@ from nettests.plan import Flow, build
 from nettests.plan.images import probe_image, why_not_served
 from nettests.preflight import Evidence, Finding, findings, unreachable
 from nettests.preflight.demand import Passing
-from nettests.preflight.evidence import Remains
-from nettests.preflight.limits import defaults_of, quotas_of
+from nettests.preflight.evidence import Remains, defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL

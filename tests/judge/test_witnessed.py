@@ -7,7 +7,7 @@ import pytest
 from nettests.judge import judge
 from nettests.judge.advice import STEPS
 from nettests.model.expectation import Expected
-from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.observation import Subject, Witnessed
 from nettests.model.words import Outcome, SourceSeen, Verdict
 from tests.judge.cases import CLAIM, check, expects, observed
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nettests.model.json_text import Object
-from nettests.model.witnessed import Subject
+from nettests.model.observation import Subject
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 from tests.parse.test_witness import compared, frame, of, overlay, tunnelled

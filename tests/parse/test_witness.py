@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nettests.model.json_text import Object
-from nettests.model.observation import Raw
-from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.observation import Raw, Subject, Witnessed
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 from nettests.parse.witness import WITNESS, witnessed_in
