@@ -227,6 +227,7 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
         f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
+        f" {of[Kind.SOME_PODS]}" if Kind.SOME_PODS in of else "",
         f" over {_named(of[Kind.PROTOCOL])}" if Kind.PROTOCOL in of else "",
         f" over {of[Kind.QUERIES_OVER].upper()}" if Kind.QUERIES_OVER in of else "",
     ]
