@@ -219,8 +219,12 @@ def _by_proxy(check: Check) -> bool:
 def _after_timeout(check: Check) -> str:
     windows = check.source.os is OS.WINDOWS
     if _by_proxy(check):
-        where = "HNS load balancers (Get-HnsPolicyList)" if windows else "kube-proxy's rules"
-        return f"on the source's node look for the Service in {where}, then at its EndpointSlices"
+        where = (
+            "kube-proxy's HNS load balancers (Get-HnsPolicyList)"
+            if windows
+            else "kube-proxy's rules"
+        )
+        return f"on the source's node look for the Service in {where} or what replaces it, then at its EndpointSlices"
     if check.target.descriptor.location is Location.EXTERNAL_ADDRESS and windows:
         return "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"
     way = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"

@@ -14,6 +14,7 @@ themselves (``LOSS``) are not affected.
 
 from collections.abc import Sequence
 from itertools import accumulate
+from statistics import median
 
 from nettests.model.check import Check
 from nettests.model.measured import LossEstimate, proves_loss
@@ -51,8 +52,8 @@ def late_trains(check: Check, raws: Sequence[Raw]) -> str | None:
 def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     """Say which of the last trains may have waited for lost SYNs, if that is neither proven nor disproved.
 
-    A train that waited beside a probe that was as late for itself was not: the machine stood still.
-    Any other is cleared only by ``SLOW_TRIES`` further tries without one.
+    A train did not if the machine stood still at that time. Any other is cleared only by
+    ``SLOW_TRIES`` further tries without one.
     """
     if not _counts_connections(check) or late_trains(check, raws) is not None:
         return None
@@ -76,9 +77,16 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     )
 
 
+ALMOST = SYN_AGAIN[0] - PROMPT_SECONDS
+"""How much longer than another a train takes at least that waited: the other may be slower by itself."""
+
+
 def _stood_still(raw: Raw, itself: Sequence[Carried]) -> bool:
-    """Whether a reference request of the probe to itself took as long as a lost SYN is waited for."""
-    return any(reference.elapsed >= SYN_AGAIN[0] for reference in itself if beside(reference, raw))
+    """Whether the probe once took so much longer to answer for itself, too, than it usually did."""
+    usual = median(reference.elapsed for reference in itself) if itself else 0.0
+    return any(
+        reference.elapsed >= usual + ALMOST for reference in itself if beside(reference, raw)
+    )
 
 
 def _counts_connections(check: Check) -> bool:

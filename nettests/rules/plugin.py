@@ -201,13 +201,14 @@ VPC_SETTINGS = ApiObjects(
 @rule(about=(VPC,), reads=(VPC_SETTINGS,))
 def vpc_windows_ipam(evidence: Evidence) -> Finding:
     """Amazon's controller gives Windows nodes the addresses of their Pods."""
-    missing = evidence.problems.get(VPC_SETTINGS.name, "").endswith("status 404")
-    data = {} if missing else evidence.object(VPC_SETTINGS).get("data") or {}
-    said = (
-        "no such ConfigMap" if missing else f"{_WINDOWS_IPAM} {data.get(_WINDOWS_IPAM, 'not set')}"
-    )
+    if evidence.problems.get(VPC_SETTINGS.name, "").endswith("status 404"):
+        switch = "in no ConfigMap"
+    else:
+        switch = str(
+            (evidence.object(VPC_SETTINGS).get("data") or {}).get(_WINDOWS_IPAM, "not set")
+        )
     demand = f'{_WINDOWS_IPAM} "true" in the ConfigMap kube-system/amazon-vpc-cni'
-    return finding(data.get(_WINDOWS_IPAM) in _TRUE, said, demand, of=1)
+    return finding(switch in _TRUE, f"{_WINDOWS_IPAM} {switch}", demand, of=1)
 
 
 NEVER, CROSS_SUBNET = "Never", "CrossSubnet"

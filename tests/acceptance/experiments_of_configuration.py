@@ -5,7 +5,9 @@ from tests.acceptance.experiment import Experiment
 L2BRIDGE, OVERLAY = "win2019-l2bridge", "win2019-overlay"
 
 
-def _turns(fact: str, profile: str, switch: str, *checks: str) -> Experiment:
+def _turns(
+    fact: str, profile: str, switch: str, *checks: str, beside: tuple[str, ...] = ()
+) -> Experiment:
     """Return a configuration that is wrong when switched: checks that passed fail, in a run of their own."""
     return Experiment(
         fact=fact,
@@ -15,6 +17,7 @@ def _turns(fact: str, profile: str, switch: str, *checks: str) -> Experiment:
         was="pass",
         becomes="fail",
         apart=True,
+        beside=beside,
     )
 
 
@@ -69,6 +72,7 @@ CONFIGURATION = (
         "eks-vpc-bridge",
         "windows-ipam=off",
         "windows-plugin-demands/windows-1/vpc-windows-ipam",
+        beside=("pod-to-pod-ip",),  # a rule about Pods of the node has some to look at
     ),
     _turns(
         "cni-wrong-adapter",

@@ -51,7 +51,7 @@ LOOK_AT_REFUSAL = (
 SEEN_ON_LINUX = "compare the addresses seen in the evidence with the pods and nodes"
 SEEN = f"{SEEN_ON_LINUX}, and with the source VIP"
 WAY = "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"
-HNS = "on the source's node look for the Service in HNS load balancers (Get-HnsPolicyList), then at its EndpointSlices"
+HNS = "on the source's node look for the Service in kube-proxy's HNS load balancers (Get-HnsPolicyList) or what replaces it, then at its EndpointSlices"
 
 
 def told(expectation: Expectation, seen: Observation, probed: Check | None = None) -> Judgement:
@@ -217,7 +217,7 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action:
         (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN_ON_LINUX),
         (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"),
         (to(TargetKind.SERVICE_CLUSTERIP), LOST,
-         "on the source's node look for the Service in kube-proxy's rules, then at its EndpointSlices"),
+         "on the source's node look for the Service in kube-proxy's rules or what replaces it, then at its EndpointSlices"),
         (to(TargetKind.SERVICE_CLUSTERIP, OS.WINDOWS), LOST, HNS),
         (to(TargetKind.EXTERNAL_IP, OS.WINDOWS), LOST, "look at the pod's OutBoundNAT policy and its exceptions (Get-HnsEndpoint)"),
         (to(TargetKind.POD_IP, OS.WINDOWS), LOST,

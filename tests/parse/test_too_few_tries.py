@@ -108,12 +108,17 @@ def test_one_train_that_waited_beside_a_prompt_probe_is_followed_by_others() -> 
 
 @pytest.mark.parametrize(
     ("second", "references"),
-    [([1.6] * 8, BUSY), ([*EASY[:6], 0.79, 0.79], BUSY), (WAITED, itself(0.4, 1.0)), (WAITED, itself(2.5))],
+    [([1.6] * 8, BUSY), ([*EASY[:6], 0.79, 0.79], BUSY), (WAITED, itself(0.4, 0.4, 1.2)), (WAITED, itself(1.1, 1.2, 2.6))],
     ids=["a round as a whole", "less than a SYN waits", "the machine stood still", "and for longer"],
 )  # fmt: skip
 def test_what_no_lost_syn_explains_is_clear(second: list[float], references: list[Raw]) -> None:
     """Trains that are late alike are those of a slow machine, and so are those beside a probe as late for itself."""
     assert unclear_trains(COUNTING, [*trains(EASY, second), *references]) is None
+
+
+def test_a_probe_that_is_always_as_late_explains_no_train_that_waited() -> None:
+    """A second each time is how slow its channel is; the other trains took as long, and less than those that waited."""
+    assert unclear_trains(COUNTING, [*trains(EASY, WAITED), *itself(1.1, 1.2, 1.3)]) is not None
 
 
 def test_a_train_may_have_waited_that_was_a_little_quicker_without_its_wait() -> None:

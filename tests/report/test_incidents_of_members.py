@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.check import Action
-from nettests.model.words import Outcome, Protocol, Question, Verdict
+from nettests.model.words import OS, Outcome, Protocol, Question, Verdict
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult, Incident, run_singly
@@ -37,6 +37,22 @@ def test_affinity_that_one_node_loses_is_named_with_it() -> None:
         for protocol in ("tcp", "udp")
     }
     assert found.explained
+
+
+@pytest.mark.parametrize("system", [OS.WINDOWS, OS.LINUX])
+@pytest.mark.parametrize("protocols", [{Protocol.TCP, Protocol.UDP}, {Protocol.TCP}])
+def test_affinity_that_some_services_lose_is_looked_for_in_rules(
+    system: OS, protocols: set[Protocol]
+) -> None:
+    """Between whatever nodes these lie: their packets arrive, so that no route is looked for."""
+
+    def partly(action: Action) -> bool:
+        return forgotten(action) and action.target.os is system and action.protocol in protocols
+
+    incidents = swept(partly, flows=(*FLOWS, "session-affinity")).incidents
+    assert incidents
+    assert all("routes" not in each.next_step for each in incidents)
+    assert "HNS load balancers" in incidents[0].next_step
 
 
 def test_a_service_that_answers_nobody_is_no_lost_affinity() -> None:

@@ -204,8 +204,8 @@ def _misses_load_balancers(check: Check) -> bool:
 def _of_its_protocol(result: CheckResult, check: Check, protocol: str | None) -> bool:
     if protocol is None or result.verdict is Verdict.UNKNOWN or not check.action.question.has_path:
         return True
-    by_name = protocol == Protocol.UDP.value and _needs_names(check)
-    return by_name or check.action.protocol.value == protocol
+    by_name = Protocol.UDP.value in protocol and _needs_names(check)
+    return by_name or check.action.protocol.value in protocol
 
 
 def _silent(result: CheckResult, share: float) -> bool:

@@ -145,11 +145,15 @@ def _stale_answers(results: Sequence[CheckResult]) -> str:
     )
 
 
+def _named(protocol: str) -> str:
+    return protocol.upper().replace(" AND ", " and ")
+
+
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     rest = dict(of)
     if rest.pop(Kind.SIZE) == MEBIBYTE:
         return f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time; shorter ones do"
-    protocol = f"{rest[Kind.PROTOCOL].upper()} " if Kind.PROTOCOL in rest else ""
+    protocol = f"{_named(rest[Kind.PROTOCOL])} " if Kind.PROTOCOL in rest else ""
     limits = limits_of(results)
     if not limits:
         beside = "" if happens == UNJUDGED else "; small ones arrive"
@@ -226,7 +230,8 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" through the Service proxy of {of[Kind.PROXY_NODE]}" if Kind.PROXY_NODE in of else "",
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
         f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
-        f" over {of[Kind.PROTOCOL].upper()}" if Kind.PROTOCOL in of else "",
+        f" {of[Kind.SOME_PODS]}" if Kind.SOME_PODS in of else "",
+        f" over {_named(of[Kind.PROTOCOL])}" if Kind.PROTOCOL in of else "",
         f" over {of[Kind.QUERIES_OVER].upper()}" if Kind.QUERIES_OVER in of else "",
     ]
     return "".join(parts)
@@ -257,7 +262,7 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
     if carried:
         rest.pop(Kind.PROTOCOL, None)  # already in the sentence
     else:
-        carried = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+        carried = f"{_named(of[Kind.PROTOCOL])} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.TARGET in of and {Kind.ENTERED, Kind.NODE} & of.keys():
         return _path_subject(rest, carried)
     for kind, text in _SUBJECTS.items():
@@ -350,7 +355,7 @@ _SEVERAL = {Kind.PROXY_NODE, Kind.BACKEND, Kind.TARGET, Kind.DNS, Kind.DNS_SERVI
 def cause_of_loss(loss: Loss) -> str:
     """Return how much is lost, and where."""
     of = {trait.kind: trait.value for trait in loss.scope}
-    packets = f"{of[Kind.PROTOCOL].upper()} packets" if Kind.PROTOCOL in of else "Packets"
+    packets = f"{_named(of[Kind.PROTOCOL])} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.DNS_SERVICE in of:
         what = f"Queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
     elif Kind.DNS in of:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from math import log
 
 from nettests.report.incidents.search import Evidence
-from nettests.report.incidents.traits import Kind, Trait
+from nettests.report.incidents.traits import TRANSPORTS, Kind, Trait
 
 SCOPES = (
     *(Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.PROXY_NODE, Kind.NODE, Kind.DNS_SERVICE),
@@ -119,7 +119,9 @@ def _with_protocol(
 ) -> tuple[Trait, ...]:
     """Return the place, with the only protocol that was struck there if others were not."""
     of = {
-        clue.check: next((t for t in clue.traits if t.kind is Kind.PROTOCOL), None)
+        clue.check: next(
+            (t for t in clue.traits if t.kind is Kind.PROTOCOL and t.value != TRANSPORTS), None
+        )
         for clue in evidence
         if place in clue.traits
     }

@@ -58,6 +58,8 @@ class Kind(StrEnum):
     """Two nodes: the first sends to Pod addresses on the second."""
     POD_PAIR = "pod-pair"
     """Two nodes, one of which sends to Pod addresses on the other; unknown which."""
+    SOME_PODS = "some-pods"
+    """Pods of the run: what other evidence reaches on their nodes, such as the cluster DNS, is another Pod or the node."""
     POD_NETWORK = "pod-network"
     """A node that sends to Pods of other nodes, or whose Pods other nodes send to."""
     HOST = "host"
@@ -140,6 +142,8 @@ class Trait:
     value: str
 
 
+TRANSPORTS = "tcp and udp"
+"""The protocol of what is lost where echoes of ICMP pass."""
 WITNESSED = "packets on the wire"
 """The property of captured connections that they match what servers and configurations say."""
 DISTRIBUTED = "distribution"
@@ -189,6 +193,8 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.NAMES_OUTSIDE, "names outside the cluster"
     if check.action.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.action.protocol.value
+        yield Kind.PROTOCOL, "" if check.action.protocol.echoed else TRANSPORTS
+    yield Kind.SOME_PODS, "" if check.target.existing else "(some are reached)"
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
