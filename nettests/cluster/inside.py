@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.resources import files
 
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.counting import count
@@ -19,6 +20,7 @@ from nettests.cluster.threads import threads
 from nettests.model.json_text import Object
 from nettests.model.permission import PULL_SECRET
 from nettests.model.workload import Workload
+from nettests.model.yaml_text import read_yaml
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,43 +116,18 @@ def _kinds(prefix: str, resources: list[Object]) -> Iterator[Served]:
 
 Listed = Sequence[tuple[Served, Object]]
 
-MADE = frozenset(
-    {
-        "pods",
-        "services",
-        "secrets",
-        "resourcequotas",
-        *(kind.resource for kind in Workload),
-        "endpointslices.discovery.k8s.io",
-        "leases.coordination.k8s.io",
-        "networkpolicies.networking.k8s.io",
-    }
+_KNOWN, _ = read_yaml(
+    (files("nettests.cluster") / "furniture.yaml").read_text("utf-8"), "furniture.yaml"
 )
+MADE = frozenset((*_KNOWN["made"], *(kind.resource for kind in Workload)))
 """The kinds that a run creates in its namespace. Marks on other kinds are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
 """What Kubernetes writes about objects, without an owner, and removes within the hour."""
 _ACCOUNTS = ("default", "builder", "deployer")
 """The ServiceAccounts of each namespace; the last two are OpenShift's."""
-_BINDINGS = ("system:deployers", "system:image-builders", "system:image-pullers")
-FURNITURE = frozenset(
-    {
-        *(("serviceaccounts", name) for name in _ACCOUNTS),
-        ("configmaps", "kube-root-ca.crt"),
-        ("configmaps", "openshift-service-ca.crt"),
-        ("configmaps", "istio-ca-root-cert"),
-        *(("rolebindings.rbac.authorization.k8s.io", name) for name in _BINDINGS),
-        *(("rolebindings.authorization.openshift.io", name) for name in _BINDINGS),
-    }
-)
-"""What kube-controller-manager, OpenShift ("Default service accounts and roles";
-service-ca-operator) and Istio's istiod (its root certificate) create in each namespace."""
-_OF_RBAC = "rbac.authorization.k8s.io"
-COPIED = frozenset(
-    {
-        *("configmaps", "secrets", "serviceaccounts", "limitranges", "resourcequotas"),
-        *(f"roles.{_OF_RBAC}", f"rolebindings.{_OF_RBAC}", "networkpolicies.networking.k8s.io"),
-    }
-)
+FURNITURE = frozenset((kind, name) for kind, names in _KNOWN["furniture"].items() for name in names)
+"""What Kubernetes, OpenShift and Istio create in each namespace, as kind and name."""
+COPIED = frozenset(_KNOWN["copied"])
 """Kinds that controllers copy into namespaces; they run nothing, and volumes are none of them."""
 FEWEST = 3
 """In more namespaces than these, and in most, an object counts as put into each."""

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from nettests.model.observation import Raw
 from nettests.model.words import Outcome
+from nettests.resources import lines_of
 
 # samples: 10.244.2.5, fd00:10:244:4::3, fe80::1%12; of "Reply from fd00::3: time<1ms" with the colon behind it
 _ADDRESS = re.compile(r"[0-9A-Fa-f]*[.:][0-9A-Fa-f.:]+(?:%\w+)?:?")
@@ -33,18 +34,7 @@ _UNREACHABLE = re.compile(
 )
 # sample: "Ping request could not find host nosuch.demo. Please check the name and try again."
 _UNKNOWN_NAME = re.compile(r"could not find host", re.IGNORECASE)
-_WAITED_IN_VAIN = re.compile(
-    r"Request timed out"
-    r"|Zeitüberschreitung der Anforderung"
-    r"|Délai d.attente de la demande dépassé"
-    r"|Tiempo de espera agotado para esta solicitud"
-    r"|Richiesta scaduta"
-    r"|Esgotado o tempo limite do pedido"
-    r"|Time-out bij opdracht"
-    r"|Upłynął limit czasu żądania"
-    r"|Превышен интервал ожидания для запроса"
-    r"|请求超时|要求等候逾時|要求がタイムアウトしました|요청 시간이 만료되었습니다"
-)
+_WAITED_IN_VAIN = re.compile("|".join(lines_of("nettests.parse", "ping_timed_out.txt")))
 # samples: "(100% loss)", "(perte 100%)", "(100% Verlust)", "(100% 丢失)"
 _ALL_LOST = re.compile(r"\([^()\d]*100\s?%")
 

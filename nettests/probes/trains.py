@@ -57,10 +57,10 @@ class Trains:
             slow = self._sent_rounds(wanted, hurried=True)
         if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
-        self._sent_until_clear()
         self._compare()
         if slow and not self._late():
             self._sent_rounds(min(wanted, SLOW_TRIES), hurried=False)
+        self._sent_until_clear()
 
     def _sent_rounds(self, tries: int, *, hurried: bool) -> bool:
         """Send the rest of ``tries``; if ``hurried``, return whether slow tries stopped it.

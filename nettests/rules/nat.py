@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from nettests.model.facts import Network
 from nettests.model.json_text import Object
+from nettests.resources import lines_of
 from nettests.rules.evidence import Evidence
 from nettests.rules.pods import of_pod_families
 
@@ -24,22 +25,7 @@ PODS_ALONE = frozenset({"azure-cni"})
 azurecnifunc.ps1)."""
 WIDEST = {4: 8, 6: 20}
 """Prefix lengths of the widest networks of one owner: a wider one is not a cluster's network."""
-INTERNAL = tuple(
-    ipaddress.ip_network(text)
-    for text in (
-        "10.0.0.0/8",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "169.254.0.0/16",
-        "224.0.0.0/4",
-        "168.63.129.16/32",  # Azure's platform, which knows Pod addresses
-        "fc00::/7",
-        "fe80::/10",
-        "ff00::/8",
-    )
-)
+INTERNAL = tuple(map(ipaddress.ip_network, lines_of("nettests.rules", "internal.txt")))
 """Networks outside the internet: a site may route their packets back to Pods."""
 
 

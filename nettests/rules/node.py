@@ -14,6 +14,7 @@ from nettests.model.labels import CONTROL_PLANE_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.permission import GET_NODE, LIST_NODES
 from nettests.model.versions import KubernetesVersion, WindowsBuild, minors_behind, minors_beside
 from nettests.model.windows_programs import CMD, node_argv
+from nettests.resources import lines_of
 from nettests.rules import reduction
 from nettests.rules.evidence import (
     Evidence,
@@ -105,15 +106,8 @@ def _system(node: Object) -> str:
 
 
 SUPPORTED = {
-    14393: (5, 13),
-    16299: (8, 13),
-    17134: (9, 13),
-    17763: (14, None),
-    18362: (17, 18),
-    18363: (18, 20),
-    19041: (19, 22),
-    19042: (21, None),
-    20348: (23, None),
+    int(build): (int(first), int(last) if last.isdigit() else None)
+    for build, first, last in map(str.split, lines_of("nettests.rules", "builds.txt"))
 }
 """First and last minor release of Kubernetes 1 whose documents list a build; ``None``: current."""
 RUNTIMES = {"containerd": KubernetesVersion(1, 4), "docker": KubernetesVersion(19, 3)}

@@ -232,6 +232,29 @@ def test_tries_that_a_busy_probe_makes_slow_are_sent_all_the_same(
     assert observation_of(probed, Done(check=probed.id, answers=len(raws)), raws).trusted
 
 
+def test_a_train_that_waited_after_a_slow_start_is_followed_too(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest of the tries is sent once a probe is slow no more; a train among them that waits is no pass either."""
+    monkeypatch.setattr("nettests.probes.trains.SYN_AGAIN", (0.0, 3.0))
+    waits = [True]
+
+    def hook(path: str) -> HttpAnswer | None:
+        if "port=8080" in path:
+            time.sleep(0.3)
+            return HttpAnswer(status=200, body='{"responses": ["probe-windows-1-1"]}')
+        if "tries=12" in path and waits:
+            waits.pop()
+            time.sleep(1.5)
+        return None
+
+    bench.dialling[PROBE].hook = hook
+    probed = counting(80, Protocol.TCP)
+    bench.observe(probed)
+    assert sum(lengths(bench, probed)) >= 80 + 2 * 32
+    assert lengths(bench, probed)[-8:] == [4] * 8
+
+
 def test_tries_over_a_late_path_are_few(bench: Bench) -> None:
     """Where the probe answers for itself at once, four late tries and the one that is compared are enough."""
 

@@ -1,13 +1,16 @@
 """Next steps of incidents: what is looked at fits the cluster."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from nettests.model.check import Check
-from nettests.model.words import Protocol
+from nettests.model.facts import Fact
+from nettests.model.words import Protocol, TargetKind
 from nettests.report import Results
 from nettests.report.incidents import find_incidents
+from nettests.report.incidents.traits import queries_cluster_dns, targets_service
 from tests.report.test_incidents import LINUX, WIN, broken, crossing
 
 
@@ -56,7 +59,42 @@ def test_where_another_protocol_passes_no_route_is_looked_for(
         return check.action.protocol in protocols and crossing(WIN, LINUX)(check)
 
     (incident,) = find_incidents(broken(quiet, struck).checks, facts)
-    assert incident.cause.startswith(f"{told} between nodes {LINUX} ↔ {WIN}")
+    assert incident.cause.startswith(f"{told} between {LINUX} and {WIN}")
     assert "routes and tunnels are in place" in incident.next_step
     checksums = Protocol.ICMP not in protocols and backend == "vxlan"
     assert ("checksums" in incident.next_step) is checksums
+
+
+@pytest.mark.parametrize("node", [WIN, LINUX])
+@pytest.mark.parametrize(
+    ("plugin", "trouble"),
+    [
+        ("antrea", lambda check, node: targets_service(check) and check.source.node == node),
+        ("cilium", lambda check, node: targets_service(check) and check.source.node == node),
+        (
+            "antrea",
+            lambda check, node: (
+                queries_cluster_dns(check)
+                and check.source.node == node
+                and check.target.kind is not TargetKind.DNS_POD
+            ),
+        ),
+    ],
+    ids=["antrea", "cilium", "the DNS with antrea"],
+)
+def test_without_kube_proxy_nobody_is_sent_to_its_log(
+    quiet: Results, node: str, plugin: str, trouble: Callable[[Check, str], bool]
+) -> None:
+    """Where a plugin serves Services, its agent is looked at, and no load balancer of HNS: kube-proxy is not there."""
+    assert quiet.facts is not None
+    without = tuple(
+        replace(each, kube_proxy=replace(each.kube_proxy, mode=Fact("none", "a DaemonSet")))
+        for each in quiet.facts.nodes
+    )
+    cni = replace(quiet.facts.cni, plugin=Fact(plugin, "a DaemonSet"))
+    facts = replace(quiet.facts, nodes=without, cni=cni)
+    struck = broken(quiet, lambda check: trouble(check, node))
+    incident = find_incidents(struck.checks, facts)[0]
+    assert node in incident.next_step
+    assert "Get-HnsPolicyList" not in incident.next_step
+    assert "whether kube-proxy" not in incident.next_step

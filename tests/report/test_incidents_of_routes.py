@@ -1,16 +1,20 @@
 """A node without a route to the Pods of another: who sends what to whom is told from all that got through."""
 
 from dataclasses import replace
+from ipaddress import IPv4Address
 
 import pytest
 
 from nettests.model.check import Check
+from nettests.model.facts import known
 from nettests.model.observation import ControlResult
 from nettests.model.words import Question, TargetKind, VantageKind, Verdict
-from nettests.report import Results
+from nettests.report import Results, build_results
 from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import targets_service
 from nettests.report.results import CheckResult
+from tests.report.cluster import FACTS
+from tests.report.scenario import QUIET, records
 from tests.report.test_incidents import (
     LINUX,
     OTHER_LINUX,
@@ -194,3 +198,14 @@ def test_what_is_wrong_is_told_before_what_is_not_known(quiet: Results) -> None:
 
 def _icmp_first(one: CheckResult) -> bool:
     return not one.flow.startswith("icmp")
+
+
+def test_a_route_that_leads_to_some_pods_alone_is_one_incident() -> None:
+    """The way there is, as to the Pod of the cluster's DNS: a route may hold a part of a node's Pods alone."""
+    at_dns = IPv4Address("10.244.0.9")
+    facts = replace(FACTS, dns_pods=known((at_dns,), "EndpointSlices"))
+    (end,) = [node.name for node in facts.nodes if any(at_dns in cidr for cidr in node.pod_cidrs)]
+    results = build_results(records(replace(QUIET, facts=facts)))
+    (found,) = broken(results, missing(WIN, end)).incidents
+    assert found.traits == {"pod-route": f"{WIN} → {end}", "some-pods": "(some are reached)"}
+    assert found.cause == f"Packets from {WIN} to Pods of {end} (some are reached) get no answer"

@@ -1,7 +1,7 @@
 """One look serves all who want one within a second; a cluster that does not answer is not looked at more often."""
 
 from nettests.errors import ClusterError
-from nettests.session.node_watch import FRESH_SECONDS, Looks
+from nettests.session.node_monitor import FRESH_SECONDS, Looks
 
 
 class Cluster:

@@ -40,25 +40,23 @@ def next_step_of(
 ) -> str:
     """Return the trait's own next step, else the one that most of the checks have."""
     of = {trait.kind: trait.value for trait in traits}
-    node = _node(facts, of)
     for kind, step in _WHATEVER_ELSE.items():
         if kind in of:
             return step
     if step := _at_dns(of, facts):
         return step
     if Kind.FORWARDS in of:
-        return f"{_at_proxy(node, of[Kind.FORWARDS])}; and see whether answers to the node's own address come back to it"
-    if Kind.PROXY_NODE in of or (Kind.DNS in of and node):
-        return _at_proxy(node, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+        return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether answers to the node's own address come back to it"
+    if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
+        return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
     if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
         return "; ".join(_at_route(facts, way) for way in _each_way(route))
     if Kind.SIZE in of:
         return _at_size(of[Kind.SIZE], results, facts)
-    if {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys() or (
-        of.get(Kind.PLACEMENT) == "other-node"
-    ):
+    crosses = {Kind.LINK, Kind.DIRECTION, Kind.REMOTE_NODE, Kind.POD_NETWORK} & of.keys()
+    if Kind.PROPERTY not in of and (crosses or of.get(Kind.PLACEMENT) == "other-node"):
         return between_nodes(facts, of.get(Kind.PROTOCOL))
     if Kind.BACKEND in of:
         return _STEPS["backend"].format(of[Kind.BACKEND])
@@ -85,17 +83,14 @@ def _at_size(size: str, results: Sequence[CheckResult], facts: ClusterFacts | No
     )
 
 
-def _node(facts: ClusterFacts | None, of: Mapping[Kind, str]) -> NodeFacts | None:
-    return _named(
-        facts, of.get(Kind.FORWARDS) or of.get(Kind.PROXY_NODE) or of.get(Kind.SOURCE_NODE)
-    )
-
-
 def _named(facts: ClusterFacts | None, name: str | None) -> NodeFacts | None:
     return next((node for node in facts.nodes if node.name == name), None) if facts else None
 
 
-def _at_proxy(node: NodeFacts | None, name: str) -> str:
+def _at_proxy(facts: ClusterFacts | None, name: str) -> str:
+    node = _named(facts, name)
+    if facts is not None and node is not None and node.kube_proxy.replaced:
+        return _STEPS["proxy-replaced"].format(name, facts.cni.plugin.value or "the network plugin")
     if node is not None and node.os is OS.WINDOWS:
         return _STEPS["proxy-on-windows"].format(name)
     return _STEPS["proxy"].format(name)
@@ -117,7 +112,7 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
     service = f"the cluster DNS ({address})" if address else "the cluster DNS"
     node = _named(facts, name)
     rules = "its rules"
-    if node is not None and node.os is OS.WINDOWS:
+    if node is not None and node.os is OS.WINDOWS and not node.kube_proxy.replaced:
         rules = "its HNS load balancers (Get-HnsPolicyList)"
     return _STEPS["dns-service"].format(name=name, rules=rules, service=service)
 
@@ -179,7 +174,7 @@ def step_after_loss(scope: Sequence[Trait], facts: ClusterFacts | None) -> str:
     if Kind.DNS_SERVICE in of:
         return f"{_at_dns_service(facts, of[Kind.DNS_SERVICE])}: one of its backends may have gone"
     if Kind.PROXY_NODE in of:
-        step = _at_proxy(_node(facts, of), of[Kind.PROXY_NODE])
+        step = _at_proxy(facts, of[Kind.PROXY_NODE])
         return f"{step}: one of several backends may have gone"
     if Kind.DNS in of:
         return "look at each replica of the cluster DNS: one of several may not answer"

@@ -58,6 +58,8 @@ class Kind(StrEnum):
     """Two nodes: the first sends to Pod addresses on the second."""
     POD_PAIR = "pod-pair"
     """Two nodes, one of which sends to Pod addresses on the other; unknown which."""
+    SOME_PODS = "some-pods"
+    """Pods of the run: what other evidence reaches on their nodes, such as the cluster DNS, is another Pod or the node."""
     POD_NETWORK = "pod-network"
     """A node that sends to Pods of other nodes, or whose Pods other nodes send to."""
     HOST = "host"
@@ -192,6 +194,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     if check.action.question is not Question.RESOLVE:
         yield Kind.PROTOCOL, check.action.protocol.value
         yield Kind.PROTOCOL, "" if check.action.protocol.echoed else TRANSPORTS
+    yield Kind.SOME_PODS, "" if check.target.existing else "(some are reached)"
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)

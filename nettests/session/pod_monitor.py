@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.probes import Deployment, changes
 from nettests.probes.still_standing import started_again
-from nettests.session.node_watch import FRESH_SECONDS, Looks
+from nettests.session.node_monitor import FRESH_SECONDS, Looks
 
 
 @dataclass(slots=True, kw_only=True)
-class PodWatch:
+class PodMonitor:
     """How the Pods of one run changed since they were deployed. Thread-safe.
 
     ``read`` returns the current deployment; ``tell`` receives each change, in words.

@@ -1,7 +1,7 @@
 """Watch whether the tested nodes stay Ready during a run.
 
 A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that
-depend on it say nothing about the network. The watch also notices when the API server stops
+depend on it say nothing about the network. It also notices when the API server stops
 answering. Reads are rate-limited (``Looks``). Times are on the run's clock (monotonic seconds since
 its start), as in raw answers.
 """
@@ -68,7 +68,7 @@ class _Spell:
 
 
 @dataclass(slots=True, kw_only=True)
-class NodeWatch:
+class NodeMonitor:
     """The readiness of the nodes of one run, over time. Thread-safe.
 
     ``read`` returns the current readiness; ``tell`` receives each change, in words.
@@ -184,17 +184,17 @@ class Dependence:
         """Return the nodes that a check depends on."""
         return nodes_of(check, self._pods, self.facts)
 
-    def watch(
+    def monitor(
         self,
         connection: Connection,
         tell: Callable[[str], None],
         began: float,
         gone: Callable[[str], None],
-    ) -> NodeWatch:
-        """Return the watch over all of these nodes; it reads once started."""
+    ) -> NodeMonitor:
+        """Return the monitor of all of these nodes; it reads once started."""
         names = sorted(frozenset().union(*map(self.of, self.plan.each)))
         many = len(self.facts.nodes)
-        return NodeWatch(
+        return NodeMonitor(
             names=names,
             read=lambda: read_readiness(connection, names, nodes=many),
             tell=tell,
