@@ -180,7 +180,11 @@ class Observation:
     @property
     def last_detail(self) -> str:
         """The detail of the last failed attempt that was not ignored; empty if none failed."""
-        failed = [one for one in self.attempts if not (one.outcome.positive or one.overloaded)]
+        failed = [
+            attempt
+            for attempt in self.attempts
+            if not (attempt.outcome.positive or attempt.overloaded)
+        ]
         return failed[-1].detail if failed else ""
 
 

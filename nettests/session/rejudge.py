@@ -134,7 +134,7 @@ class Rejudged:
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
     exit_code: int
-    beside: BaselineComparison | None = None
+    comparison: BaselineComparison | None = None
     """What the baseline covers of it."""
 
     @property
@@ -182,7 +182,7 @@ def _rejudge(
     now = {judgement.check: judgement.verdict for judgement in judgements}
     verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
     shown = frozenset[Verdict]().union(*(judgement.shown for judgement in judgements))
-    beside: BaselineComparison | None = None
+    comparison: BaselineComparison | None = None
     make_folder(target)
     (target / JOURNAL).unlink(missing_ok=True)
     with Journal(target / JOURNAL) as journal:
@@ -193,11 +193,11 @@ def _rejudge(
             journal.write(Judged(judgement=judgement))
         journal.event(f"judged again from the answers of {source.resolve().name}")
         if held.baseline is not None:
-            beside = against(target, held.baseline)
-            for line in beside.lines():
+            comparison = against(target, held.baseline)
+            for line in comparison.lines():
                 journal.event(line)
-            journal.write(accepted_record(beside, held.fail_on))
-        counting, members = ending(beside, held.fail_on, verdicts, shown)
+            journal.write(accepted_record(comparison, held.fail_on))
+        counting, members = ending(comparison, held.fail_on, verdicts, shown)
         code = of_run(
             ExitCode.OK,
             counting,
@@ -211,7 +211,9 @@ def _rejudge(
             of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
             # The recorded end is kept, and with it the run's duration.
             journal.write(replace(history.end, exit_code=code, counts=of_all))
-    return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
+    return Rejudged(
+        before=run.verdicts, judgements=judgements, exit_code=code, comparison=comparison
+    )
 
 
 def _with_copied_files(record: Record, source: Path, target: Path) -> Record:
