@@ -140,6 +140,7 @@ class Observing:
             judging,
             began=self.state.began,
             stopped=self.state.stopped,
+            checks=plan.each,
         )
         try:
             probes.Observer(
