@@ -112,13 +112,13 @@ def _by_size(observation: Observation, ruling: Ruling) -> Ruling:
         case SizeFinding.WHOLE | SizeFinding.SILENT:
             return ruling
         case SizeFinding.HOLE:
-            return Ruling(ruling.verdict, sizes.beside, "size")
+            return Ruling(ruling.verdict, sizes.over_tcp, "size")
         case SizeFinding.CLAMP:
             return Ruling(Verdict.FLAKY, after="size")
         case SizeFinding.LOSS:
             return Ruling(Verdict.FLAKY, after="loss")
         case SizeFinding.FRAGMENTS:
-            return Ruling(Verdict.RECORDED, sizes.beside)
+            return Ruling(Verdict.RECORDED, sizes.over_tcp)
         case _:
             assert_never(sizes.finding)
 

@@ -165,7 +165,7 @@ class PathSize:
     streams: bool | None = None
 
     def __str__(self) -> str:
-        """Return the text for people, without the part of ``beside``."""
+        """Return the text for people, without the part of ``over_tcp``."""
         match self.finding:
             case SizeFinding.WHOLE:
                 return f"packets of up to {self.passes:,} bytes arrive"
@@ -183,8 +183,8 @@ class PathSize:
                 assert_never(self.finding)
 
     @property
-    def beside(self) -> str:
-        """Text on TCP, if it was tried."""
+    def over_tcp(self) -> str:
+        """Whether large answers over TCP arrive, as text; empty if it was not tried."""
         if self.streams is None:
             return ""
         return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"

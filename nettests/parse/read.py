@@ -21,7 +21,7 @@ from nettests.parse import (
     connect,
     curl,
     datagram,
-    during_changes,
+    endpoint_changes,
     http_response,
     idle,
     inspection,
@@ -92,7 +92,7 @@ PARSERS: Mapping[str, Parser] = {
     "train": _train,
     many_services.SERVICES: many_services.read,
     witness.WITNESS: witness.read,
-    during_changes.MEANWHILE: during_changes.read,
+    endpoint_changes.MEANWHILE: endpoint_changes.read,
     arrival.SERVER_LOG: arrival.read,
 }
 """The parser of each tool that ``Raw.tool`` may name."""

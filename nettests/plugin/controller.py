@@ -263,7 +263,7 @@ class Controller:
         try:
             run.finish(exit_code=code, counts=counts)
         finally:
-            ended = end_documents(run.journal, run.judging.observations, beside=True)
+            ended = end_documents(run.journal, run.judging.observations, compared=True)
             self.reporter.still()
             if ended.results is not None:
                 show(self.reporter, ended.results, run.directory)

@@ -1,7 +1,6 @@
 """What is read of a Pod that was to start: that it did, why not, and what came of it then."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -225,7 +224,7 @@ def test_an_end_takes_the_servers_time(seconds: float, gone: bool, outcome: Outc
     assert attempt({"status": READY, "then": then}, then="end", says="3").outcome is outcome
 
 
-def renewed(**fields: Any) -> Object:
+def renewed(**fields: object) -> Object:
     """Return what was seen of the Pod that came in another one's place."""
     said = "Name:\tset-0.sets.n.svc.cluster.local\nAddress: 10.244.3.5\n"
     lookup = {"asked": "set-0.sets.n.svc.cluster.local", "stdout": said, "stderr": ""}

@@ -14,7 +14,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.journal_records import Answer, Done
 from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, Verdict
-from nettests.parse.during_changes import CONNECTIONS, FLOW, MEANWHILE
+from nettests.parse.endpoint_changes import CONNECTIONS, FLOW, MEANWHILE
 from nettests.probes import Directory, Sender
 from nettests.probes.attempts import Attempts
 from nettests.probes.examine import Examination
