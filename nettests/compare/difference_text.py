@@ -73,7 +73,7 @@ def headline(difference: Difference) -> str:
     tail = f"; {odd} of them unexplained" if odd else "; each explained, or not judged"
     if worse:
         new = [of for of in difference.incidents if of.what is Stays.NEW and of.explained]
-        causes = [*dict.fromkeys(in_short(of.cause, of.traits) for of in new)]
+        causes = [*dict.fromkeys(in_short(of.cause) for of in new)]
         more = f" · {len(causes) - NAMED} more" if len(causes) > NAMED else ""
         named_causes = f"{' · '.join(causes[:NAMED])}{more}; " if causes else ""
         return f"Worse: {named_causes}{parts}{tail}"

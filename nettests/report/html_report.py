@@ -22,7 +22,7 @@ from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
 from nettests.report import harmless, summary
 from nettests.report.harmless import pack, tree
-from nettests.report.heat_map import heat_maps, node_map
+from nettests.report.heat_map import HeatMap, heat_maps, node_map
 from nettests.report.matrix import FlowGroup, Suite, flow_groups, overview, suites
 from nettests.report.members import member_line
 from nettests.report.results import CheckResult, Incident, Results
@@ -93,7 +93,7 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
         groups=groups,
         suites=suites(groups),
         overview=overview(groups),
-        pictures=sum(len(heat_maps(group.checks)) for group in groups if needs_attention(group)),
+        pictures=sum(len(pictures(group)) for group in groups),
         red_flows=sum(map(needs_attention, groups)),
         shares=_shares(results),
         attention=summary.needing_attention(results),
@@ -130,7 +130,7 @@ def _environment() -> Environment:
         member_line=member_line,
         exercised_line=exercised_line,
         headline=headline,
-        heat_maps=heat_maps,
+        pictures_of=pictures,
         node_map=node_map,
         leading=leading,
         packed=packed,
@@ -250,6 +250,12 @@ def skip_reasons(*groups: FlowGroup) -> dict[str, list[CheckResult]]:
         for skip in group.skips:
             reasons.setdefault(skip.message, []).append(skip)
     return reasons
+
+
+def pictures(group: FlowGroup) -> list[HeatMap]:
+    """Return the heat maps of a flow that show something which needs attention."""
+    maps = heat_maps(group.checks)
+    return [each for each in maps if any(layer.verdict in ATTENTION for layer in each.layers)]
 
 
 def needs_attention(part: Suite | FlowGroup) -> bool:

@@ -4,6 +4,8 @@ Every report for people begins with it. The headline gives the leading causes of
 well but nodes or node pairs were left out, it says how many it covers.
 """
 
+import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
@@ -17,7 +19,7 @@ from nettests.model.words import OS, CheckClass, Placement, Resolver, VantageKin
 from nettests.plan.flow import CAN_BE_ENABLED, ENABLE, not_enabled
 from nettests.report.results import CheckResult, ExercisedNodes, Results
 from nettests.report.text import one_line, plural
-from nettests.resources import rows_of
+from nettests.resources import lines_of, rows_of
 
 T = TypeVar("T")
 UNKNOWN = "unknown"
@@ -143,18 +145,17 @@ EXPORT_REQUEST = "Please help to read them: `nettests export` makes a bundle wit
 NAMED = 4
 """Nodes or Services listed at most; ``results.json`` has all."""
 CAUSES = 3
-"""Causes in the headline at most, while they are short; the list of incidents has all."""
+"""Causes in the headline at most, while they fit; the list of incidents has all."""
 CAUSE_LENGTH = 140
 """Characters of a cause: it contains names from a cluster, and the headline is one line."""
-HEADLINE_LENGTH = 66
-"""The headline gets another cause only up to this length: three lines on a telephone."""
-_IS_CUT_OFF = " is cut off"
-_CUT_OFF = {
-    "pod-network": "Pods of {} are cut off",
-    "remote-node": f"{{}}{_IS_CUT_OFF}",
-    "node": f"{{}}{_IS_CUT_OFF}",
-}
-"""Text for a node whose packets get no answer, by the only trait of the cause."""
+LINE, LINES = 24, 3
+"""Characters of a line of the headline on a telephone of 360 pixels, and how many lines it may have."""
+_SHORT = [
+    (re.compile(cause), short)
+    for cause, _, short in (
+        line.partition(" => ") for line in lines_of("nettests.report", "headline.txt")
+    )
+]
 
 
 def headline(results: Results) -> str:
@@ -162,9 +163,8 @@ def headline(results: Results) -> str:
     if results.run.error:
         return "The run could not start"
     bugs = known_bugs(results)
-    wrong = _what_is_wrong(results)
-    if wrong:
-        return f"{wrong}; {_present(bugs)}" if bugs else wrong
+    if wrong := _what_is_wrong(results, [plural(len(bugs), "known bug")] if bugs else []):
+        return wrong
     sentence = (
         f"This cluster behaves as documented, but for {_present(bugs)}" if bugs else _AS_DOCUMENTED
     )
@@ -197,7 +197,7 @@ def leading(results: Results) -> Verdict:
     return Verdict.PASS
 
 
-def _what_is_wrong(results: Results) -> str:
+def _what_is_wrong(results: Results, bugs: list[str]) -> str:
     explained = [incident for incident in results.incidents if incident.explained]
     alone = [
         check
@@ -206,49 +206,54 @@ def _what_is_wrong(results: Results) -> str:
         for check in incident.checks
     ]
     if not explained:
-        return _without_cause(results, alone)
-    causes = dict.fromkeys(in_short(incident.cause, incident.traits) for incident in explained)
-    for node in [
-        cause.removesuffix(_IS_CUT_OFF) for cause in causes if cause.endswith(_IS_CUT_OFF)
-    ]:
-        causes.pop(_CUT_OFF["pod-network"].format(node), None)  # implied by the node being cut off
-    shown: list[str] = []
-    for cause in causes:
-        if not shown or (
-            len(shown) < CAUSES and len(" · ".join((*shown, cause))) <= HEADLINE_LENGTH
-        ):
-            shown.append(cause)
+        kind = _without_cause(results, alone)
+        return " · ".join((kind, *bugs)) if kind else ""
+    causes = list(dict.fromkeys(in_short(incident.cause) for incident in explained))
+    implied = {f"Pods of {cause.replace(' is ', ' are ')}" for cause in causes}  # cut off
+    causes = [cause for cause in causes if cause not in implied]
     unknown = {check.id for check in results.checks if check.verdict is Verdict.UNKNOWN}
-    more = len(causes) - len(shown) + sum(check not in unknown for check in alone)
-    return " · ".join((*shown, *([f"{more} more"] if more else [])))
+    others = sum(check not in unknown for check in alone)
+    for shown in range(min(CAUSES, len(causes)), 0, -1):
+        more = len(causes) - shown + others
+        rest = [*([f"{more} more"] if more else []), *bugs]
+        headline = " · ".join((*causes[:shown], *rest))
+        if _fits(headline):
+            return headline
+    words = causes[0].split()
+    while len(words) > 1 and not _fits(" · ".join((f"{' '.join(words)} …", *rest))):
+        words.pop()
+    return " · ".join((f"{' '.join(words)} …", *rest))
 
 
-def in_short(cause: str, traits: Mapping[str, str]) -> str:
-    """Shorten a cause for the headline: no figures; "cut off" for a node without answers."""
+def _fits(sentence: str) -> bool:
+    return len(textwrap.wrap(sentence, LINE)) <= LINES
+
+
+def in_short(cause: str) -> str:
+    """Shorten a cause for a headline, by ``headline.txt``: behind its slash stands the protocol alone."""
     cause = one_line(cause, limit=CAUSE_LENGTH)
-    traits = {kind: value for kind, value in traits.items() if kind != "placement"}
-    if cause.endswith("get no answer") and len(traits) == 1:
-        (kind, node), *_ = traits.items()
-        if kind in _CUT_OFF:
-            return _CUT_OFF[kind].format(node)
-    return cause.partition(": ")[0].removesuffix(", and small ones arrive")
+    for pattern, short in _SHORT:
+        if match := pattern.fullmatch(cause):
+            shortened, _, protocol = match.expand(short).partition("/")
+            return f"{shortened} for {protocol}" if protocol else shortened
+    return cause
 
 
 def _without_cause(results: Results, alone: list[str]) -> str:
     kind = _kind(results)
     if not kind or not alone:
         return kind
-    checks = one_line(alone[0], limit=CAUSE_LENGTH)
-    return f"{kind}: {checks if len(alone) == 1 else f'{len(alone)} checks without a common cause'}"
+    flow = alone[0].partition("/")[0] if len(alone) == 1 else ""
+    return f"{kind}: {flow or f'{len(alone)} checks without a common cause'}"
 
 
 def _kind(results: Results) -> str:
     seen = {verdict for verdict, count in results.counts.items() if count}
     seen |= {member.verdict for check in results.checks for member in check.members}
     if seen & {Verdict.FAIL, Verdict.FLAKY}:
-        return "Something does not behave as documented"
+        return "Something is not as documented"
     if Verdict.LIFTED in seen:
-        return "A documented limitation no longer shows"
+        return "A limitation no longer shows"
     if Verdict.UNKNOWN in seen:
         return "Not everything could be judged"
     return "" if results.coverage.ran else "Nothing was judged"

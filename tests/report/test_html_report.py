@@ -55,7 +55,7 @@ def test_the_page_forbids_what_is_not_its_own(page: html.HtmlElement) -> None:
 
 def test_the_answer_comes_first(page: html.HtmlElement) -> None:
     """The headline answers the question, below it the cluster in one line."""
-    assert words(page.find(".//h1")).startswith("Something does not behave as documented: ")
+    assert words(page.find(".//h1")).startswith("Something is not as documented: ")
     (cluster,) = page.xpath("//p[@class='cluster']")
     assert words(cluster).startswith("Kubernetes 1.29.4 · 2 Windows nodes (17763.1339)")
 

@@ -43,10 +43,10 @@ def cause(of: dict[Kind, str]) -> str:
         ({K.VANTAGE: "api"}, "Connections from the API"),
         ({K.TARGET: "NodePort", K.VANTAGE: "node"}, "Connections to a NodePort from nodes themselves"),
         ({K.TARGET: "external address", K.VANTAGE: "pod"}, "Connections to an external address"),
-        ({K.TARGET: "Pod", K.ENTERED: "n1"}, "Connections from elsewhere to a Pod at n1"),
-        ({K.PROXY_NODE: "n1", K.PROTOCOL: "tcp"}, "Services through the Service proxy of n1 over TCP"),
-        ({K.LINK: "a and b", K.PROTOCOL: "udp"}, "UDP packets between nodes a and b"),
-        ({K.LINK: "a and b", K.SIZE: "1400"}, "Large packets between nodes a and b"),
+        ({K.TARGET: "Pod", K.ENTERED: "n1"}, "Connections from other nodes or outside to a Pod on n1"),
+        ({K.PROXY_NODE: "n1", K.PROTOCOL: "tcp"}, "Connections through the Service proxy of n1 over TCP"),
+        ({K.LINK: "a and b", K.PROTOCOL: "udp"}, "UDP packets between a and b"),
+        ({K.LINK: "a and b", K.SIZE: "1400"}, "Large packets between a and b"),
         ({K.SIZE: "1400"}, "Large packets"),
         ({K.POD_ROUTE: "a → b"}, "Packets from a to Pods of b"),
         ({K.FLOW: "f", K.SOURCE_OS: "windows", K.SYSTEMS: "x"}, "Checks of f from Windows nodes (x)"),
@@ -61,17 +61,17 @@ def test_whose_checks_these_are(of: dict[Kind, str], subject: str) -> None:
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        ({K.UNDECIDED: "the driver"}, "A fact that decides what to expect is not known: the driver"),
+        ({K.UNDECIDED: "the driver"}, "What to expect depends on a fact that is not known: the driver"),
         ({K.UNREADY: "n1"}, "Node n1 was not Ready while it was probed"),
         ({K.NOT_STARTED: "n1"}, "Pods of the run do not start on n1"),
-        ({K.WRONG_ANSWER: "a"}, "Cluster DNS answers wrongly: names resolve to a, which is none of their targets"),
+        ({K.WRONG_ANSWER: "a"}, "Cluster DNS answers wrongly: names resolve to a, which is the address of none of them"),
         ({K.NAMES_OUTSIDE: "x"}, "Names outside the cluster do not resolve"),
         ({K.NAMES_OUTSIDE: "x", K.SOURCE_NODE: "n1"}, "Names outside the cluster do not resolve from n1"),
         ({K.DENIAL: "names"}, "Cluster DNS denies names"),
         ({K.LIMITATION: "l"}, "The documented limitation l no longer shows"),
         ({K.DNS: "cluster DNS"}, "Cluster DNS does not answer"),
         ({K.PROPERTY: "session affinity"}, "Session affinity is not kept"),
-        ({K.PROPERTY: "distribution"}, "Connections are not distributed over backends as documented"),
+        ({K.PROPERTY: "distribution"}, "Backends do not share connections as documented"),
         ({K.PROPERTY: "source address"}, "Servers see another source address than documented"),
     ],
 )  # fmt: skip
@@ -84,11 +84,11 @@ def test_causes_that_name_themselves(of: dict[Kind, str], said: str) -> None:
     ("scope", "where"),
     [
         ({}, "across the cluster"),
-        ({K.DNS: "cluster DNS"}, "of queries to the cluster DNS"),
-        ({K.DNS_SERVICE: "n1"}, "of queries to the cluster DNS at its Service address from n1"),
+        ({K.DNS: "cluster DNS"}, "Queries to the cluster DNS are"),
+        ({K.DNS_SERVICE: "n1"}, "Queries to the cluster DNS at its Service address from n1 are"),
         ({K.PROXY_NODE: "n1"}, "through the Service proxy of n1"),
-        ({K.LINK: "a and b"}, "between nodes a and b"),
-        ({K.FLOW: "f"}, "(Checks of f)"),
+        ({K.LINK: "a and b"}, "Packets between a and b are"),
+        ({K.FLOW: "f"}, "Checks of f are"),
     ],
 )
 def test_where_packets_are_lost_is_told(scope: dict[Kind, str], where: str) -> None:
@@ -128,15 +128,18 @@ def test_a_hole_is_named_with_its_size_and_the_mtu_that_would_fit() -> None:
     """The least of what several searches found is what fits all of their paths."""
     found = [searched(SizeFinding.HOLE, 1400), searched(SizeFinding.HOLE, 1450)]
     assert cause_of(AT_NODE, found) == (
-        "Packets above 1,400 bytes between win-1 and other nodes vanish, and small ones arrive: "
-        "an MTU of 1,400 bytes for Pods would fit"
+        "Packets above 1,400 bytes between win-1 and other nodes do not arrive; smaller ones do: "
+        "Pods need an MTU of 1,400 bytes or less"
     )
 
 
 def test_a_clamp_is_told_from_a_hole() -> None:
     """Where senders are told, nothing vanishes for long."""
     told = cause_of(AT_NODE, [searched(SizeFinding.CLAMP, 1400)])
-    assert "Packets above 1,400 bytes between win-1 and other nodes arrive only once" in told
+    assert (
+        "Packets above 1,400 bytes between win-1 and other nodes arrive only after ICMP has told"
+        in told
+    )
 
 
 def test_sizes_of_one_protocol_are_named_with_it() -> None:
@@ -144,8 +147,7 @@ def test_sizes_of_one_protocol_are_named_with_it() -> None:
     traits = [*AT_NODE, Trait(K.PROTOCOL, "tcp")]
     told = cause_of(traits, [result(observed(Outcome.TIMED_OUT))])
     assert (
-        told
-        == "Large TCP packets between win-1 and other nodes get no answer, and small ones arrive"
+        told == "Large TCP packets between win-1 and other nodes get no answer; small ones arrive"
     )
 
 
@@ -165,7 +167,7 @@ def test_answers_that_are_all_late_are_told_with_the_seconds(
     """As particular as the checks are alike."""
     traits = tuple(Trait(kind, value) for kind, value in scope.items())
     slowness = Slowness(scope=traits, checks=("a",), least=2.04)
-    assert cause_of_slowness(slowness) == f"{said} are answered only after 2.0 s and more"
+    assert cause_of_slowness(slowness) == f"{said} are answered only after 2.0 s or more"
 
 
 @pytest.mark.parametrize(
@@ -175,9 +177,9 @@ def test_answers_that_are_all_late_are_told_with_the_seconds(
         (
             2,
             1,
-            "2 of 10 attempts got no answer, 1 checks had one only after something was sent again",
+            "2 of 10 attempts got no answer, 1 check got one only after a retransmission",
         ),
-        (0, 3, "3 checks had an answer only after something was sent again"),
+        (0, 3, "3 checks got an answer only after a retransmission"),
     ],
 )
 def test_how_much_is_lost_is_told(lost: int, resent: int, said: str) -> None:
@@ -185,4 +187,6 @@ def test_how_much_is_lost_is_told(lost: int, resent: int, said: str) -> None:
     loss = Loss(scope=(), checks=("a",), lost=lost, attempts=10, resent=resent)
     assert cause_of_loss(loss).endswith(f": {said}")
     of_flows = cause_of_loss(replace(loss, whole=4))
-    assert of_flows.endswith(", 4 TCP connections whole, as where one of several paths loses")
+    assert of_flows.endswith(
+        ", 4 TCP connections got none at all, as if one of several paths were broken"
+    )

@@ -194,22 +194,22 @@ TROUBLES: dict[str, tuple[Trouble, str, dict[str, str]]] = {
     ),
     "one node's Service proxy": (
         through_proxy_of(WIN),
-        f"Services through the Service proxy of {WIN} get no answer",
+        f"Connections through the Service proxy of {WIN} get no answer",
         {"service-proxy": WIN},
     ),
     "two nodes cut off from each other": (
         crossing(WIN, LINUX),
-        f"Packets between nodes {LINUX} ↔ {WIN} get no answer",
+        f"Packets between {LINUX} and {WIN} get no answer",
         {"link": f"{LINUX} ↔ {WIN}"},
     ),
     "UDP between two nodes": (
         crossing(WIN, LINUX, Protocol.UDP),
-        f"UDP packets between nodes {LINUX} ↔ {WIN} get no answer",
+        f"UDP packets between {LINUX} and {WIN} get no answer",
         {"link": f"{LINUX} ↔ {WIN}", "protocol": "udp"},
     ),
     "UDP between two Linux nodes": (
         crossing(LINUX, OTHER_LINUX, Protocol.UDP),
-        f"UDP packets between nodes {LINUX} ↔ {OTHER_LINUX} get no answer",
+        f"UDP packets between {LINUX} and {OTHER_LINUX} get no answer",
         {"link": f"{LINUX} ↔ {OTHER_LINUX}", "protocol": "udp"},
     ),
     "one direction": (
@@ -337,7 +337,7 @@ def test_loss_is_said_by_its_name(quiet: Results) -> None:
     (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
     count = len(found.checks)
     assert count >= 3
-    assert found.cause.startswith("Packets are lost now and then")
+    assert found.cause.startswith("Packets across the cluster are lost now and then")
     assert f"{count} of {3 * count} attempts" in found.cause
 
 

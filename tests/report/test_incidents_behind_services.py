@@ -123,7 +123,7 @@ def test_a_firewall_before_node_ports_is_named(quiet: Results) -> None:
     (found,) = broken(quiet, struck).incidents
     assert found.traits == {"target": "NodePort", "entered": WIN, "protocol": "tcp"}
     assert found.cause == (
-        f"Connections from elsewhere to a NodePort at {WIN} over TCP get no answer"
+        f"Connections from other nodes or outside to a NodePort on {WIN} over TCP get no answer"
     )
 
 
@@ -145,7 +145,7 @@ def test_large_packets_are_named_with_their_node(quiet: Results) -> None:
     results = broken(both, struck)
     assert results.incidents[0].traits == {"payload-size": "large", "remote-node": WIN}
     assert results.incidents[0].cause == (
-        f"Large packets between {WIN} and other nodes get no answer, and small ones arrive"
+        f"Large packets between {WIN} and other nodes get no answer; small ones arrive"
     )
     assert "MTU" in results.incidents[0].next_step
 
@@ -165,8 +165,8 @@ def test_answers_that_came_only_when_sent_again_are_loss(quiet: Results) -> None
     (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
     assert found.traits == {"remote-node": WIN}
     count = len(found.checks)
-    assert found.cause.startswith(f"Packets are lost now and then between {WIN} and other nodes: ")
-    assert found.cause.endswith(f"{count} checks had one only after something was sent again")
+    assert found.cause.startswith(f"Packets between {WIN} and other nodes are lost now and then: ")
+    assert found.cause.endswith(f"{count} checks got one only after a retransmission")
 
 
 def test_backends_that_have_gone_are_looked_for_in_the_rules(quiet: Results) -> None:
@@ -190,7 +190,7 @@ def test_backends_that_have_gone_are_looked_for_in_the_rules(quiet: Results) -> 
     (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
     assert found.traits == {"service-proxy": WIN}
     assert found.cause.startswith(
-        f"Packets are lost now and then through the Service proxy of {WIN}: "
+        f"Packets through the Service proxy of {WIN} are lost now and then: "
     )
     assert "compare HNS load balancers" in found.next_step
 
@@ -204,7 +204,9 @@ def test_a_rewritten_source_is_named_with_its_node(quiet: Results) -> None:
 
     (found,) = broken(quiet, struck, outcome=Outcome.CONNECTED).incidents
     assert found.traits == {"seen-as": "client-pod", "left": WIN}
-    assert found.cause == (f"Servers see another source address than the client Pod's from {WIN}")
+    assert found.cause == (
+        f"Servers see another source address than the client Pod's, for connections from {WIN}"
+    )
 
 
 def test_loss_of_one_protocol_alone_is_named_with_its_node(quiet: Results) -> None:
@@ -223,7 +225,7 @@ def test_loss_of_one_protocol_alone_is_named_with_its_node(quiet: Results) -> No
     (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
     assert found.traits == {"remote-node": WIN, "protocol": "tcp"}
     assert found.cause.startswith(
-        f"TCP packets are lost now and then between {WIN} and other nodes: "
+        f"TCP packets between {WIN} and other nodes are lost now and then: "
     )
 
 
@@ -237,7 +239,7 @@ def test_a_proxy_that_reaches_no_backend_elsewhere_is_named() -> None:
     (incident,) = swept(silent, flows=(*FLOWS, "session-affinity")).incidents
     assert incident.traits == {"forwards": "win-1"}
     assert incident.cause == (
-        "Services through the Service proxy of win-1 to backends on other nodes get no answer"
+        "Connections that the Service proxy of win-1 forwards to backends on other nodes get no answer"
     )
     assert "Get-HnsPolicyList" in incident.next_step
 
@@ -252,7 +254,7 @@ def test_a_nodeport_that_answers_no_pods_is_named_with_them() -> None:
     (incident,) = swept(silent).incidents
     assert incident.traits == {"target": "NodePort", "entered": "win-6", "source-os": "windows"}
     assert incident.cause == (
-        "Connections from elsewhere to a NodePort at win-6 from Windows nodes get no answer"
+        "Connections from other nodes or outside to a NodePort on win-6 from Windows nodes get no answer"
     )
 
 
@@ -266,5 +268,5 @@ def test_pods_that_a_nodeport_does_not_answer_are_told_from_nodes(quiet: Results
     (incident,) = broken(quiet, struck).incidents
     assert incident.traits == {"target": "NodePort", "entered": OTHER_WIN, "vantage": "pod"}
     assert incident.cause == (
-        f"Connections from Pods of other nodes to a NodePort at {OTHER_WIN} get no answer"
+        f"Connections from Pods of other nodes to a NodePort on {OTHER_WIN} get no answer"
     )

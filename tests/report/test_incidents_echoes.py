@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nettests.judge.advice import AFTER_OVERLOAD
+from nettests.judge.advice import STEPS
 from nettests.model.observation import OVERLOADED, Attempt
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents import find_incidents
@@ -58,7 +58,7 @@ def test_a_check_that_lost_all_of_few_attempts_is_an_echo_of_the_loss() -> None:
         return lost(result, False, False) if number == 1 else some(number, result)
 
     (incident,) = found(of)
-    assert incident.cause.startswith("Packets are lost now and then")
+    assert incident.cause.partition(":")[0].endswith("are lost now and then")
 
 
 def test_three_checks_of_one_flow_that_lost_all_are_echoes_if_the_loss_is_great_enough() -> None:
@@ -71,7 +71,7 @@ def test_three_checks_of_one_flow_that_lost_all_are_echoes_if_the_loss_is_great_
 
         return of
 
-    assert [each.cause[:29] for each in found(silent(2))] == ["Packets are lost now and then"]
+    assert ["lost now and then" in each.cause for each in found(silent(2))] == [True]
     assert len(found(silent(9))) > 1
 
 
@@ -92,7 +92,7 @@ def test_a_channel_to_the_same_node_that_breaks_is_an_echo_too() -> None:
         for each in checks
     ]
     (incident,) = find_incidents(struck, results.facts)
-    assert incident.cause.startswith("Packets are lost now and then")
+    assert incident.cause.partition(":")[0].endswith("are lost now and then")
 
 
 def test_what_loss_does_not_bring_about_stays_a_cause_of_its_own() -> None:
@@ -117,7 +117,7 @@ def test_probes_that_were_overloaded_show_no_loss() -> None:
 
     (incident,) = found(of)
     assert incident.cause.startswith("Probes were overloaded")
-    assert incident.next_step == AFTER_OVERLOAD
+    assert incident.next_step == STEPS["overload"]
 
 
 def test_what_made_no_attempt_is_no_echo() -> None:
@@ -160,7 +160,7 @@ def test_few_members_that_lost_some_or_all_of_a_proxy_s_connections_are_its_loss
     (incident,) = (found := through_proxy(of))[:1]
     assert len(found) == 1, [each.cause for each in found]
     assert incident.cause.startswith(
-        f"Packets are lost most of the time through the Service proxy of {NODE}"
+        f"Packets through the Service proxy of {NODE} are lost most of the time"
     )
 
 
@@ -180,5 +180,5 @@ def test_services_that_lose_connections_after_they_answered_are_not_late() -> No
 
     (incident,) = (found := through_proxy(of))[:1]
     assert len(found) == 1, [each.cause for each in found]
-    assert incident.cause.startswith("Packets are lost now and then")
+    assert incident.cause.partition(":")[0].endswith("are lost now and then")
     assert NODE in incident.cause

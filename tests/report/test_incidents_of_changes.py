@@ -35,7 +35,7 @@ def test_changes_that_no_node_follows_are_one_incident(quiet: Results) -> None:
 
     (found,) = broken(with_changes(quiet), struck, outcome=Outcome.CONNECTED).incidents
     assert found.traits == {"changed": "Services"}
-    assert found.cause == "Services that were changed do not behave as documented"
+    assert found.cause == "Connections to Services that were changed do not behave as documented"
 
 
 def test_changes_that_one_node_does_not_follow_name_its_proxy(quiet: Results) -> None:
@@ -47,7 +47,7 @@ def test_changes_that_one_node_does_not_follow_name_its_proxy(quiet: Results) ->
     (found,) = broken(with_changes(quiet), struck).incidents
     assert found.traits == {"changed": "Services", "service-proxy": WIN}
     assert found.cause == (
-        f"Services that were changed through the Service proxy of {WIN} get no answer"
+        f"Connections to Services that were changed through the Service proxy of {WIN} get no answer"
     )
 
 
@@ -88,6 +88,6 @@ def test_who_still_answers_after_a_change_is_named(quiet: Results) -> None:
             stale.append(one)
     (found,) = find_incidents(stale, run.facts)
     assert found.cause == (
-        f"Services that were changed through the Service proxy of {WIN} "
+        f"Connections to Services that were changed through the Service proxy of {WIN} "
         "are still answered by server-linux-1-2 after a change"
     )

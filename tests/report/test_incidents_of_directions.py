@@ -71,7 +71,10 @@ def from_second(check: Check) -> bool:
 def test_the_direction_that_is_cut_is_named(pair: Results) -> None:
     """The first node's datagrams do not arrive; the second's do, and their answers are lost."""
     found = logged(pair, from_second)
-    assert found.cause == "Packets from win-3 to linux-2 do not arrive, and those back do"
+    assert (
+        found.cause
+        == "Packets from win-3 to linux-2 do not arrive; those in the other direction do"
+    )
     assert found.traits == {"direction": "win-3 → linux-2"}
     assert len(found.members) == 8
 
@@ -79,24 +82,30 @@ def test_the_direction_that_is_cut_is_named(pair: Results) -> None:
 def test_the_other_direction_is_named_as_well(pair: Results) -> None:
     """It is the logs that decide, not which node is named first."""
     found = logged(pair, lambda check: not from_second(check))
-    assert found.cause == "Packets from linux-2 to win-3 do not arrive, and those back do"
+    assert (
+        found.cause
+        == "Packets from linux-2 to win-3 do not arrive; those in the other direction do"
+    )
 
 
 def test_nothing_arrives_in_either_direction(pair: Results) -> None:
     """Neither server's log tells of the other's datagram."""
     found = logged(pair, lambda _: False)
-    assert found.cause == "Packets between nodes linux-2 ↔ win-3 arrive in neither direction"
+    assert found.cause == "Packets between linux-2 and win-3 do not arrive, in either direction"
 
 
 def test_where_no_log_can_be_read_the_pair_is_named(pair: Results) -> None:
     """Without the permission to read logs nothing is said of directions."""
     found = logged(pair, lambda _: None)
-    assert found.cause == "Packets between nodes linux-2 ↔ win-3 get no answer"
+    assert found.cause == "Packets between linux-2 and win-3 get no answer"
 
 
 def test_a_route_to_pods_is_named_with_its_direction() -> None:
     """Nodes reach each other, and one has no way to the other's Pods: the step is about its routes."""
     found = logged(swept(cut_pods), from_second)
-    assert found.cause == "Packets from win-3 to Pods of linux-2 do not arrive, and those back do"
+    assert (
+        found.cause
+        == "Packets from win-3 to Pods of linux-2 do not arrive; those in the other direction do"
+    )
     assert "on win-3, look for the route" in found.next_step
     assert "on linux-2" not in found.next_step

@@ -41,7 +41,7 @@ def test_only_many_pods_that_are_late_are_said_to_be_many(quiet: Results) -> Non
     (found,) = find_incidents([*quiet.checks, *many], quiet.facts)
     assert found.traits == {"many-new-pods": WIN}
     assert found.cause == (
-        f"New Pods on {WIN} reach nothing for their first 6 s where many are made at once"
+        f"New Pods on {WIN} reach nothing for their first 6 s when many are made at once"
     )
 
 

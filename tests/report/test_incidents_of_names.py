@@ -123,8 +123,7 @@ def test_one_gone_backend_of_the_dns_is_loss_from_one_node(probed_directly: Resu
     assert count >= 3
     assert found.traits == {"dns-service": WIN}
     assert found.cause == (
-        "Packets are lost now and then of queries to the cluster DNS at its Service address "
-        f"from {WIN}: {count} of {3 * count} attempts got no answer"
+        f"Queries to the cluster DNS at its Service address from {WIN} are lost now and then: {count} of {3 * count} attempts got no answer"
     )
     assert found.next_step.endswith("one of its backends may have gone")
 
@@ -162,7 +161,7 @@ def test_a_wrong_search_list_is_named_with_its_node(quiet: Results, node: str, t
     (found,) = broken(quiet, struck, outcome=Outcome.NXDOMAIN).incidents
     assert found.traits == {"search-list": node}
     assert found.cause == (
-        f"Names that need the DNS search list of Pods on {node} end with “no such name”"
+        f"Short names, which need the DNS search list, of Pods on {node} get the answer “no such name”"
     )
     assert tool in found.next_step
     assert "cluster.local" in found.next_step

@@ -22,12 +22,12 @@ CASES: dict[str, Callable[[Action], bool]] = {
     f"UDP packets from {NODE} to other nodes get no answer": (
         lambda action: begins(action) and action.protocol is Protocol.UDP
     ),
-    f"Large TCP packets from {NODE} to other nodes or outside get no answer, and small ones arrive": (
+    f"Large TCP packets from {NODE} to other nodes or outside get no answer; small ones arrive": (
         lambda action: (
             begins(action) and action.size is not None and action.protocol is Protocol.TCP
         )
     ),
-    f"Large packets from elsewhere to {NODE} get no answer, and small ones arrive": (
+    f"Large packets from other nodes or outside to {NODE} get no answer; small ones arrive": (
         lambda action: (
             action.size is not None
             and action.target.node == NODE

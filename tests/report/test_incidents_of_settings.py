@@ -94,6 +94,6 @@ def test_a_node_that_is_not_at_its_address_is_one_cause(quiet: Results) -> None:
         for one in quiet.checks
     ]
     (incident,) = holding(quiet, checks).incidents
-    assert incident.cause == f"Node {WIN} is not found at the addresses in its status"
+    assert incident.cause == f"Node {WIN} does not answer at the addresses in its status"
     assert incident.traits == {"node-addresses": WIN}
     assert "--node-ip" in incident.next_step

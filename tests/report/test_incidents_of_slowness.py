@@ -40,8 +40,8 @@ def test_what_is_late_on_all_paths_alike_is_one_incident(quiet: Results) -> None
 
     (found,) = delayed(quiet, struck).incidents
     assert found.cause in {
-        "Packets between nodes are answered only after 2.4 s and more",
-        "TCP packets are answered only after 2.4 s and more",
+        "Packets between nodes are answered only after 2.4 s or more",
+        "TCP packets are answered only after 2.4 s or more",
     }
     assert "delays packets" in found.next_step
 
@@ -55,7 +55,7 @@ def test_what_is_late_at_one_node_is_named_with_it(quiet: Results) -> None:
 
     found = delayed(quiet, struck).incidents[0]
     assert WIN in found.cause
-    assert found.cause.endswith("are answered only after 2.4 s and more")
+    assert found.cause.endswith("are answered only after 2.4 s or more")
 
 
 def test_names_that_wait_are_of_the_dns_and_not_of_the_way(quiet: Results) -> None:
@@ -65,7 +65,7 @@ def test_names_that_wait_are_of_the_dns_and_not_of_the_way(quiet: Results) -> No
         return queries_cluster_dns(check) and is_named_outside(check)
 
     (found,) = delayed(quiet, struck).incidents
-    assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s and more"
+    assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
 
 
 def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:

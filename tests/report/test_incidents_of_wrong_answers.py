@@ -1,4 +1,4 @@
-"""Names that lead to an address which is none of their targets': one cause, whoever was led there and how."""
+"""Names that lead to an address which is the address of none of them': one cause, whoever was led there and how."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ def test_a_wildcard_record_is_one_cause(quiet: Results) -> None:
     results = holding(quiet, [led_astray(one) for one in quiet.checks])
     (incident,) = results.incidents
     assert incident.cause == (
-        f"Cluster DNS answers wrongly: names resolve to {ELSEWHERE}, which is none of their targets"
+        f"Cluster DNS answers wrongly: names resolve to {ELSEWHERE}, which is the address of none of them"
     )
     assert incident.traits == {"wrong-answer": ELSEWHERE}
     assert "wildcard" in incident.next_step
@@ -100,7 +100,7 @@ def test_a_dns_that_denies_what_exists_is_one_cause(
         for one in quiet.checks
     ]
     first = holding(quiet, checks).incidents[0]
-    assert first.cause == f"Cluster DNS denies names that exist{end}"
+    assert first.cause == f"Cluster DNS{end} denies names that exist"
     assert first.traits == {"denial": "names that exist"}
     assert "API server" in first.next_step
 
@@ -119,7 +119,7 @@ def test_a_dns_that_answers_with_errors_is_one_cause(quiet: Results, every: int,
         for one in quiet.checks
     ]
     first = holding(quiet, checks).incidents[0]
-    assert first.cause == f"Cluster DNS answers with errors (SERVFAIL){end}"
+    assert first.cause == f"Cluster DNS{end} answers with errors (SERVFAIL)"
     assert "log" in first.next_step
 
 
@@ -145,7 +145,7 @@ def test_a_tool_that_completes_no_names_is_one_cause(quiet: Results, *, alone: b
     ]
     (incident,) = holding(quiet, checks).incidents
     assert incident.cause == (
-        "nslookup of Windows Pods completes no names with a dot by their DNS suffixes"
+        "nslookup in Windows Pods adds no DNS suffix to names that contain a dot"
     )
     assert {one.partition("/")[0] for one in incident.checks} == flows
     assert len(flows) == 2
@@ -163,7 +163,7 @@ def test_a_tool_that_completes_names_on_other_nodes_is_named_with_its_node(quiet
     incident = holding(quiet, checks).incidents[0]
     node = first.check.source.node
     assert incident.cause == (
-        f"nslookup of Windows Pods on {node} completes no names with a dot by their DNS suffixes"
+        f"nslookup in Windows Pods on {node} adds no DNS suffix to names that contain a dot"
     )
 
 

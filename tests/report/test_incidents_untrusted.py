@@ -128,7 +128,8 @@ def test_a_program_that_a_node_lacks_is_one_cause(quiet: Results) -> None:
         lambda check: text.format(check.source.probe) if check.source.node == WIN else "",
     ).incidents
     assert (
-        incident.cause == f"Program curl.exe on {WIN} does not run: what needs it cannot be judged"
+        incident.cause
+        == f"Program curl.exe on {WIN} does not run, so that checks which need it cannot be judged"
     )
     assert incident.traits == {"missing-program": f"curl.exe on {WIN}"}
     assert "HostProcess container" in incident.next_step
@@ -216,7 +217,7 @@ def test_a_server_that_was_deleted_in_the_middle_is_the_cause(quiet: Results) ->
     late = frozenset(met[len(met) // 2 :])
     why = f"pod {pod} no longer stands: it is being deleted"
     found = untrusted(quiet, lambda check: why if check.id in late else "").incidents
-    assert found[0].cause == f"Pod {pod} on {WIN} was deleted or started again during the run"
+    assert found[0].cause == f"Pod {pod} on {WIN} was deleted or restarted during the run"
     assert len(found) == 1
     assert "deleted, evicted or restarted" in found[0].next_step
 
@@ -227,7 +228,7 @@ def test_how_the_container_of_such_a_pod_ended_is_said(quiet: Results) -> None:
     why = f"pod {pod} was started again while this was run: {ended}"
     found = untrusted(quiet, lambda check: why if check.target.pod == pod else "").incidents
     assert [incident.cause for incident in found] == [
-        f"Pod {pod} on {WIN} was deleted or started again during the run: {ended}"
+        f"Pod {pod} on {WIN} was deleted or restarted during the run: {ended}"
     ]
 
 
@@ -241,7 +242,7 @@ def test_pods_of_one_node_that_went_are_one_cause(quiet: Results) -> None:
         return f"pod {found} was started again while this was run" if found else ""
 
     found = untrusted(quiet, at).incidents
-    assert found[0].cause.startswith(f"Pods of the run on {WIN} were deleted or started again")
+    assert found[0].cause.startswith(f"Pods of the run on {WIN} were deleted or restarted")
     assert found[0].traits == {"gone-pods": WIN}
 
 

@@ -52,4 +52,4 @@ def test_a_case_that_fails_everywhere_is_named_before_its_nodes(quiet: Results) 
 
     (incident,) = broken(quiet, struck, Outcome.FAILS_TO_START).incidents
     assert incident.traits == {"rule": first, "flow": FLOW}
-    assert incident.cause == f"Pods of the case {first} fail to start"
+    assert incident.cause == f"Pods of the test case {first} fail to start"

@@ -106,21 +106,21 @@ def test_a_whole_fleet_is_exercised() -> None:
         ),
         (
             no_node_ports,
-            "Connections from elsewhere to a NodePort at win-7 get no answer",
+            "Connections from other nodes or outside to a NodePort on win-7 get no answer",
         ),
         (
             no_node_ports_either_way,
-            "Connections to a NodePort from or at win-7 get no answer",
+            "Connections to a NodePort with win-7 at either end get no answer",
         ),
         (
             lambda action: None not in ends(action) and len(set(ends(action))) == 2,
             "Packets between nodes get no answer",
         ),
         (one_way, "Packets from win-3 to linux-2 get no answer"),
-        (both_ways, "Packets between nodes linux-2 ↔ win-3 get no answer"),
+        (both_ways, "Packets between linux-2 and win-3 get no answer"),
         (
             pods_of_each_other,
-            "Packets between Pods of linux-2 ↔ win-3, in both directions, get no answer",
+            "Packets between Pods of linux-2 and win-3 get no answer",
         ),
     ],
 )

@@ -43,10 +43,10 @@ def test_each_thing_that_is_looked_at_has_a_subject_of_its_own(crowd: Crowd | No
             CONNECTIONS,
             "win-1",
             "",
-            "Many connections of Pods on win-1 get no answer from a number on",
+            "Of many connections from Pods on win-1, those beyond a limit get no answer",
         ),
-        (SERVICES, "", "windows", "Many Services on Windows nodes are not all served"),
-        (REMOVED, "win-1", "", "Services that were removed are still there on win-1"),
+        (SERVICES, "", "windows", "Of many Services, some are not served on Windows nodes"),
+        (REMOVED, "win-1", "", "Services that were removed have left rules behind on win-1"),
     ],
 )
 def test_what_becomes_of_it_is_said(what: str, node: str, system: str, said: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -244,6 +245,44 @@ def test_a_telephone_shows_what_is_wrong_in_three_lines(
             browser.evaluate(top.format(part)) for part in (".hero .heat", ".failing", ".tiles")
         ]
         assert tops == sorted(tops)
+
+
+LONG, OTHER = "aks-win-pool-00000", "aks-lin-pool-00001"
+CAUSES = (
+    f"Packets between {LONG} and other nodes get no answer",
+    f"UDP packets between {OTHER} and other nodes get no answer",
+    f"Packets from {LONG} to Pods of {OTHER} do not arrive; those in the other direction do",
+    f"Packets between {LONG} and {OTHER} do not arrive, in either direction",
+    f"TCP packets from {LONG} to {OTHER} are lost now and then: 53 of 233 attempts got no answer",
+    f"Connections to Service svc-server-windows-1-2 through the Service proxy of {LONG} get no answer",
+    f"Connections from other nodes or outside to a NodePort on {LONG} over TCP get no answer",
+    f"Packets above 1,400 bytes between {LONG} and other nodes do not arrive; smaller ones do: Pods need an MTU of …",
+    f"New Pods on {LONG} reach no Service by its name for their first 6 s",
+    f"Short names, which need the DNS search list, of Pods on {LONG} get the answer “no such name”",
+    f"Servers see another source address than the client Pod's, for connections through the Service proxy of {LONG}",
+    f"Settings of {LONG} are not as documented (cni-exceptions, outbound-nat, kubelet-restarts and 2 more)",
+    "The documented limitation nodeport-needs-local-pod no longer shows",
+    f"Cluster DNS does not answer at its Service address from {LONG}",
+)
+"""As incidents name them, on nodes whose names have eighteen characters."""
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_a_headline_fits_a_telephone_whatever_the_names(
+    browser: Page, tmp_path: Path, eventful_run: Results, cause: str
+) -> None:
+    """Three lines at 360 pixels, the number of other causes among them, whichever cause leads."""
+    first = replace(eventful_run.incidents[0], explained=True)
+    named = (replace(first, cause=each) for each in (cause, *CAUSES))
+    file = tmp_path / "report.html"
+    file.write_text(render_html(replace(eventful_run, incidents=tuple(named))), "utf-8")
+    browser.open(file)
+    with browser.seen(360):
+        lines = """(({offsetHeight}, style) => Math.round(offsetHeight / parseFloat(style.lineHeight)))(
+          document.querySelector("h1 span"), getComputedStyle(document.querySelector("h1")))"""
+        assert 1 <= browser.evaluate(lines) <= 3
+        assert browser.overflow == []
+    assert re.search(r" · \d+ more", browser.evaluate('document.querySelector("h1").textContent'))
 
 
 @pytest.mark.parametrize("story", ["healthy", "broken"])

@@ -11,9 +11,9 @@ from nettests.model.measured import PathSize, SizeFinding
 from nettests.model.service import Crowd
 from nettests.report.results import CheckResult
 
-CONNECTIONS = "Many connections of Pods"
+CONNECTIONS = "Many connections from Pods"
 SERVICES = "Many Services"
-BESIDE = "Connections to a Service beside many others"
+BESIDE = "Connections to a Service among many Services"
 REMOVED = "Services that were removed"
 
 
@@ -42,9 +42,12 @@ def amount_sentence(what: str, node: str, system: str, happens: str, *, judged: 
     if not judged:
         return f"{what}{where} {happens}"
     if what == REMOVED:
-        return f"{what} are still there{where}"
-    verbs = {CONNECTIONS: f"{happens} from a number on", SERVICES: "are not all served"}
-    return f"{what}{where} {verbs.get(what, happens)}"
+        return f"{what} have left rules behind{where}"
+    if what == SERVICES:
+        return f"Of many Services, some are not served{where}"
+    if what == CONNECTIONS:
+        return f"Of many connections from Pods{where}, those beyond a limit {happens}"
+    return f"{what}{where} {happens}"
 
 
 _LIMITED = frozenset({SizeFinding.HOLE, SizeFinding.CLAMP})

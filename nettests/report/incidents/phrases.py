@@ -6,7 +6,6 @@ The last step, beside ``steps``, which words the next step.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
@@ -28,6 +27,7 @@ from nettests.report.incidents.traits import (
 )
 from nettests.report.incidents.untrusted import listed
 from nettests.report.results import CheckResult
+from nettests.report.text import plural
 from nettests.resources import lines_of
 
 _TEXTS = [line.partition(": ") for line in lines_of("nettests.report.incidents", "phrases.txt")]
@@ -69,7 +69,8 @@ def _cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
         return _settings_cause(of[Kind.SETTINGS], results)
     if Kind.NAMES_OUTSIDE in of:
         where = f" from {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
-        return f"Names outside the cluster do not resolve{where}{_now_and_then(results)}"
+        often = " now and then" if _sometimes(results) else ""
+        return f"Names outside the cluster{often} do not resolve{where}"
     if answers := _of_answers(of, results):
         return answers
     if {Kind.NEW_PODS, Kind.MANY_PODS} & of.keys():
@@ -90,17 +91,17 @@ def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
     seen = results[0].observation
     if len(results) > 1 or seen is None:
         return cause
-    return f"{cause}: {last_detail(seen).partition(';')[0]}"
+    return f"{cause}: {seen.last_detail.partition(';')[0]}"
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if {Kind.DENIAL, Kind.DNS_ERRORS} & of.keys():
         denied = f"denies {of[Kind.DENIAL]}" if Kind.DENIAL in of else _WITH_ERRORS
-        return f"Cluster DNS {denied}{_now_and_then(results)}"
+        return f"Cluster DNS {'now and then ' if _sometimes(results) else ''}{denied}"
     if Kind.UNCOMPLETED in of:
         where = f" on {of[Kind.SOURCE_NODE]}" if Kind.SOURCE_NODE in of else ""
         tool = of[Kind.UNCOMPLETED]
-        return f"{tool} of Windows Pods{where} completes no names with a dot by their DNS suffixes"
+        return f"{tool} in Windows Pods{where} adds no DNS suffix to names that contain a dot"
     return ""
 
 
@@ -108,17 +109,17 @@ def _case_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens:
     if Kind.ON_NODE in of:
         rules = f": {listed(names)}" if (names := rules_of(results)) else ""
         return f"Checks of {of[Kind.FLOW]} on {of[Kind.ON_NODE]} {happens}{rules}"
-    return f"Pods of the case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
+    return f"Pods of the test case {of[Kind.RULE]} {happens}" if _only_start(results) else ""
 
 
 def _direction_outcome(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
     if (router := expired_at(results)) and {Kind.DIRECTION, Kind.LINK, Kind.POD_ROUTE} & of.keys():
-        return f"end on the way: their TTL is used up, as {router} says"
+        return f"do not arrive, because their TTL is used up on the way (reported by {router})"
     ways = lost_directions(results)
     if len(ways) == 1 and {Kind.DIRECTION, Kind.POD_ROUTE} & of.keys():
-        return "do not arrive, and those back do"
+        return "do not arrive; those in the other direction do"
     if len(ways) > 1 and {Kind.LINK, Kind.POD_PAIR} & of.keys():
-        return "arrive in neither direction"
+        return "do not arrive, in either direction"
     return ""
 
 
@@ -151,30 +152,29 @@ def _named(protocol: str) -> str:
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     rest = dict(of)
     if rest.pop(Kind.SIZE) == MEBIBYTE:
-        return (
-            f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time, and shorter ones do"
-        )
+        return f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time; shorter ones do"
     protocol = f"{_named(rest[Kind.PROTOCOL])} " if Kind.PROTOCOL in rest else ""
     limits = limits_of(results)
     if not limits:
-        beside = "" if happens == UNJUDGED else ", and small ones arrive"
+        beside = "" if happens == UNJUDGED else "; small ones arrive"
         return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(limits):,} bytes")
     clamped = any(size.finding is SizeFinding.CLAMP for size in sizes_of(results))
-    verb = "arrive only once senders are told" if clamped else "vanish, and small ones arrive"
-    return f"{subject} {verb}: an MTU of {min(limits):,} bytes for Pods would fit"
+    late = "arrive only after ICMP has told their senders"
+    verb = late if clamped else "do not arrive; smaller ones do"
+    return f"{subject} {verb}: Pods need an MTU of {min(limits):,} bytes or less"
 
 
 def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     node = of.get(Kind.NEW_PODS) or of[Kind.MANY_PODS]
     sentence = _first_packets(node, results) or f"New Pods on {node} {happens}"
-    return sentence if Kind.NEW_PODS in of else f"{sentence} where many are made at once"
+    return sentence if Kind.NEW_PODS in of else f"{sentence} when many are made at once"
 
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
     """Return what new Pods on a node did not reach at first, and for how long; empty if unknown."""
-    details = [last_detail(result.observation) for result in results if result.observation]
+    details = [result.observation.last_detail for result in results if result.observation]
     delays = [delay for delay in map(lateness, details) if delay]
     if not delays:
         if never := Counter(filter(None, map(lacked, details))).most_common(1):
@@ -190,12 +190,13 @@ def _new_pods_sentence(node: str, late: Lateness) -> str:
     return f"New Pods on {node} reach {late.what} for their first {late.seconds:.0f} s"
 
 
-def _now_and_then(results: Sequence[CheckResult]) -> str:
+def _sometimes(results: Sequence[CheckResult]) -> bool:
+    """Whether more than a few of the checks had some attempts that went well."""
     seen = [result.observation for result in results if result.observation]
     well = sum(
         any(attempt.outcome.positive for attempt in observation.attempts) for observation in seen
     )
-    return " now and then" if well * _SOME > len(seen) else ""
+    return well * _SOME > len(seen)
 
 
 def _only_start(results: Sequence[CheckResult]) -> bool:
@@ -242,14 +243,20 @@ def _property_cause(of: Mapping[Kind, str]) -> str:
     rest: dict[Kind, str] = {**of}
     name = rest.pop(Kind.PROPERTY, "source address")
     if seen := rest.pop(Kind.SEEN_AS, ""):
-        return f"Servers see another source address than {_WHOSE.get(seen, seen)}{_where(rest)}"
+        address = f"another source address than {_WHOSE.get(seen, seen)}"
+        return f"Servers see {address}{_connections(rest)}"
     sentences = {
-        WITNESSED: "Captured packets differ from what servers report and settings imply",
+        WITNESSED: "Captured packets contradict what servers report and settings imply",
         "source address": "Servers see another source address than documented",
         "session affinity": "Session affinity is not kept",
-        "distribution": "Connections are not distributed over backends as documented",
+        "distribution": "Backends do not share connections as documented",
     }
-    return sentences[name] + _where(rest)
+    return sentences[name] + _connections(rest)
+
+
+def _connections(of: Mapping[Kind, str]) -> str:
+    where = _where(of)
+    return f", for connections{where}" if where else ""
 
 
 def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
@@ -267,9 +274,12 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
                 value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to other nodes or outside")
             if kind in {Kind.POD_ROUTE, Kind.DIRECTION}:
                 value = value.replace(" → ", " to Pods of " if kind is Kind.POD_ROUTE else " to ")
+            value = value.replace(" ↔ ", " and ")
             if "{carried}" in text:
                 rest.pop(Kind.PROTOCOL, None)
-            return text.format(carried=carried, value=value) + _where(rest)
+            system = rest.pop(Kind.SOURCE_OS, "") if "{where}" in text else ""
+            senders = f" (sent by {system.capitalize()} nodes)" if system else ""
+            return text.format(carried=carried, value=value, where=senders) + _where(rest)
     return _path_subject(rest, carried)
 
 
@@ -280,18 +290,18 @@ def _path_subject(of: dict[Kind, str], carried: str) -> str:
         start = {"node": " from nodes themselves", "external": " from outside"}.get(vantage, "")
         article = "an" if kind[0] in "aeiou" else "a"
         if Kind.NODE in of:
-            return f"Connections to {article} {kind} from or at {of[Kind.NODE]}{_where(of)}"
+            return f"Connections to {article} {kind} with {of[Kind.NODE]} at either end{_where(of)}"
         if Kind.ENTERED in of:
             system = of.pop(Kind.SOURCE_OS, "") if vantage in {"node", "pod"} else ""
             others = f"{system.capitalize()} nodes".lstrip()
-            whose = _ELSEWHERE.get(vantage, "elsewhere").format(others)
-            return f"Connections from {whose} to {article} {kind} at {of[Kind.ENTERED]}{_where(of)}"
+            whose = _ELSEWHERE.get(vantage, "other nodes or outside").format(others)
+            return f"Connections from {whose} to {article} {kind} on {of[Kind.ENTERED]}{_where(of)}"
         start += " on its own node" if of.pop(Kind.PLACEMENT, "") == "same-node" else ""
         return f"Connections to {article} {kind}{start}{_where(of)}"
     if Kind.PROXY_NODE in of:
         node, start = of.pop(Kind.PROXY_NODE), _STARTS.get(of.pop(Kind.VANTAGE, ""), "")
         whose = f" from {start}" if start else ""
-        return f"Services through the Service proxy of {node}{whose}{_where(of)}"
+        return f"Connections{whose} through the Service proxy of {node}{_where(of)}"
     if Kind.PLACEMENT in of:
         within = of.get(Kind.SOURCE_NODE, "a node")
         place = {"other-node": "between nodes", "same-node": f"within {within}"}
@@ -332,7 +342,7 @@ def cause_alone(check: Check | None, message: str) -> tuple[str, tuple[Trait, ..
 def cause_of_slowness(slowness: Slowness) -> str:
     """Return how late answers are, and where."""
     of = {trait.kind: trait.value for trait in slowness.scope}
-    late = f"are answered only after {slowness.least:.1f} s and more"
+    late = f"are answered only after {slowness.least:.1f} s or more"
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return f"Queries to the cluster DNS{_where(of)} {late}"
     if not of:
@@ -349,26 +359,26 @@ def cause_of_loss(loss: Loss) -> str:
     of = {trait.kind: trait.value for trait in loss.scope}
     packets = f"{_named(of[Kind.PROTOCOL])} packets" if Kind.PROTOCOL in of else "Packets"
     if Kind.DNS_SERVICE in of:
-        where = f"of queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
+        what = f"Queries to the cluster DNS at its Service address from {of[Kind.DNS_SERVICE]}"
     elif Kind.DNS in of:
-        where = "of queries to the cluster DNS"
+        what = "Queries to the cluster DNS"
     elif Kind.PROXY_NODE in of:
-        where = f"through the Service proxy of {of[Kind.PROXY_NODE]}"
+        what = f"{packets} through the Service proxy of {of[Kind.PROXY_NODE]}"
     elif of.keys() - {Kind.PROTOCOL}:
         what = _subject(of)
-        plain = what.removeprefix(f"{packets} ")
-        where = f"({what})" if plain == what else plain
     else:
-        where = "across the cluster"
+        what = f"{packets} across the cluster"
     figures = []
     if loss.lost or not (loss.resent or loss.unclear):
-        figures.append(f"{loss.lost} of {loss.attempts} attempts got no answer")
+        figures.append(f"{loss.lost:,} of {loss.attempts:,} attempts got no answer")
     if loss.resent:
-        had = "had one" if figures else "had an answer"
-        figures.append(f"{loss.resent} checks {had} only after something was sent again")
+        answer = "one" if figures else "an answer"
+        figures.append(f"{plural(loss.resent, 'check')} got {answer} only after a retransmission")
     if loss.unclear:
-        figures.append(f"{loss.unclear} checks waited as for a lost SYN, or for a busy probe")
+        figures.append(f"{plural(loss.unclear, 'check')} waited for a lost SYN or a busy probe")
     if loss.whole and not of.keys() & _SEVERAL:
-        figures.append(f"{loss.whole} TCP connections whole, as where one of several paths loses")
+        figures.append(
+            f"{plural(loss.whole, 'TCP connection')} got none at all, as if one of several paths were broken"
+        )
     often = "most of the time" if 2 * loss.lost > loss.attempts else "now and then"
-    return f"{packets} are lost {often} {where}: {', '.join(figures)}"
+    return f"{what} are lost {often}: {', '.join(figures)}"

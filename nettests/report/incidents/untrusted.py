@@ -42,7 +42,7 @@ def cause(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
         return _not_started_cause(of[Kind.NOT_STARTED], results)
     if Kind.GONE_POD in of:
         how = next(filter(None, (last_ending(result.distrust) for result in results)), "")
-        return f"Pod {of[Kind.GONE_POD]} was deleted or started again during the run{how}"
+        return f"Pod {of[Kind.GONE_POD]} was deleted or restarted during the run{how}"
     return ""
 
 
