@@ -132,8 +132,8 @@ def _digests(members: Mapping[str, bytes], name: str) -> Mapping[str, str]:
 
 
 SAID = {
-    Kind[kind]: said
-    for kind, _, said in (line.partition(": ") for line in lines_of("nettests.export", "said.txt"))
+    Kind[kind]: words
+    for kind, _, words in (line.partition(": ") for line in lines_of("nettests.export", "said.txt"))
 }
 _STAYS = (
     "versions, builds and settings of Kubernetes, Windows and the network plugin",
