@@ -51,7 +51,7 @@ def _never(check: Check, label: str) -> Judgement:
     return Judgement(
         check=member_id(check.id, label),
         verdict=Verdict.UNKNOWN,
-        message=f"{check.title}: {label}: it was never run",
+        message=f"{check.title}: {label}: this member was never run",
         expected=str(check.claim),
         observed="nothing that was judged",
     )

@@ -49,8 +49,8 @@ def _denied(attempt: Attempt) -> Attempt:
 
 
 BEFORE_THE_SUFFIXES = (
-    "nslookup tries the bare name first and goes on to the suffixes after a denial alone, which the cluster's upstream did "
-    "not give"
+    "nslookup asks for the bare name first, and tries the DNS suffixes only after the answer “no such name”, which the "
+    "upstream server did not give"
 )
 
 
@@ -118,12 +118,24 @@ def sentence(check: Check, expected: str, observed: str, why: str) -> str:
     return " ".join(f"{head}: {why}".split()) if why else head
 
 
+_COMPARED = {
+    (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
+    (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
+    (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
+    (Outcome.DEVIATES, Outcome.CONFORMS): "expected to deviate, and does not",
+}
+"""What is read or started, and compared with what documents say of it."""
+
+
 def _compared(expected: str, observed: str) -> str:
-    if expected != Outcome.CONFORMS:
-        return f"expected {expected}, observed {observed}"
-    if observed == Outcome.DEVIATES:
-        return "not as documented"
-    return f"expected as documented, observed {observed}"
+    if expected == UNSPECIFIED:
+        return f"observed {observed}"
+    if words := _COMPARED.get((expected, observed)):
+        return words
+    wanted = {"conforms": "the documented result", "deviates": "a deviation"}.get(
+        expected, expected
+    )
+    return f"expected {wanted}, observed {observed}"
 
 
 def last_detail(observation: Observation) -> str:

@@ -26,12 +26,12 @@ def why_not_proven(observation: Observation) -> str:
     """Return why the controls do not prove a result that needs them, or nothing."""
     for control in observation.controls:
         if not control.ok:
-            return f"its {control.proves} control failed ({control.detail})"
+            return _failed(control)
     shown = {control.proves for control in observation.controls}
     needed = {TARGET} if observation.outcome.positive else {VANTAGE, TARGET}
     missing = set() if PATH in shown else needed - shown
     if missing:
-        return f"no {sorted(missing)[0]} control could be run on this cluster"
+        return f"this cluster allows no {sorted(missing)[0]} control"
     return ""
 
 
@@ -45,8 +45,12 @@ def why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
     if any(control.ok for control in controls) or (in_cluster and _lost_here(observation)):
         return ""
     if not controls:
-        return "no vantage control could be run on this cluster"
-    return f"its {controls[0].proves} control failed ({controls[0].detail})"
+        return "this cluster allows no vantage control"
+    return _failed(controls[0])
+
+
+def _failed(control: ControlResult) -> str:
+    return f"the {control.proves} control failed as well ({control.detail})"
 
 
 def _lost_here(observation: Observation) -> ControlResult | None:
@@ -85,9 +89,9 @@ def unseen_part(observation: Observation, *, source: bool, distribution: bool) -
     if not observation.outcome.positive:
         return ""
     if source and observation.source_seen is None:
-        return "no answer told which source address the server saw"
+        return "no answer says which source address the server saw"
     if distribution and observation.distribution is None:
-        return "no answers told which backends share the connections"
+        return "no answer says which backend it came from"
     return ""
 
 

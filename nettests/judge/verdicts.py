@@ -50,7 +50,7 @@ class _Ruling:
 
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
     """Return the verdict of one check, with its message; an observation of ``None`` means never observed."""
-    observation = observation or unusable(check.id, "it was never observed")
+    observation = observation or unusable(check.id, "the check was never run")
     ruling = _rule(check, expectation, read_as_denied(check, observation))
     expected, observed = expected_text(expectation), observed_text(observation)
     limitation = expectation.limitation
@@ -98,7 +98,7 @@ def _judged(
     return judge_members(check, judgements)
 
 
-LOSS_PROVEN = "a path in order would lose as much once in a million times"
+LOSS_PROVEN = "a healthy path loses as many only once in a million cases"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """Verdicts that a late answer, a lost packet or slowness overrides."""
 
@@ -115,7 +115,7 @@ def _rule(check: Check, expectation: Expectation, observation: Observation) -> _
     if observation.late:
         return _Ruling(
             Verdict.FAIL,
-            f"{observation.late}; this check was answered after that",
+            f"{observation.late}; this check got its answer only later",
             advice.after_lateness(check, observation.late),
         )
     if ruling.verdict is Verdict.FLAKY:
@@ -192,13 +192,16 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
     if not shown and is_allowed(expectation, observation):
         why = documented(expectation.limitation, "left open by")
-        unseen = f"left open by a known bug that does not show: {names}"
+        unseen = f"left open because of a known bug, which does not show here: {names}"
         return _Ruling(Verdict.RECORDED, unseen if names else why)
     ruling = _failed(check, observation)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     if not shown:
-        return replace(ruling, why=f"the documents leave it open, but not for this; {ruling.why}")
+        return replace(
+            ruling,
+            why=f"the documents leave the outcome open, but do not allow this one; {ruling.why}",
+        )
     why = f"a known bug shows: {names} ({shown[0].summary})"
     return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
 
@@ -257,7 +260,7 @@ def _disagreement(
         detail = last_detail(observation)
         return _Ruling(
             Verdict.FLAKY,
-            f"the attempts disagree {detail}".strip(),
+            f"the attempts disagree: {detail}" if detail else "the attempts disagree",
             advice.after_disagreement(check, observation),
         )
     return _never_met(check, observation)
@@ -279,7 +282,7 @@ def _never_met(check: Check, observation: Observation) -> _Ruling:
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     brought = [*outcomes, *observation.sources_seen]
-    why = f"no attempt met it; they brought {' and '.join(result.value for result in brought)}"
+    why = f"no attempt did; their outcomes: {', '.join(result.value for result in brought)}"
     detail = why_failed(observation)
     return _Ruling(
         Verdict.FAIL,
@@ -313,13 +316,13 @@ def _ports_differ(check: Check, observation: Observation) -> _Ruling:
 
 def _wrong_backend(check: Check, observation: Observation) -> _Ruling | None:
     if observation.unexpected_addresses:
-        why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
+        why = f"it resolved to {', '.join(observation.unexpected_addresses)}, not to the target's address"
         return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
     backends = check.target.backends
     strangers = [name for name in observation.backends if name not in backends] if backends else []
     if not strangers:
         return None
-    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(backends)}"
+    why = f"answered by {', '.join(strangers)}, not by {' or '.join(backends)}"
     return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
 
 
