@@ -46,7 +46,7 @@ from pathlib import Path
 from nettests.cluster import connect
 from nettests.cluster.access import Access
 from nettests.cluster.owner_marks import Lease
-from nettests.session.holding import clean_up, ownership
+from nettests.session.run_objects import clean_up, ownership
 connection, seconds = connect(Path(sys.argv[1]), None), float(sys.argv[2])
 marks = ownership("neighbour")
 access, home = Access(connection, marks), "nettests-neighbour"

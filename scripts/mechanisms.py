@@ -21,8 +21,7 @@ sys.path.insert(0, str(ROOT))
 
 from nettests.model.check_id import flow_of  # noqa: E402
 from nettests.model.run_folder import LATEST, RESULTS  # noqa: E402
-from tests.acceptance.experiment import Experiment, changed  # noqa: E402
-from tests.acceptance.experiments import EXPERIMENTS  # noqa: E402
+from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed  # noqa: E402
 
 RUN_SECONDS = 600
 Key = tuple[str, str, str]

@@ -103,6 +103,7 @@ class Tracer:
     def _capture(
         self, check: Check, setup: FlowSetup, captures: Captures, nodes: list[NodeFacts]
     ) -> Traced:
+        """Capture flows until one is lost; return its trace, or that of the last one that shows harm."""
         if check.action.question is Question.IDLE:
             return self._capture_idle(check, setup, captures, nodes)
         base = random_base()

@@ -31,9 +31,9 @@ from nettests.plan.images import needed_images
 from nettests.plan.node_pools import unusable
 from nettests.report.text import plural
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of, facts_of, profile_of
 from nettests.session.report_dir import new_run_id
+from nettests.session.run_objects import ownership
 from nettests.session.run_options import RunOptions
 
 

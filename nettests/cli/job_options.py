@@ -19,12 +19,12 @@ from nettests.errors import PathError, PlanError
 from nettests.job.identity import identity
 from nettests.job.validation import Role, Wanted, checked
 from nettests.job.workload import workload
+from nettests.model.json_text import Object
 from nettests.model.limits import KIB
 from nettests.outside_files import read_text
 from nettests.resources import manifests_path
 from nettests.session.against_baseline import read_baseline_file
 
-Object = dict[str, Any]
 CommandFunction = Callable[..., Any]
 
 CONFIG_MAP_BYTES = 900 * KIB

@@ -20,7 +20,7 @@ from nettests.model.permission import Permission
 from nettests.model.visible import as_line
 from nettests.model.yaml_text import write_compact_yaml
 from nettests.preflight import Finding, Level
-from nettests.preflight.rules import roles
+from nettests.preflight.rights import roles
 from nettests.redaction import Redactor
 from nettests.session.preflight_evidence import Preflight
 from nettests.session.preflight_evidence import preflight as look

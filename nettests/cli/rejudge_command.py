@@ -80,7 +80,7 @@ def _tell(again: Rejudged, report: Path) -> None:
         was = before.value if before else "not judged"
         terminal.line(f"{was} → {judgement.verdict}  {judgement.message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
-    for line in again.beside.lines() if again.beside else ():
+    for line in again.comparison.lines() if again.comparison else ():
         terminal.line(line)
     terminal.line(f"report: {report}")
 
@@ -99,7 +99,7 @@ def _as_data(again: Rejudged, report: Path) -> dict[str, object]:
             for before in [again.before.get(judgement.check)]
         ],
         "judged": len(again.judgements),
-        "baseline": list(again.beside.lines()) if again.beside else [],
+        "baseline": list(again.comparison.lines()) if again.comparison else [],
         "report": str(report),
         "exit_code": int(again.exit_code),
     }

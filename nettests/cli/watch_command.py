@@ -178,8 +178,8 @@ def _carry_out(
             show(reporter, ended.results, run.directory)
         if ended.problem:
             reporter.paragraph(ended.problem, style="bold red")
-        if run.holding.left_behind:
-            terminal.paragraph(f"left behind: {run.holding.left_behind}", err=True)
+        if run.run_objects.left_behind:
+            terminal.paragraph(f"left behind: {run.run_objects.left_behind}", err=True)
         if ended.results is not None:
             notifications.send(ended.results, run.directory, reporter.paragraph)
     return ended.exit_code(code)

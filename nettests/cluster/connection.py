@@ -10,7 +10,6 @@ import threading
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import urllib3
 from kubernetes import client
@@ -36,12 +35,11 @@ from nettests.deadlines import came_too_slowly
 from nettests.errors import ClusterError
 from nettests.model import limits
 from nettests.model.cluster_profile import Timing
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.limits import TooBigError, TooMuchError
 
 __all__ = ["Answer", "ApiError"]
 
-Object = dict[str, Any]
 Query = Mapping[str, str | int | bool]
 
 JSON = "application/json"

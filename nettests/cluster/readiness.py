@@ -1,6 +1,6 @@
 """Read whether nodes are Ready during a run: small requests without retries.
 
-``session.node_watch`` decides what a node that was not Ready means for a run.
+``session.node_monitor`` decides what a node that was not Ready means for a run.
 """
 
 from collections.abc import Collection, Iterator, Mapping

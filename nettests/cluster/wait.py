@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from nettests.cluster.connection import Connection
 from nettests.cluster.list_watch import PAUSE_SECONDS, states
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.labels import NEVER_READY, READINESS_LABEL, SERVICE_NAME_LABEL
 from nettests.model.pod_problem import (
     PULLS,
@@ -24,8 +24,6 @@ from nettests.model.pod_problem import (
     problem_of,
     reason_of,
 )
-
-Object = dict[str, Any]
 
 STUCK = frozenset(
     {

@@ -1,11 +1,10 @@
 """API objects as text: YAML, events as lines, Pods as a table, and notes about cuts. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
+from nettests.model.json_text import Object
 from nettests.model.yaml_text import write_yaml
 
-Object = Mapping[str, Any]
 _NOTE = "[cut: "
 
 

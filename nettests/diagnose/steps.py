@@ -7,7 +7,6 @@ deleted Pod is a reason, never an error of the run.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.diagnose import inventory
 from nettests.diagnose.allowed import allowed
@@ -16,7 +15,7 @@ from nettests.diagnose.object_text import as_yaml, cut_note, event_lines, pod_li
 from nettests.diagnose.subjects import DNS, NODE, POD, SERVICE, Subject
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.facts import ClusterFacts
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.model.powershell import whole_output
 from nettests.model.words import OS
@@ -32,8 +31,6 @@ DNS_PLACE = "kube-system"
 DNS_LABEL = "k8s-app=kube-dns"
 """The label of the cluster DNS's Service and Pods."""
 DNS_PODS = 2
-
-Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

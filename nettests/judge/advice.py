@@ -1,6 +1,6 @@
-"""The next step for a result that needs attention, by outcome, source and target.
+"""The next step for a result that needs attention, by ruling, outcome, source and target.
 
-Used by ``verdicts``; the sentences are in ``advice.txt``. They are hints only and never change a
+The third stage of judging one check; the sentences are in ``advice.txt``. They are hints only and never change a
 verdict. Sources: Kubernetes documentation, "Windows debugging tips"; Microsoft, "Common Kubernetes
 problems".
 """
@@ -20,14 +20,12 @@ from nettests.judge.distrust import (
     not_started,
     unready_node,
 )
-from nettests.judge.message import last_detail
-from nettests.judge.proof import failed_target
+from nettests.judge.verdicts import NOT_JUDGED, Findings, Ruling
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation
-from nettests.model.observation import OVERLOADED, Observation
+from nettests.model.observation import OVERLOADED, Observation, Subject
 from nettests.model.service import Crowd
 from nettests.model.target_kinds import Location, Naming, Proxy
-from nettests.model.witnessed import Subject
 from nettests.model.words import (
     OS,
     Category,
@@ -43,53 +41,15 @@ from nettests.rules import RULES
 W = TypeVar("W", bound=Enum)
 
 
-_STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice.txt"))
+STEPS = dict(line.split(": ", 1) for line in lines_of("nettests.judge", "advice.txt"))
 
 
 def _of_words(start: str, words: Iterable[W]) -> dict[W, str]:
-    return {word: _STEPS[name] for word in words if (name := f"{start} {word.value}") in _STEPS}
+    return {word: STEPS[name] for word in words if (name := f"{start} {word.value}") in STEPS}
 
 
 _BY_OUTCOME, _WENT_WELL = _of_words("outcome", Outcome), _of_words("let through", Outcome)
 _BY_CATEGORY = _of_words("lifted", Category)
-_NETFILTER = _STEPS["netfilter"]
-_WINDOWS_FIREWALL = _STEPS["windows-firewall"]
-_BLACKHOLE = _STEPS["blackhole"]
-_WINDOWS_START = _STEPS["windows-start"]
-AFTER_FAILED_TARGET = _STEPS["failed-target"]
-AFTER_FAILED_SERVICE = _STEPS["failed-service"]
-AFTER_SILENT_DNS = _STEPS["silent-dns"]
-AFTER_LOSS = _STEPS["loss"]
-AFTER_SIZE = _STEPS["size"]
-AFTER_SLOWNESS = _STEPS["slowness"]
-AFTER_DISAGREEMENT = _STEPS["disagreement"]
-AFTER_STALE = _STEPS["stale"]
-AFTER_LATENESS = _STEPS["lateness"]
-AFTER_LATENESS_ON_LINUX = _STEPS["lateness-on-linux"]
-AFTER_PARTING = _STEPS["parting"]
-AFTER_CONTRADICTION = _STEPS["contradiction"]
-AFTER_LOST_TUNNEL = _STEPS["lost-tunnel"]
-AFTER_WORKLOAD = _STEPS["workload"]
-AFTER_UNKNOWN_RULE = _STEPS["unknown-rule"]
-AFTER_MISLEADING = _STEPS["misleading"]
-AFTER_KNOWN_BUG = _STEPS["known-bug"]
-AFTER_DISTRUST = _STEPS["distrust"]
-AFTER_UNREADY = _STEPS["unready"]
-AFTER_INSTRUMENT = _STEPS["instrument"]
-AFTER_OVERLOAD = _STEPS["overload"]
-AFTER_NO_PROOF = _STEPS["no-proof"]
-AFTER_UNDECIDED = _STEPS["undecided"]
-AFTER_GONE = _STEPS["gone"]
-AFTER_LOST = _STEPS["lost"]
-AFTER_MISSING_PROGRAM = _STEPS["missing-program"]
-AFTER_LOST_API = _STEPS["lost-api"]
-AFTER_ADDRESSES = _STEPS["addresses"]
-AFTER_PORTS = _STEPS["ports"]
-AFTER_PORTS_ON_LINUX = _STEPS["ports-on-linux"]
-AFTER_CROWD = _STEPS["crowd"]
-AFTER_CROWD_ON_LINUX = _STEPS["crowd-on-linux"]
-AFTER_LEFTOVERS = _STEPS["leftovers"]
-AFTER_LEFTOVERS_ON_LINUX = _STEPS["leftovers-on-linux"]
 _OF_WINDOWS = {
     "suffixes": "ipconfig /all",
     "memory": "240 s in Windows' virtual switch, nf_conntrack_tcp_timeout_established on Linux",
@@ -100,25 +60,53 @@ _OF_LINUX = {
 }
 
 
-def after_failure(check: Check, observation: Observation) -> str:
-    """Return the next step after an unexpected result."""
-    if failed_target(observation) is not None:
+def next_step(ruling: Ruling, findings: Findings) -> str:
+    """Return the next step after a ruling; empty where nothing needs attention."""
+    check, observation = findings.check, findings.observation
+    match ruling.after:
+        case "":
+            return ""
+        case "failure":
+            return _after_failure(
+                check, observation, target_fails=findings.proof.failed_target is not None
+            )
+        case "not judged":
+            return after_distrust(ruling.why.removeprefix(NOT_JUDGED))
+        case "late Service":
+            return after_lateness(check, observation.late or "")
+        case "stale Service":
+            return after_staleness(check)
+        case "attempts":
+            return after_disagreement(check, observation)
+        case "distribution":
+            return of_distribution(check, observation, Distribution.ONE_BACKEND)
+        case "witnesses":
+            return after_contradiction(observation)
+        case "lifting":
+            limitation = findings.expectation.limitation
+            return after_lifting(limitation) if limitation else ""
+        case _:
+            return STEPS[ruling.after]
+
+
+def _after_failure(check: Check, observation: Observation, *, target_fails: bool) -> str:
+    if target_fails:
         if _unresolved(check, observation):
-            return AFTER_SILENT_DNS
-        return AFTER_FAILED_SERVICE if _by_proxy(check) else AFTER_FAILED_TARGET
+            return STEPS["silent-dns"]
+        return STEPS["failed-service"] if _by_proxy(check) else STEPS["failed-target"]
     if check.action.question.exhausts:
         return after_limit(check)
     if observation.outcome is Outcome.DEVIATES and check.action.case is not None:
         then = check.action.case.then
         if then is not None and then.how in WORDS:
-            return AFTER_WORKLOAD
+            return STEPS["workload"]
         rule = RULES.get(check.action.case.label)
-        return rule.remedy if rule else AFTER_UNKNOWN_RULE
+        return rule.remedy if rule else STEPS["unknown-rule"]
     if observation.outcome is Outcome.TIMED_OUT:
         return _after_timeout(check)
     absent = check.target.descriptor.naming is Naming.ABSENT
     if absent and observation.outcome is Outcome.RESOLVED:
-        return AFTER_MISLEADING
+        return STEPS["misleading"]
     if observation.outcome in _WENT_WELL:
         return _WENT_WELL[observation.outcome]
     if observation.outcome.positive:
@@ -128,18 +116,18 @@ def after_failure(check: Check, observation: Observation) -> str:
         check.source.os,
         check.target.os,
     }:
-        return f"{_BY_OUTCOME[observation.outcome]}; {_WINDOWS_START}"
+        return f"{_BY_OUTCOME[observation.outcome]}; {STEPS['windows-start']}"
     return _by_outcome(check, observation)
 
 
 def _by_outcome(check: Check, observation: Observation) -> str:
-    detail = last_detail(observation)
+    detail = observation.last_detail
     if observation.outcome is Outcome.REFUSED and "peration not permitted" in detail:
-        return _NETFILTER
+        return STEPS["netfilter"]
     if observation.outcome is Outcome.REFUSED and "in a way forbidden" in detail:
-        return _WINDOWS_FIREWALL
+        return STEPS["windows-firewall"]
     if observation.outcome is Outcome.UNREACHABLE and re.search(_LOCAL_ROUTE, detail):
-        return _BLACKHOLE
+        return STEPS["blackhole"]
     step = _BY_OUTCOME.get(observation.outcome, "read the raw output in the evidence")
     return step.format_map(_OF_WINDOWS if check.source.os is OS.WINDOWS else _OF_LINUX)
 
@@ -159,7 +147,7 @@ def _after_addresses(check: Check) -> str:
 def after_staleness(check: Check) -> str:
     """Return the next step if a Service's rules did not follow a change."""
     linux = {check.source.os, check.target.os} == {OS.LINUX}
-    return AFTER_STALE if linux else f"{AFTER_STALE} (kubernetes/kubernetes#131466)"
+    return STEPS["stale"] if linux else f"{STEPS['stale']} (kubernetes/kubernetes#131466)"
 
 
 def after_lateness(check: Check, late: str) -> str:
@@ -167,7 +155,7 @@ def after_lateness(check: Check, late: str) -> str:
     waited = late_service(late)
     home = waited is None or waited.node == check.source.node
     system = check.source.os if home else check.target.os or check.source.os
-    return AFTER_LATENESS if system is OS.WINDOWS else AFTER_LATENESS_ON_LINUX
+    return STEPS["lateness"] if system is OS.WINDOWS else STEPS["lateness-on-linux"]
 
 
 def after_disagreement(check: Check, observation: Observation) -> str:
@@ -180,9 +168,9 @@ def after_disagreement(check: Check, observation: Observation) -> str:
         outcome.positive or outcome is Outcome.TIMED_OUT for outcome in outcomes
     )
     if not lost:
-        return AFTER_DISAGREEMENT
+        return STEPS["disagreement"]
     several = len(check.target.backends) > 1
-    return f"{AFTER_LOSS}; or one backend of several is silent" if several else AFTER_LOSS
+    return f"{STEPS['loss']}; or one backend of several is silent" if several else STEPS["loss"]
 
 
 def of_distribution(check: Check, observation: Observation, wanted: Distribution | None) -> str:
@@ -206,7 +194,7 @@ def _unresolved(check: Check, observation: Observation) -> bool:
     if observation.outcome is not Outcome.TIMED_OUT:
         return False
     # sample: "lookup servers.ns.svc.cluster.local on 10.96.0.10:53: read udp …: i/o timeout"
-    return check.action.question is Question.RESOLVE or last_detail(observation).startswith(
+    return check.action.question is Question.RESOLVE or observation.last_detail.startswith(
         "lookup "
     )
 
@@ -236,7 +224,7 @@ def _after_timeout(check: Check) -> str:
 def after_contradiction(observation: Observation) -> str:
     """Return the next step if two witnesses of a connection disagree."""
     lost = any(witnessed.subject is Subject.TUNNEL for witnessed in observation.witnessed)
-    return AFTER_LOST_TUNNEL if lost else AFTER_CONTRADICTION
+    return STEPS["lost-tunnel"] if lost else STEPS["contradiction"]
 
 
 def after_lifting(limitation: AppliedLimitation) -> str:
@@ -268,16 +256,16 @@ def after_distrust(why: str) -> str:
     if refusal := not_created(why):
         return refusal.next_step
     if gone_pod(why):
-        return AFTER_GONE
+        return STEPS["gone"]
     if missing_program(why):
-        return AFTER_MISSING_PROGRAM
+        return STEPS["missing-program"]
     if lost_api(why):
-        return AFTER_LOST_API
+        return STEPS["lost-api"]
     if instrument(why):
-        return AFTER_INSTRUMENT
+        return STEPS["instrument"]
     if OVERLOADED in why:
-        return AFTER_OVERLOAD
-    return AFTER_UNREADY if unready_node(why) else AFTER_DISTRUST
+        return STEPS["overload"]
+    return STEPS["unready"] if unready_node(why) else STEPS["distrust"]
 
 
 def after_limit(check: Check) -> str:
@@ -286,7 +274,7 @@ def after_limit(check: Check) -> str:
     settings = check.target.settings
     crowd = settings.crowd if settings is not None else None
     if crowd is None:
-        return AFTER_PORTS if windows else AFTER_PORTS_ON_LINUX
+        return STEPS["ports"] if windows else STEPS["ports-on-linux"]
     if crowd is Crowd.REMOVED:
-        return AFTER_LEFTOVERS if windows else AFTER_LEFTOVERS_ON_LINUX
-    return AFTER_CROWD if windows else AFTER_CROWD_ON_LINUX
+        return STEPS["leftovers"] if windows else STEPS["leftovers-on-linux"]
+    return STEPS["crowd"] if windows else STEPS["crowd-on-linux"]

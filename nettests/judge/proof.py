@@ -1,20 +1,59 @@
-"""When positive controls make a result conclusive (ARCHITECTURE, trust rule 4).
+"""What an observation proves: by its positive controls (ARCHITECTURE, trust rule 4), and of names.
 
-Used by ``verdicts``. "Timed out" proves nothing unless, in the same window, this vantage reached
-something by this protocol and another vantage got an answer from this target; one path may show
-both. "One backend answered" proves nothing unless several could.
+The first stage of judging one check. "Timed out" proves nothing unless, in the same window, this
+vantage reached something by this protocol and another vantage got an answer from this target; one
+path may show both. "One backend answered" proves nothing unless several could. Of a name that goes
+to a name server outside the cluster, what that server withheld is no failure of the cluster.
 """
 
-from nettests.judge.message import last_detail
-from nettests.model.observation import NOT_RUN, ControlResult, Observation
-from nettests.model.words import Distribution, Outcome
+from dataclasses import dataclass, replace
+
+from nettests.model.check import Check
+from nettests.model.expectation import Expected
+from nettests.model.observation import NOT_RUN, Attempt, ControlResult, Observation
+from nettests.model.target_kinds import Naming
+from nettests.model.words import OS, Distribution, Outcome, Resolver, VantageKind
 
 VANTAGE = "vantage"
 TARGET = "target"
 PATH = "path"
 
 
-def needs_controls(observation: Observation) -> bool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """An observation of one check, and what it proves."""
+
+    observation: Observation
+    """With ``nxdomain`` where only a name server outside withheld that answer."""
+    kept_back: str
+    """Why such a server hides the result, or nothing."""
+    lacking: str
+    """Why the controls do not prove a result that needs them, or nothing."""
+    vantage_fails: str
+    """Why nothing shows that the vantage of a negative result works, or nothing."""
+    failed_target: ControlResult | None
+    """The control that shows that another vantage does not reach the target either."""
+    why_failed: str
+    """The detail of the last failed attempt, and which of its controls failed alike."""
+
+
+def proof_of(check: Check, expected: Expected | None, observation: Observation) -> Proof:
+    """Return what an observation proves of an expected outcome, or of one left open."""
+    seen = read_as_denied(check, observation)
+    needed, target = _needs_controls(seen), _failed_target(seen)
+    in_cluster = check.source.kind is not VantageKind.EXTERNAL
+    unproven = needed and not seen.outcome.positive
+    return Proof(
+        observation=seen,
+        kept_back=_kept_from_the_suffixes(check, expected, seen),
+        lacking=_why_not_proven(seen) if needed else "",
+        vantage_fails=_why_vantage_fails(seen, in_cluster=in_cluster) if unproven else "",
+        failed_target=target,
+        why_failed=_why_failed(seen, target),
+    )
+
+
+def _needs_controls(observation: Observation) -> bool:
     """Whether an observation is conclusive only with positive controls."""
     if observation.outcome in {Outcome.DEVIATES, Outcome.CUT_SHORT}:
         return False  # read directly: no time-out to explain
@@ -22,11 +61,11 @@ def needs_controls(observation: Observation) -> bool:
     return one_backend or not observation.outcome.positive
 
 
-def why_not_proven(observation: Observation) -> str:
+def _why_not_proven(observation: Observation) -> str:
     """Return why the controls do not prove a result that needs them, or nothing."""
     for control in observation.controls:
         if not control.ok:
-            return _failed(control)
+            return f"the {control.proves} control failed as well ({control.detail})"
     shown = {control.proves for control in observation.controls}
     needed = {TARGET} if observation.outcome.positive else {VANTAGE, TARGET}
     missing = set() if PATH in shown else needed - shown
@@ -35,7 +74,7 @@ def why_not_proven(observation: Observation) -> str:
     return ""
 
 
-def why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
+def _why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
     """Return why nothing shows that this vantage could reach anything by this protocol, or nothing.
 
     If the target answers other vantages meanwhile and a vantage ``in_cluster`` reaches nothing else
@@ -46,11 +85,7 @@ def why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
         return ""
     if not controls:
         return "this cluster allows no vantage control"
-    return _failed(controls[0])
-
-
-def _failed(control: ControlResult) -> str:
-    return f"the {control.proves} control failed as well ({control.detail})"
+    return f"the {controls[0].proves} control failed as well ({controls[0].detail})"
 
 
 def _lost_here(observation: Observation) -> ControlResult | None:
@@ -65,7 +100,7 @@ def _lost_here(observation: Observation) -> ControlResult | None:
     return next(silent, None)
 
 
-def failed_target(observation: Observation) -> ControlResult | None:
+def _failed_target(observation: Observation) -> ControlResult | None:
     """Return the control that shows that another vantage does not reach the target either.
 
     A control that was not run, or whose own probe was not reached, shows nothing about the target.
@@ -84,20 +119,8 @@ def _met_network(control: ControlResult) -> bool:
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
 
 
-def unseen_part(observation: Observation, *, source: bool, distribution: bool) -> str:
-    """Return which asserted part of a positive result no answer showed, or nothing."""
-    if not observation.outcome.positive:
-        return ""
-    if source and observation.source_seen is None:
-        return "no answer says which source address the server saw"
-    if distribution and observation.distribution is None:
-        return "no answer says which backend it came from"
-    return ""
-
-
-def why_failed(observation: Observation) -> str:
-    """Return the detail of the last failed attempt, and which of its controls failed alike."""
-    why, target = last_detail(observation), failed_target(observation)
+def _why_failed(observation: Observation, target: ControlResult | None) -> str:
+    why = observation.last_detail
     if observation.outcome.positive:
         return why
     if target is not None:
@@ -108,3 +131,67 @@ def why_failed(observation: Observation) -> str:
         else _lost_here(observation)
     )
     return f"{why}; the source reaches nothing else either ({here.detail})" if here else why
+
+
+NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})
+
+
+def read_as_denied(check: Check, observation: Observation) -> Observation:
+    """Read an outcome as ``nxdomain`` if only the cluster DNS's upstream withheld that answer."""
+    if not _leaves_the_domain(check) or observation.outcome not in NOT_FOUND:
+        return observation
+    attempts = tuple(_denied(attempt) for attempt in observation.attempts)
+    return replace(
+        observation,
+        outcome=Outcome.NXDOMAIN,
+        attempts=attempts,
+        agreed=len({attempt.outcome for attempt in attempts}) == 1,
+    )
+
+
+def _leaves_the_domain(check: Check) -> bool:
+    """Whether a query for the name reaches a name server outside the cluster, at once or later.
+
+    The DNS client of Windows takes a name with a dot as it is; only nslookup goes on to the
+    suffixes (Kubernetes documentation, "DNS resolution on Windows nodes").
+    """
+    form, action = check.target.name_form or "", check.action
+    if form.endswith("."):
+        return False
+    if check.target.descriptor.naming is Naming.ABSENT:
+        return True
+    final = (
+        action.source.os is OS.WINDOWS and action.resolver is not Resolver.NSLOOKUP and "." in form
+    )
+    return final and check.target.descriptor.naming is Naming.CLUSTER and "{domain}" not in form
+
+
+def _denied(attempt: Attempt) -> Attempt:
+    return replace(attempt, outcome=Outcome.NXDOMAIN) if attempt.outcome in NOT_FOUND else attempt
+
+
+BEFORE_THE_SUFFIXES = (
+    "nslookup asks for the bare name first, and tries the DNS suffixes only after the answer “no such name”, which the "
+    "upstream server did not give"
+)
+
+
+def _kept_from_the_suffixes(
+    check: Check, expected: Expected | None, observation: Observation
+) -> str:
+    """Return why nslookup never tried the suffixes that a name needs to resolve, or nothing.
+
+    BIND's nslookup goes on only after NXDOMAIN (``bin/dig/dighost.c``).
+    """
+    form, action = check.target.name_form or "", check.action
+    walks = action.source.os is OS.WINDOWS and action.resolver is Resolver.NSLOOKUP
+    partial = "." in form.rstrip(".") and not form.endswith(".") and "{domain}" not in form
+    if not walks or not partial or check.target.descriptor.naming is not Naming.CLUSTER:
+        return ""
+    if expected is None or expected.outcome is not Outcome.RESOLVED:
+        return ""
+    kept = {attempt.outcome for attempt in observation.attempts} <= {
+        Outcome.SERVFAIL,
+        Outcome.TIMED_OUT,
+    }
+    return BEFORE_THE_SUFFIXES if kept and observation.attempts else ""

@@ -1,101 +1,74 @@
-"""The rules that turn expectation and observation into a verdict.
+"""The rules that turn findings about a check into a verdict.
 
-Trust comes first, then whether the documents decide, then whether the attempts agree, then the
-exact outcome. ``unknown`` is never ``pass`` and never satisfies an expected failure.
+The second stage of judging one check. Trust comes first, then whether the documents decide, then
+whether the attempts agree, then the exact outcome. ``unknown`` is never ``pass`` and never
+satisfies an expected failure.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import assert_never
+from typing import Literal, assert_never
 
-from nettests.judge import advice
 from nettests.judge.distrust import busy
-from nettests.judge.members import judge_members, skipped
-from nettests.judge.message import (
-    NOT_JUDGED,
-    documented,
-    expected_text,
-    kept_from_the_suffixes,
-    last_detail,
-    observed_text,
-    read_as_denied,
-    sentence,
-)
-from nettests.judge.open_outcomes import is_allowed, showing
-from nettests.judge.proof import (
-    failed_target,
-    needs_controls,
-    unseen_part,
-    why_failed,
-    why_not_proven,
-    why_vantage_fails,
-)
+from nettests.judge.proof import Proof
 from nettests.model.check import Check
-from nettests.model.expectation import Expectation, Expected
+from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.measured import SizeFinding
-from nettests.model.observation import Observation, unusable
-from nettests.model.verdict import Judgement
-from nettests.model.words import Distribution, Outcome, VantageKind, Verdict
+from nettests.model.observation import Observation
+from nettests.model.words import Distribution, Outcome, Verdict
+
+NOT_JUDGED = "cannot be judged: "
+After = Literal[
+    "",
+    "attempts",
+    "distribution",
+    "distrust",
+    "failure",
+    "known-bug",
+    "late Service",
+    "lifting",
+    "loss",
+    "misleading",
+    "no-proof",
+    "not judged",
+    "overload",
+    "parting",
+    "size",
+    "slowness",
+    "stale Service",
+    "undecided",
+    "witnesses",
+]
+"""What a ruling rests on: it decides the next step (``advice``)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """What the rules look at."""
+
+    check: Check
+    expectation: Expectation
+    proof: Proof
+
+    @property
+    def observation(self) -> Observation:
+        """What was observed."""
+        return self.proof.observation
+
+    @property
+    def expected(self) -> Expected | None:
+        """The expected outcome; ``None`` where the documents leave it open."""
+        return self.expectation.expected
 
 
 @dataclass(frozen=True, slots=True)
-class _Ruling:
+class Ruling:
+    """A verdict with its reason, and what decides the next step."""
+
     verdict: Verdict
     why: str = ""
-    next_step: str = ""
+    after: After = ""
     limitation: str = ""
     """The entry that is met, if it is not the deciding one."""
-
-
-def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
-    """Return the verdict of one check, with its message; an observation of ``None`` means never observed."""
-    observation = observation or unusable(check.id, "the check was never run")
-    ruling = _rule(check, expectation, read_as_denied(check, observation))
-    expected, observed = expected_text(expectation), observed_text(observation)
-    limitation = expectation.limitation
-    return Judgement(
-        check=check.id,
-        verdict=ruling.verdict,
-        message=sentence(check, expected, observed, ruling.why),
-        expected=expected,
-        observed=observed,
-        limitation=ruling.limitation or (limitation.id if limitation else None),
-        next_step=ruling.next_step,
-    )
-
-
-_NONE: Mapping[str, str] = MappingProxyType({})
-
-
-def judge_run(
-    checks: Iterable[Check],
-    expectations: Mapping[str, Expectation],
-    observations: Mapping[str, Observation],
-    not_run: Mapping[str, str] = _NONE,
-) -> list[Judgement]:
-    """Judge many checks, also long after they were observed; one without observation is ``unknown``.
-
-    Each member of a check is judged; ``not_run`` says which do not apply after all, and why.
-    """
-    return [_judged(check, expectations, observations, not_run) for check in checks]
-
-
-def _judged(
-    check: Check,
-    expectations: Mapping[str, Expectation],
-    observations: Mapping[str, Observation],
-    not_run: Mapping[str, str],
-) -> Judgement:
-    if not check.members:
-        return judge(check, expectations[check.id], observations.get(check.id))
-    judgements = {
-        member.id: skipped(member.id, not_run[member.id])
-        if member.id in not_run
-        else judge(member, expectations[member.id], observations.get(member.id))
-        for member in check.each
-    }
-    return judge_members(check, judgements)
 
 
 LOSS_PROVEN = "a healthy path loses as many only once in a million cases"
@@ -103,33 +76,31 @@ _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """Verdicts that a late answer, a lost packet or slowness overrides."""
 
 
-def _rule(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    """Rule on an observation; a late answer, or one after a lost packet, does not pass."""
-    ruling = _by_size(observation, _rule_on_outcome(check, expectation, observation))
+def rule(findings: Findings) -> Ruling:
+    """Return the ruling; a late answer, or one after a lost packet, does not pass."""
+    observation = findings.observation
+    ruling = _by_size(observation, _rule_on_outcome(findings))
     answered = any(attempt.outcome.positive for attempt in observation.attempts)
     if not answered or ruling.verdict not in _ANSWERED:
         return ruling
     if busy(observation.late):
         late = f"not proven to be in time: {observation.late}"
-        return _Ruling(Verdict.UNKNOWN, late, advice.AFTER_OVERLOAD)
+        return Ruling(Verdict.UNKNOWN, late, "overload")
     if observation.late:
-        return _Ruling(
-            Verdict.FAIL,
-            f"{observation.late}; this check got its answer only later",
-            advice.after_lateness(check, observation.late),
-        )
+        late = f"{observation.late}; this check got its answer only later"
+        return Ruling(Verdict.FAIL, late, "late Service")
     if ruling.verdict is Verdict.FLAKY:
         return ruling
     if observation.loss is not None and observation.loss.proven:
-        return _Ruling(Verdict.FLAKY, LOSS_PROVEN, advice.AFTER_LOSS)
+        return Ruling(Verdict.FLAKY, LOSS_PROVEN, "loss")
     if observation.resent:
-        return _Ruling(Verdict.FLAKY, observation.resent, advice.AFTER_LOSS)
+        return Ruling(Verdict.FLAKY, observation.resent, "loss")
     if observation.slow:
-        return _Ruling(Verdict.FLAKY, observation.slow, advice.AFTER_SLOWNESS)
+        return Ruling(Verdict.FLAKY, observation.slow, "slowness")
     return ruling
 
 
-def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
+def _by_size(observation: Observation, ruling: Ruling) -> Ruling:
     """Rule on a path size search; sizes that pass late, or not in fragments, are reported too.
 
     No document promises that a host reassembles more than 576 bytes (RFC 1122, 3.3.2).
@@ -141,60 +112,61 @@ def _by_size(observation: Observation, ruling: _Ruling) -> _Ruling:
         case SizeFinding.WHOLE | SizeFinding.SILENT:
             return ruling
         case SizeFinding.HOLE:
-            return _Ruling(ruling.verdict, sizes.beside, advice.AFTER_SIZE)
+            return Ruling(ruling.verdict, sizes.over_tcp, "size")
         case SizeFinding.CLAMP:
-            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_SIZE)
+            return Ruling(Verdict.FLAKY, after="size")
         case SizeFinding.LOSS:
-            return _Ruling(Verdict.FLAKY, next_step=advice.AFTER_LOSS)
+            return Ruling(Verdict.FLAKY, after="loss")
         case SizeFinding.FRAGMENTS:
-            return _Ruling(Verdict.RECORDED, sizes.beside)
+            return Ruling(Verdict.RECORDED, sizes.over_tcp)
         case _:
             assert_never(sizes.finding)
 
 
-def _rule_on_outcome(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
+def _rule_on_outcome(findings: Findings) -> Ruling:
     return (
-        _not_judged(expectation, observation)
-        or _contradicted(observation)
-        or _open(check, expectation, observation)
-        or _stale(check, observation)
-        or _kept_back(check, expectation, observation)
-        or _ran_out(check, expectation, observation)
-        or _disagreement(check, expectation, observation)
-        or _wrong_backend(check, observation)
-        or _unseen(expectation, observation)
-        or _compared(check, expectation, observation)
+        _not_judged(findings)
+        or _contradicted(findings)
+        or _open(findings)
+        or _stale(findings)
+        or _kept_back(findings)
+        or _ran_out(findings)
+        or _disagreement(findings)
+        or _wrong_backend(findings)
+        or _unseen(findings)
+        or _compared(findings)
     )
 
 
-def _not_judged(expectation: Expectation, observation: Observation) -> _Ruling | None:
+def _not_judged(findings: Findings) -> Ruling | None:
+    observation = findings.observation
     if not observation.trusted or observation.outcome is Outcome.PROBE_FAILED:
-        why = observation.distrust or last_detail(observation) or "the probe failed"
-        return _Ruling(Verdict.UNKNOWN, f"{NOT_JUDGED}{why}", advice.after_distrust(why))
-    if expectation.undecided:
-        return _Ruling(Verdict.UNKNOWN, expectation.undecided, advice.AFTER_UNDECIDED)
+        why = observation.distrust or observation.last_detail or "the probe failed"
+        return Ruling(Verdict.UNKNOWN, f"{NOT_JUDGED}{why}", "not judged")
+    if findings.expectation.undecided:
+        return Ruling(Verdict.UNKNOWN, findings.expectation.undecided, "undecided")
     return None
 
 
-def _contradicted(observation: Observation) -> _Ruling | None:
+def _contradicted(findings: Findings) -> Ruling | None:
     """Fail a connection on which two witnesses disagree, whatever the documents expect."""
-    differing = [str(witnessed) for witnessed in observation.witnessed if not witnessed.agree]
-    if not differing:
-        return None
-    return _Ruling(Verdict.FAIL, "; ".join(differing), advice.after_contradiction(observation))
+    witnesses = findings.observation.witnessed
+    differing = [str(witnessed) for witnessed in witnesses if not witnessed.agree]
+    return Ruling(Verdict.FAIL, "; ".join(differing), "witnesses") if differing else None
 
 
-def _open(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+def _open(findings: Findings) -> Ruling | None:
     """Record what documents leave open, report known bugs that show, fail what they rule out."""
-    if expectation.expected is not None:
+    expectation, observation = findings.expectation, findings.observation
+    if findings.expected is not None:
         return None
-    shown = showing(expectation, observation)
+    shown = [bug for bug in expectation.known_bugs if _shows(bug, observation)]
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
-    if not shown and is_allowed(expectation, observation):
+    if not shown and _is_allowed(expectation, observation):
         why = documented(expectation.limitation, "left open by")
         unseen = f"left open because of a known bug, which does not show here: {names}"
-        return _Ruling(Verdict.RECORDED, unseen if names else why)
-    ruling = _failed(check, observation)
+        return Ruling(Verdict.RECORDED, unseen if names else why)
+    ruling = _failed(findings)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     if not shown:
@@ -203,67 +175,93 @@ def _open(check: Check, expectation: Expectation, observation: Observation) -> _
             why=f"the documents leave the outcome open, but do not allow this one; {ruling.why}",
         )
     why = f"a known bug shows: {names} ({shown[0].summary})"
-    return _Ruling(Verdict.KNOWN_BUG, why, advice.AFTER_KNOWN_BUG, limitation=shown[0].id)
+    return Ruling(Verdict.KNOWN_BUG, why, "known-bug", limitation=shown[0].id)
 
 
-def _stale(check: Check, observation: Observation) -> _Ruling | None:
+def _shows(bug: KnownBug, observation: Observation) -> bool:
+    shows = bug.shows
+    if not shows.outcome.positive:
+        return any(attempt.outcome in shows.outcomes for attempt in observation.attempts)
+    return (
+        observation.outcome in shows.outcomes
+        and shows.source_seen in {None, observation.source_seen, *observation.sources_seen}
+        and shows.distribution in {None, observation.distribution}
+    )
+
+
+def _is_allowed(expectation: Expectation, observation: Observation) -> bool:
+    """Whether the documents allow an outcome that they leave open.
+
+    They never allow that no connection succeeds where only those beyond a number may fail.
+    """
+    if observation.flows is not None and not observation.flows.connected:
+        return False
+    return not expectation.among or observation.outcome in expectation.among
+
+
+def documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:
+    """Return the limitation's id and sources, or that the documents leave the outcome open."""
+    if limitation is None:
+        return "the documents leave it open"
+    sources = "; ".join(str(source) for source in limitation.sources)
+    return f"{how} {limitation.id} ({sources})"
+
+
+def _stale(findings: Findings) -> Ruling | None:
+    observation = findings.observation
     if observation.stale is None:
         return None
-    ruling = _failed(check, observation)
+    ruling = _failed(findings)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     answered = f"{' and '.join(observation.backends)} answered" if observation.backends else ""
     why = "; ".join(part for part in (observation.stale, answered or ruling.why) if part)
-    return _Ruling(Verdict.FAIL, why, advice.after_staleness(check))
+    return Ruling(Verdict.FAIL, why, "stale Service")
 
 
-def _kept_back(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+def _kept_back(findings: Findings) -> Ruling | None:
     """Record a result hidden by a name server outside: it shows neither fault nor success."""
-    why = kept_from_the_suffixes(check, expectation.expected, observation)
-    if not why:
+    if not findings.proof.kept_back:
         return None
-    ruling = _failed(check, observation)
-    return ruling if ruling.verdict is Verdict.UNKNOWN else _Ruling(Verdict.RECORDED, why)
+    ruling = _failed(findings)
+    return (
+        ruling
+        if ruling.verdict is Verdict.UNKNOWN
+        else Ruling(Verdict.RECORDED, findings.proof.kept_back)
+    )
 
 
-def _ran_out(check: Check, expectation: Expectation, observation: Observation) -> _Ruling | None:
+def _ran_out(findings: Findings) -> Ruling | None:
     """Fail a path on which connections stop succeeding; the first ones prove it, like controls."""
+    observation = findings.observation
     if observation.flows is None or not observation.flows.ran_out:
         return None
-    if _matches(expectation.expected, observation):
+    if _matches(findings.expected, observation):
         return None
-    return _Ruling(Verdict.FAIL, last_detail(observation), advice.after_failure(check, observation))
+    return Ruling(Verdict.FAIL, observation.last_detail, "failure")
 
 
-def _disagreement(
-    check: Check, expectation: Expectation, observation: Observation
-) -> _Ruling | None:
+def _disagreement(findings: Findings) -> Ruling | None:
     """Rule on attempts that disagree about something asserted; other differences do not count."""
-    if expectation.expected is None or _all_fail_as_expected(expectation.expected, observation):
-        return None
-    if observation.agreed:
+    expected, observation = findings.expected, findings.observation
+    if expected is None or observation.agreed or _all_fail_as_expected(expected, observation):
         return None
     if observation.differing_ports:
-        return _ports_differ(check, observation)
-    wanted, sources = expectation.expected, observation.sources_seen
-    outcomes = _outcomes(observation)
-    torn = bool(sources) and wanted.source_seen is not None
+        return _ports_differ(findings)
+    sources, outcomes = observation.sources_seen, _outcomes(observation)
+    torn = bool(sources) and expected.source_seen is not None
     if len(outcomes) == 1 and not torn:
         return None
     one_backend, several = Distribution.ONE_BACKEND, Distribution.SEVERAL_BACKENDS
-    if (wanted.distribution, observation.distribution) == (one_backend, several):
+    if (expected.distribution, observation.distribution) == (one_backend, several):
         # Two backends answered: that is proven, whatever happened to other connections.
         why = f"{' and '.join(observation.backends)} answered one client"
-        return _Ruling(Verdict.FAIL, why, advice.of_distribution(check, observation, one_backend))
-    met = not set(outcomes).isdisjoint(wanted.outcomes)
-    if met and wanted.source_seen in {None, observation.source_seen, *sources}:
-        detail = last_detail(observation)
-        return _Ruling(
-            Verdict.FLAKY,
-            f"the attempts disagree: {detail}" if detail else "the attempts disagree",
-            advice.after_disagreement(check, observation),
-        )
-    return _never_met(check, observation)
+        return Ruling(Verdict.FAIL, why, "distribution")
+    met = not set(outcomes).isdisjoint(expected.outcomes)
+    if met and expected.source_seen in {None, observation.source_seen, *sources}:
+        why = f"the attempts disagree: {observation.last_detail}".removesuffix(": ")
+        return Ruling(Verdict.FLAKY, why, "attempts")
+    return _never_met(findings, outcomes)
 
 
 def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
@@ -274,106 +272,102 @@ def _outcomes(observation: Observation) -> tuple[Outcome, ...]:
     return others or (observation.outcome,)
 
 
-def _never_met(check: Check, observation: Observation) -> _Ruling:
+def _never_met(findings: Findings, outcomes: tuple[Outcome, ...]) -> Ruling:
     """Fail an expectation that no attempt met; an answered attempt proves this vantage."""
-    outcomes = _outcomes(observation)
-    ruling = _failed(check, observation)
+    ruling, detail = _failed(findings), findings.proof.why_failed
     proven = any(outcome.positive for outcome in outcomes)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
-    brought = [*outcomes, *observation.sources_seen]
+    brought = [*outcomes, *findings.observation.sources_seen]
     why = f"no attempt did; their outcomes: {', '.join(result.value for result in brought)}"
-    detail = why_failed(observation)
-    return _Ruling(
-        Verdict.FAIL,
-        f"{why}; {detail}" if detail else why,
-        advice.after_failure(check, observation),
-    )
+    return Ruling(Verdict.FAIL, f"{why}; {detail}" if detail else why, "failure")
 
 
-def _all_fail_as_expected(expected: Expected | None, observation: Observation) -> bool:
+def _all_fail_as_expected(expected: Expected, observation: Observation) -> bool:
     """Whether each attempt failed in one of the ways that the documents do not distinguish."""
     outcomes = {attempt.outcome for attempt in observation.attempts}
     return (
-        expected is not None
-        and bool(expected.alternatives)
+        bool(expected.alternatives)
         and not expected.outcome.positive
         and outcomes <= set(expected.outcomes)
     )
 
 
-def _ports_differ(check: Check, observation: Observation) -> _Ruling:
+def _ports_differ(findings: Findings) -> Ruling:
     """Fail a target whose ports differ: a single port meets neither claim nor limitation.
 
     A port that answers proves, like a vantage control, that this vantage works.
     """
-    ruling = _failed(check, observation)
-    proven = any(port.outcome.positive for port in observation.differing_ports)
+    ruling = _failed(findings)
+    proven = any(port.outcome.positive for port in findings.observation.differing_ports)
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
-    return _Ruling(Verdict.FAIL, why_failed(observation), advice.AFTER_PARTING)
+    return Ruling(Verdict.FAIL, findings.proof.why_failed, "parting")
 
 
-def _wrong_backend(check: Check, observation: Observation) -> _Ruling | None:
+def _wrong_backend(findings: Findings) -> Ruling | None:
+    observation, backends = findings.observation, findings.check.target.backends
     if observation.unexpected_addresses:
         why = f"it resolved to {', '.join(observation.unexpected_addresses)}, not to the target's address"
-        return _Ruling(Verdict.FAIL, why, advice.AFTER_MISLEADING)
-    backends = check.target.backends
+        return Ruling(Verdict.FAIL, why, "misleading")
     strangers = [name for name in observation.backends if name not in backends] if backends else []
     if not strangers:
         return None
     why = f"answered by {', '.join(strangers)}, not by {' or '.join(backends)}"
-    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
+    return Ruling(Verdict.FAIL, why, "failure")
 
 
-def _unseen(expectation: Expectation, observation: Observation) -> _Ruling | None:
-    wanted = expectation.expected
-    if wanted is None:
+def _unseen(findings: Findings) -> Ruling | None:
+    """Do not judge a positive result of which no answer showed an asserted part."""
+    expected, observation = findings.expected, findings.observation
+    if expected is None or not observation.outcome.positive:
         return None
-    missing = unseen_part(
-        observation,
-        source=wanted.source_seen is not None,
-        distribution=wanted.distribution is not None,
-    )
-    return _Ruling(Verdict.UNKNOWN, missing, advice.AFTER_DISTRUST) if missing else None
+    if expected.source_seen is not None and observation.source_seen is None:
+        why = "no answer says which source address the server saw"
+    elif expected.distribution is not None and observation.distribution is None:
+        why = "no answer says which backend it came from"
+    else:
+        return None
+    return Ruling(Verdict.UNKNOWN, why, "distrust")
 
 
-def _compared(check: Check, expectation: Expectation, observation: Observation) -> _Ruling:
-    limitation, wanted = expectation.limitation, expectation.expected
+_COMPARED = {
+    (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
+    (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
+    (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
+    (Outcome.DEVIATES, Outcome.CONFORMS): "expected to deviate, and does not",
+}
+"""What is read or started, and compared with what documents say of it."""
+
+
+def _compared(findings: Findings) -> Ruling:
+    limitation, expected = findings.expectation.limitation, findings.expected
+    claim, observation = findings.expectation.claim, findings.observation
+    claimed = _matches(claim, observation)
     # The outcome of the claim may be among several that the documents allow.
-    both = (
-        wanted is not None and wanted.alternatives and expectation.claim.outcome in wanted.outcomes
-    )
-    if both and _matches(expectation.claim, observation):
-        return _proven(observation) or _Ruling(Verdict.PASS)
-    if _matches(expectation.expected, observation):
-        return _proven(observation) or (
-            _Ruling(Verdict.LIMITED, documented(limitation))
-            if limitation
-            else _Ruling(Verdict.PASS)
-        )
-    if limitation and _matches(expectation.claim, observation):
+    both = expected is not None and expected.alternatives and claim.outcome in expected.outcomes
+    if _matches(expected, observation) and limitation and not (both and claimed):
+        ruling = Ruling(Verdict.LIMITED, documented(limitation))
+    elif _matches(expected, observation) or (both and claimed):
+        ruling = Ruling(Verdict.PASS)
+    elif limitation and claimed:
         why = f"limitation {limitation.id} no longer shows; update the manifest"
-        return _proven(observation) or _Ruling(
-            Verdict.LIFTED, why, advice.after_lifting(limitation)
-        )
-    return _failed(check, observation)
+        ruling = Ruling(Verdict.LIFTED, why, "lifting")
+    else:
+        return _failed(findings)
+    if lacking := findings.proof.lacking:
+        return Ruling(Verdict.UNKNOWN, f"not proven: {lacking}", "no-proof")
+    return ruling
 
 
-def _proven(observation: Observation) -> _Ruling | None:
-    why = why_not_proven(observation) if needs_controls(observation) else ""
-    return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF) if why else None
-
-
-def _failed(check: Check, observation: Observation) -> _Ruling:
-    unproven = not observation.outcome.positive and needs_controls(observation)
-    in_cluster = check.source.kind is not VantageKind.EXTERNAL
-    if unproven and (why := why_vantage_fails(observation, in_cluster=in_cluster)):
-        return _Ruling(Verdict.UNKNOWN, f"not proven: {why}", advice.AFTER_NO_PROOF)
-    existing, why = check.target.existing, why_failed(observation)
-    if existing is not None and not existing.own and failed_target(observation) is not None:
-        return _Ruling(Verdict.RECORDED, f"{why}: its owner may allow no clients from elsewhere")
-    return _Ruling(Verdict.FAIL, why, advice.after_failure(check, observation))
+def _failed(findings: Findings) -> Ruling:
+    proof, existing = findings.proof, findings.check.target.existing
+    if proof.vantage_fails:
+        return Ruling(Verdict.UNKNOWN, f"not proven: {proof.vantage_fails}", "no-proof")
+    if existing is not None and not existing.own and proof.failed_target is not None:
+        why = f"{proof.why_failed}: its owner may allow no clients from elsewhere"
+        return Ruling(Verdict.RECORDED, why)
+    return Ruling(Verdict.FAIL, proof.why_failed, "failure")
 
 
 def _matches(expected: Expected | None, observation: Observation) -> bool:

@@ -70,9 +70,25 @@ def fewest_lost(sent: int) -> int:
 
 @cache
 def tries(rate: float = PROVEN_RATE, power: float = POWER) -> int:
-    """Return the fewest tries that prove a loss of ``rate`` with the probability ``power``."""
+    """Return the most tries of a path, of which all are sent only if one of the first was lost.
+
+    With so many, stopping early (``tries_without_loss``) costs hardly any power.
+    """
     sent = 1
-    while tail(sent, fewest_lost(sent), rate) < power:
+    while tail(sent, fewest_lost(sent), rate) < 1 - (1 - power) / 10:
+        sent += 1
+    return sent
+
+
+@cache
+def tries_without_loss(rate: float = PROVEN_RATE, power: float = POWER) -> int:
+    """Return after how many tries without a loss no more are needed.
+
+    A path that loses ``rate`` is then missed with a probability of 1 - ``power`` at most: it loses
+    none of these, or one of these and none of all others.
+    """
+    most, sent = tries(rate, power), 1
+    while (1 - rate) ** sent + sent * rate * (1 - rate) ** (most - 1) > 1 - power:
         sent += 1
     return sent
 
@@ -149,7 +165,7 @@ class PathSize:
     streams: bool | None = None
 
     def __str__(self) -> str:
-        """Return the text for people, without the part of ``beside``."""
+        """Return the text for people, without the part of ``over_tcp``."""
         match self.finding:
             case SizeFinding.WHOLE:
                 return f"packets of up to {self.passes:,} bytes arrive"
@@ -167,8 +183,8 @@ class PathSize:
                 assert_never(self.finding)
 
     @property
-    def beside(self) -> str:
-        """Text on TCP, if it was tried."""
+    def over_tcp(self) -> str:
+        """Whether large answers over TCP arrive, as text; empty if it was not tried."""
         if self.streams is None:
             return ""
         return "64 KiB over TCP arrive" if self.streams else "64 KiB over TCP do not arrive either"

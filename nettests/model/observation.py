@@ -5,10 +5,52 @@ read it. An observation is never a verdict.
 """
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from nettests.model.measured import FlowCount, LossEstimate, PathSize
-from nettests.model.witnessed import Witnessed
 from nettests.model.words import Distribution, Outcome, SourceSeen
+
+
+class Subject(StrEnum):
+    """The subject on which two witnesses of a connection are compared: an answer or facts, and a packet capture."""
+
+    SOURCE = "source address"
+    """The client that the server saw, and the source of the packets that reached its node."""
+    NAT = "OutBoundNAT"
+    """The client that an external server saw, and the source with which packets left the node."""
+    REPLY = "way of the reply"
+    """With DSR, or if the source address is kept, the reply goes to the client that was seen."""
+    ENCAPSULATION = "encapsulation"
+    """The network plugin's configured encapsulation, and the packets between the nodes."""
+    DESTINATION = "destination"
+    """With the annotation preserve-destination: the destination of packets at a silent backend."""
+    TUNNEL = "tunnel"
+    """For unanswered connections: encapsulated packets leaving one node and reaching the other."""
+    MAC = "MAC address"
+    """l2bridge sends its Pods' packets with the node's own address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnessed:
+    """What both witnesses show about one subject, with their names; neither is trusted more than the other."""
+
+    subject: Subject
+    witness: str
+    """The witness other than the capture: ``the server``, ``flannel's backend host-gw``."""
+    says: str
+    capture: str
+    """Where the capture ran: ``win-1, uplink``."""
+    shows: str
+    agree: bool
+
+    def __str__(self) -> str:
+        """Return both in one sentence."""
+        if self.agree:
+            return f"{self.subject.value}: {self.says}, as {self.witness} says, and the capture on {self.capture} shows"
+        return (
+            f"{self.subject.value}: {self.witness} says {self.says}, "
+            f"the capture on {self.capture} shows {self.shows}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +176,16 @@ class Observation:
     trusted: bool = True
     distrust: str | None = None
     channel: str = ""
+
+    @property
+    def last_detail(self) -> str:
+        """The detail of the last failed attempt that was not ignored; empty if none failed."""
+        failed = [
+            attempt
+            for attempt in self.attempts
+            if not (attempt.outcome.positive or attempt.overloaded)
+        ]
+        return failed[-1].detail if failed else ""
 
 
 NOT_RUN = "it was not run"

@@ -143,8 +143,8 @@ def is_hopeless(events: Sequence[Object]) -> bool:
         return True
     failures = [event for event in events if _is_final(event)]
     since = max(map(_moment, failures), default="")
-    stands = any(event.get("reason") in _PROGRESS and _moment(event) > since for event in events)
-    return sum(map(_times, failures)) >= _SEVERAL and not stands
+    recovered = any(event.get("reason") in _PROGRESS and _moment(event) > since for event in events)
+    return sum(map(_times, failures)) >= _SEVERAL and not recovered
 
 
 def _startup_fails(events: Sequence[Object]) -> bool:

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.words import Outcome
 from nettests.parse.reading import Reading, one_line, probe_failed
-
-Json = dict[str, Any]
 
 # sample: 2026-11-21T01:08:15.303023123Z I1121 01:08:15.303023   20732 log.go:244] Sleeping 3 seconds before terminating...
 _TOLD = re.compile(r"^(\S+) .*Sleeping \d+ seconds before terminating", re.MULTILINE)
@@ -25,7 +24,7 @@ def told_to_end(log: str) -> str:
     return line.group(1) if line else ""
 
 
-def end_of(pod: Json, container: str) -> Json:
+def end_of(pod: Object, container: str) -> Object:
     """Return exit code and time from a container's terminated status; empty if there is none."""
     # sample: {"name": "first", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T01:08:18Z", …}}}
     for status in pod.get("status", {}).get("containerStatuses") or ():
@@ -35,13 +34,13 @@ def end_of(pod: Json, container: str) -> Json:
     return {}
 
 
-def ended(then: Json, least: float) -> Reading:
+def ended(then: Object, least: float) -> Reading:
     """Deviates if the Pod was gone before its server could end, or after all its grace period."""
     good = bool(then["gone"]) and least <= float(then["seconds"]) < float(then["grace"])
     return _read(Outcome.CONFORMS if good else Outcome.DEVIATES, then, least)
 
 
-def terminated(then: Json, least: float) -> Reading:
+def terminated(then: Object, least: float) -> Reading:
     """Compare a server's time after its termination signal with what it needs (``least``).
 
     Both times are by the node's clock. Too little time is ``CUT_SHORT``. If one is unknown, a Pod
@@ -61,13 +60,13 @@ def terminated(then: Json, least: float) -> Reading:
     return probe_failed(f"when {unknown} is not known; the Pod was gone after {then['seconds']} s")
 
 
-def _of(took: float, then: Json, least: float) -> Outcome:
+def _of(took: float, then: Object, least: float) -> Outcome:
     if not then["gone"] or took >= float(then["grace"]):
         return Outcome.DEVIATES
     return Outcome.CONFORMS if took >= least - _WHOLE_SECOND else Outcome.CUT_SHORT
 
 
-def _read(outcome: Outcome, then: Json, least: float, how: str = "") -> Reading:
+def _read(outcome: Outcome, then: Object, least: float, how: str = "") -> Reading:
     gone = "gone" if then["gone"] else "still there"
     took, grace = float(then["seconds"]), float(then["grace"])
     text = f"{gone} after {took:.1f} s: its server takes {least:.0f} s, its grace is {grace:.0f} s"

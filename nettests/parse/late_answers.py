@@ -24,7 +24,7 @@ from nettests.parse.overload import (
     FEWEST_REFERENCES,
     REFERENCE,
     Carried,
-    during,
+    lies_within,
     prompt_beside,
 )
 from nettests.parse.read import read_answer, read_raw, read_resolution
@@ -253,7 +253,7 @@ def _beside_a_payload(raws: Sequence[Raw], others: Sequence[Carried]) -> str | N
     prompt = [
         other
         for other in others
-        if other.elapsed <= PROMPT_SECONDS and any(during(other, raw) for raw in answers)
+        if other.elapsed <= PROMPT_SECONDS and any(lies_within(other, raw) for raw in answers)
     ]
     if not prompt:
         return None
@@ -274,7 +274,7 @@ def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str 
         raw.elapsed
         for raw in raws
         if raw.purpose == REFERENCE and raw.error is None and read_raw(raw).outcome.positive
-        if raw.elapsed <= at_once and during(Carried(raw.started, raw.elapsed), last)
+        if raw.elapsed <= at_once and lies_within(Carried(raw.started, raw.elapsed), last)
     ]
     if len(itself) < FEWEST_REFERENCES:
         return None

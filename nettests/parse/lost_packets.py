@@ -22,7 +22,7 @@ from nettests.model.observation import Attempt, Raw
 from nettests.model.question import Trait
 from nettests.model.retransmission import PROMPT_SECONDS, SYN_AGAIN
 from nettests.model.words import Outcome, Protocol, Question
-from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, beside, carried
+from nettests.parse.overload import FEWEST_REFERENCES, REFERENCE, Carried, carried, overlaps
 from nettests.parse.read import read_raw
 
 UNCLEAR = "trains of connections took a second longer than others beside them"
@@ -68,7 +68,7 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     if not unclear:
         return None
     meanwhile = [
-        reference.elapsed for raw in unclear for reference in itself if beside(reference, raw)
+        reference.elapsed for raw in unclear for reference in itself if overlaps(reference, raw)
     ]
     took = f"took {max(meanwhile):.1f} s to answer for itself" if meanwhile else "said nothing"
     return (
@@ -85,7 +85,7 @@ def _stood_still(raw: Raw, itself: Sequence[Carried]) -> bool:
     """Whether the probe once took so much longer to answer for itself, too, than it usually did."""
     usual = median(reference.elapsed for reference in itself) if itself else 0.0
     return any(
-        reference.elapsed >= usual + ALMOST for reference in itself if beside(reference, raw)
+        reference.elapsed >= usual + ALMOST for reference in itself if overlaps(reference, raw)
     )
 
 
@@ -111,14 +111,14 @@ def _waited(trains: Sequence[Raw], least: float) -> list[Raw]:
         and any(
             raw.elapsed >= other_raw.elapsed + least
             for other_raw, other, way in read
-            if other.tries >= seen.tries and beside(way, raw)
+            if other.tries >= seen.tries and overlaps(way, raw)
         )
     ]
 
 
 def _prompt_throughout(raw: Raw, itself: Sequence[Carried]) -> bool:
     """Whether the probe answered all reference requests at once: its machine did not stall."""
-    meanwhile = [reference for reference in itself if beside(reference, raw)]
+    meanwhile = [reference for reference in itself if overlaps(reference, raw)]
     return len(meanwhile) >= FEWEST_REFERENCES and all(
         reference.answered and reference.elapsed <= PROMPT_SECONDS for reference in meanwhile
     )

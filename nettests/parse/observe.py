@@ -14,7 +14,7 @@ from nettests.model.measured import FlowCount, LossEstimate, PathSize, SizeFindi
 from nettests.model.observation import Attempt, Observation, Raw, unusable
 from nettests.model.service import ByHand, Change
 from nettests.model.words import Distribution, Outcome, Question, SourceSeen, VantageKind
-from nettests.parse import during, many_services
+from nettests.parse import endpoint_changes, many_services
 from nettests.parse.doubts import NO_DOUBTS, Doubts
 from nettests.parse.first_packets import without_busy_nodes
 from nettests.parse.lost_packets import ALONE, too_few_tries
@@ -202,7 +202,7 @@ def _figure(check: Check, answers: Sequence[Raw]) -> str | None:
     """Return what was measured as text, for questions that measure something."""
     if check.action.question is Question.SCALE:
         return many_services.figure_of(answers)
-    return during.figure_of(answers) if check.action.question is Question.DURING else None
+    return endpoint_changes.figure_of(answers) if check.action.question is Question.DURING else None
 
 
 def _counts_flows(check: Check) -> bool:

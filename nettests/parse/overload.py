@@ -64,12 +64,12 @@ def carried(raw: Raw, check: Check | None = None) -> Carried:
     )
 
 
-def during(other: Carried, raw: Raw) -> bool:
+def lies_within(other: Carried, raw: Raw) -> bool:
     """Whether another request was sent and answered while ``raw`` was under way."""
     return raw.started < other.started and other.started + other.elapsed < raw.started + raw.elapsed
 
 
-def beside(other: Carried, raw: Raw) -> bool:
+def overlaps(other: Carried, raw: Raw) -> bool:
     """Whether both were under way at the same time."""
     return other.started < raw.started + raw.elapsed and raw.started < other.started + other.elapsed
 
@@ -80,8 +80,10 @@ def prompt_beside(raw: Raw, others: Iterable[Carried], within: float = PROMPT_SE
     0 if most of the other answers were late too, not counting retransmitted SYNs.
     """
     others = [other for other in others if other.answered and other.started != raw.started]
-    answered = [other.elapsed for other in others if beside(other, raw) and not _sent_again(other)]
-    prompt = [other for other in others if other.elapsed <= within and during(other, raw)]
+    answered = [
+        other.elapsed for other in others if overlaps(other, raw) and not _sent_again(other)
+    ]
+    prompt = [other for other in others if other.elapsed <= within and lies_within(other, raw)]
     return len(prompt) if answered and median(answered) <= within else 0
 
 
@@ -162,7 +164,7 @@ def _answers_beside(
 ) -> list[Carried]:
     """Return concurrent answers of other checks by this probe, or of all probes if too few."""
     this_probe, all_probes = (
-        [answer for answer in answers if answer.of != raw.check and beside(answer, raw)]
+        [answer for answer in answers if answer.of != raw.check and overlaps(answer, raw)]
         for answers in (others, everybody)
     )
     return this_probe if len(this_probe) >= FEWEST else all_probes

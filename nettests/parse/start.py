@@ -12,7 +12,7 @@ from typing import Any
 
 from nettests.model.channel import MISSING
 from nettests.model.check import EXIT_CODE, FIRST_PACKETS, MESSAGE, RESTARTS, TERMINATES, Case
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.observation import Raw
 from nettests.model.pod_problem import SANDBOX, status_reasons, telling
 from nettests.model.words import Outcome
@@ -20,8 +20,6 @@ from nettests.parse import connect, curl, endings, first_packets, nslookup, prog
 from nettests.parse.reading import Reading, not_understood, one_line, probe_failed
 from nettests.parse.sources import same_address
 from nettests.parse.taxonomy import classify
-
-Json = dict[str, Any]
 
 NOT_ITS_OWN = (
     "Unschedulable",
@@ -40,7 +38,7 @@ WHOLE_LINE = "whole-line"
 """The key in ``Raw.context`` for cases whose text must be a whole line of the output."""
 
 
-def started(pod: Json) -> bool:
+def started(pod: Object) -> bool:
     """Whether a Pod is Ready, or ended with success."""
     status = pod.get("status", {})
     conditions = status.get("conditions") or []
@@ -48,7 +46,7 @@ def started(pod: Json) -> bool:
     return ready or status.get("phase") == "Succeeded"
 
 
-def restarts(pod: Json, container: str) -> int:
+def restarts(pod: Object, container: str) -> int:
     """Return how often a container of the Pod was restarted."""
     listed = pod.get("status", {}).get("containerStatuses") or []
     return next(
@@ -56,12 +54,12 @@ def restarts(pod: Json, container: str) -> int:
     )
 
 
-def ended(pod: Json) -> bool:
+def ended(pod: Object) -> bool:
     """Whether all containers of a Pod have ended, with success or not."""
     return pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
 
 
-def conclusive(pod: Json, case: Case, container: str) -> bool:
+def conclusive(pod: Object, case: Case, container: str) -> bool:
     """Whether waiting longer shows nothing more: see ``settled``.
 
     If the case waits for what the Pod does by itself: its end, or a restart of ``container``.
@@ -71,7 +69,7 @@ def conclusive(pod: Json, case: Case, container: str) -> bool:
     return restarts(pod, container) > 0 if case.then.how == RESTARTS else ended(pod)
 
 
-def settled(pod: Json, reasons: Sequence[str]) -> bool:
+def settled(pod: Object, reasons: Sequence[str]) -> bool:
     """Whether the Pod started, failed, or is failing for one of the case's reasons."""
     status = pod.get("status", {})
     return (
@@ -109,7 +107,7 @@ def read_first_packets(record: Mapping[str, Any], raw: Raw) -> Reading:
     return not_started(record["status"], record.get("events") or [], raw)
 
 
-def _of_its_end(status: Json, raw: Raw) -> Reading:
+def _of_its_end(status: Object, raw: Raw) -> Reading:
     """Read how the first container ended: its exit code, or its termination message."""
     # sample: {"terminated": {"exitCode": 7, "reason": "Error", "message": "…", "startedAt": …, "finishedAt": …}}
     listed = status.get("containerStatuses") or [{}]
@@ -133,7 +131,7 @@ def _compared(good: bool, phrase: str, wanted: str) -> Reading:  # noqa: FBT001 
     )
 
 
-def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
+def _restarted_by_itself(record: Object, raw: Raw) -> Reading:
     """Read whether the kubelet restarted a container for the case's reason; only events show it."""
     status, says = record["status"], raw.context["says"]
     events = [f"{event['reason']}: {event['message']}" for event in record.get("events") or ()]
@@ -155,7 +153,7 @@ def _restarted_by_itself(record: Json, raw: Raw) -> Reading:
     return not_started(status, record.get("events") or [], raw)
 
 
-def not_started(status: Json, events: Sequence[Json], raw: Raw) -> Reading:
+def not_started(status: Object, events: Sequence[Object], raw: Raw) -> Reading:
     """Read why a Pod did not start: for a reason of its own or of the cluster."""
     reasons = raw.context.get("reasons", "").splitlines()
     warnings = telling(events)
@@ -193,7 +191,7 @@ def _shows(texts: Sequence[str] | Iterator[str], wanted: Sequence[str]) -> bool:
     return any(word.lower() in text.lower() for text in texts for word in wanted)
 
 
-def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
+def _afterwards(status: Object, then: Object, raw: Raw) -> Reading:
     how, says = raw.context["then"], raw.context.get("says", "")
     if how == "address":
         return _address(status, raw)
@@ -224,7 +222,7 @@ def _afterwards(status: Json, then: Json, raw: Raw) -> Reading:
     return _said(then, raw)
 
 
-def _said(then: Json, raw: Raw) -> Reading:
+def _said(then: Object, raw: Raw) -> Reading:
     """Compare what was printed with what the case expects; ``exec`` without output proves nothing.
 
     hcsshim before 0.12 may lose the output of a short process (commit 5eb195256).
@@ -259,7 +257,7 @@ def _of_a_file(output: str, says: str) -> Reading:
     return _compared(good, f"mounttest: it said {output.strip()}", repr(says))
 
 
-def _renewed(then: Json, raw: Raw) -> Reading:
+def _renewed(then: Object, raw: Raw) -> Reading:
     """Read whether a StatefulSet's recreated Pod has the same name, as host name and in DNS."""
     before, after = then["uids"]
     if before == after or "stays" in then:
@@ -283,7 +281,7 @@ def _renewed(then: Json, raw: Raw) -> Reading:
     return Reading(outcome=resolution.outcome, detail=one_line(phrase))
 
 
-def _restarted(then: Json) -> Reading:
+def _restarted(then: Object) -> Reading:
     if not then.get("restarts") or not then.get("before"):
         address = then.get("before") or "none yet"
         return probe_failed(
@@ -296,7 +294,7 @@ def _restarted(then: Json) -> Reading:
     )
 
 
-def _address(status: Json, raw: Raw) -> Reading:
+def _address(status: Object, raw: Raw) -> Reading:
     address = str(status.get("podIP") or "")
     if not address:
         return probe_failed("the Pod started, but its status has no address")
@@ -308,6 +306,6 @@ def _address(status: Json, raw: Raw) -> Reading:
     return Reading(outcome=Outcome.CONFORMS if same else Outcome.DEVIATES, detail=detail)
 
 
-def _addresses(status: Json) -> str:
+def _addresses(status: Object) -> str:
     listed = [item["ip"] for item in status.get("podIPs") or [] if item.get("ip")]
     return f"the Pod's address is {', '.join(listed) or 'not known'}"

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nettests.model.json_text import read_json
-from nettests.model.observation import Raw
-from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.observation import Raw, Subject, Witnessed
 from nettests.model.words import Outcome
 from nettests.parse import curl
 from nettests.parse.reading import Reading, one_line, probe_failed

@@ -7,7 +7,7 @@ workload. Also used by ``probes.workloads``, to know when waiting longer shows n
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
-from nettests.model.json_text import read_json
+from nettests.model.json_text import Object, read_json
 from nettests.model.labels import REVISION
 from nettests.model.observation import Raw
 from nettests.model.pod_problem import status_reasons
@@ -16,13 +16,11 @@ from nettests.model.workload import APART, ROLLS_OUT, Workload
 from nettests.parse import start
 from nettests.parse.reading import Reading, one_line, probe_failed
 
-Json = dict[str, Any]
-
 _REFUSED = "FailedCreate"
 """The reason in an event, or in a Deployment's condition, for a rejected Pod."""
 
 
-def settled(pods: Sequence[Json], how: str, says: str) -> bool:
+def settled(pods: Sequence[Object], how: str, says: str) -> bool:
     """Whether waiting longer shows nothing more about a workload's Pods."""
     if how == APART:
         decided = [pod for pod in pods if start.started(pod) or _kept_away(pod, says)]
@@ -30,18 +28,18 @@ def settled(pods: Sequence[Json], how: str, says: str) -> bool:
     return bool(pods) and all(start.settled(pod, ()) for pod in pods)
 
 
-def serves(pods: Sequence[Json]) -> bool:
+def serves(pods: Sequence[Object]) -> bool:
     """Whether one of these Pods is Ready and not being deleted."""
     return any(start.started(pod) and not _leaves(pod) for pod in pods)
 
 
-def replaced(pods: Sequence[Json], revision: str) -> bool:
+def replaced(pods: Sequence[Object], revision: str) -> bool:
     """Whether all Pods not being deleted are Ready and of this template ``revision``."""
     stay = _staying(pods)
     return bool(stay) and all(_revision(pod) == revision and start.started(pod) for pod in stay)
 
 
-def failing(pods: Sequence[Json]) -> list[Json]:
+def failing(pods: Sequence[Object]) -> list[Object]:
     """Return the Pods that did not start and are not being deleted."""
     return [pod for pod in _staying(pods) if not start.started(pod)]
 
@@ -81,7 +79,7 @@ def status_lacks(kind: Workload, workload: Mapping[str, Any]) -> str:
 def read(raw: Raw) -> Reading:
     """Read a workload's record; ``context`` holds ``kind`` and the case's ``then`` and ``says``."""
     record, kind, how = read_json(raw.stdout), Workload(raw.context["kind"]), raw.context["then"]
-    pods: list[Json] = record["pods"]
+    pods: list[Object] = record["pods"]
     if not pods:
         return _refused(record, kind) or _deviates(
             f"the {kind.value} made no Pod in {record['seconds']:.0f} s"
@@ -98,7 +96,7 @@ def read(raw: Raw) -> Reading:
     return _conforms(f"the {kind.value} made {_named(pods)}, and its status tells so")
 
 
-def _refused(record: Json, kind: Workload) -> Reading | None:
+def _refused(record: Object, kind: Workload) -> Reading | None:
     """Return the reading of a rejected Pod, if events or a Deployment's conditions name one."""
     # sample: {"type": "Warning", "reason": "FailedCreate", "message": "Error creating: pods \"x-\" is forbidden: …"}
     # sample: {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": "pods \"x-\" is …"}
@@ -110,7 +108,7 @@ def _refused(record: Json, kind: Workload) -> Reading | None:
     )
 
 
-def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
+def _apart(pods: Sequence[Object], record: Object, raw: Raw) -> Reading:
     says = raw.context["says"]
     started = [pod for pod in pods if start.started(pod)]
     pending = [pod for pod in pods if _kept_away(pod, says)]
@@ -128,7 +126,7 @@ def _apart(pods: Sequence[Json], record: Json, raw: Raw) -> Reading:
     return _conforms(f"{_named(started)} started, and {_named(pending)} stays pending: {why}")
 
 
-def _rolled_out(record: Json, kind: Workload) -> Reading:
+def _rolled_out(record: Object, kind: Workload) -> Reading:
     if not record["rolled"]:
         shown = ", ".join(
             f"{_name(pod)} ({_revision(pod) or 'the first'})" for pod in record["pods"]
@@ -146,27 +144,27 @@ def _rolled_out(record: Json, kind: Workload) -> Reading:
     )
 
 
-def _kept_away(pod: Json, says: str) -> bool:
+def _kept_away(pod: Object, says: str) -> bool:
     return any(says in text for text in status_reasons(pod["status"]))
 
 
-def _staying(pods: Sequence[Json]) -> list[Json]:
+def _staying(pods: Sequence[Object]) -> list[Object]:
     return [pod for pod in pods if not _leaves(pod)]
 
 
-def _leaves(pod: Json) -> bool:
+def _leaves(pod: Object) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _revision(pod: Json) -> str:
+def _revision(pod: Object) -> str:
     return str((pod["metadata"].get("annotations") or {}).get(REVISION, ""))
 
 
-def _name(pod: Json) -> str:
+def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
 
 
-def _named(pods: Sequence[Json]) -> str:
+def _named(pods: Sequence[Object]) -> str:
     return ", ".join(map(_name, pods))
 
 

@@ -109,14 +109,15 @@ def action(candidate: Candidate, node_pools: NodePools, facts: ClusterFacts) -> 
 
 
 def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
+    """Return how many connections, tries, Services or Pods an action takes, by its question."""
     if candidate.question is Question.FLOWS:
         return facts.scale.flows
     if candidate.question is Question.SCALE:
         return facts.scale.services
     backends = candidate.cell.backends
     if candidate.question is Question.START and candidate.case is not None:
-        return share_of_pods(candidate.case.pods, candidate.cell.beside)
-    shared = candidate.cell.beside > 1
+        return share_of_pods(candidate.case.pods, candidate.cell.member_count)
+    shared = candidate.cell.member_count > 1
     if candidate.question is Question.LOSS:
         return train(candidate.protocol, candidate.flow.check_class, shared=shared)
     if backends is None:

@@ -11,20 +11,19 @@ from typing import Any
 from nettests.errors import PlanError
 from nettests.model.check import Afterwards, Case
 from nettests.model.cluster_profile import AGNHOST
+from nettests.model.json_text import Object
 from nettests.model.labels import OS_LABEL
 from nettests.model.nearest import nearest
 from nettests.model.words import Outcome
 from nettests.rules import RULES
 from nettests.rules.subjects import RUNTIME_CLASSES
 
-Json = dict[str, Any]
-
 STEERED = "steered"
 
 
-def pod(os: str | None = "windows", /, **spec: Any) -> Json:
+def pod(os: str | None = "windows", /, **spec: Any) -> Object:
     """Return a Pod for nodes of ``os`` (without ``spec.os`` for ``None``), for dry runs only."""
-    pod_spec: Json = {
+    pod_spec: Object = {
         "nodeSelector": {OS_LABEL: os or "windows"},
         "containers": [{"name": "probe", "image": AGNHOST, "args": ["pause"]}],
         **spec,
@@ -34,14 +33,14 @@ def pod(os: str | None = "windows", /, **spec: Any) -> Json:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "admission"}, "spec": pod_spec}
 
 
-def unplaced() -> Json:
+def unplaced() -> Object:
     """Return a Pod without any constraint on its node, for dry runs only."""
     manifest = pod(None)
     del manifest["spec"]["nodeSelector"]
     return manifest
 
 
-def service(**spec: Any) -> Json:
+def service(**spec: Any) -> Object:
     """Return a Service with one port, for dry runs only."""
     service_spec = {"ports": [{"port": 80}], "selector": {"app": "admission"}, **spec}
     return {
@@ -52,20 +51,20 @@ def service(**spec: Any) -> Json:
     }
 
 
-def container(name: str = "probe", **fields: Any) -> Json:
+def container(name: str = "probe", **fields: Any) -> Object:
     """Return a container like that of ``pod``, with these fields."""
-    base: Json = deepcopy(pod()["spec"]["containers"][0])
+    base: Object = deepcopy(pod()["spec"]["containers"][0])
     return {**base, "name": name, **fields}
 
 
-def with_container(kind: str, os: str | None = "windows", **fields: Any) -> Json:
+def with_container(kind: str, os: str | None = "windows", **fields: Any) -> Object:
     """Return a pod whose first container of ``kind`` (``initContainers`` …) has these fields."""
     if kind == "containers":
         return pod(os, containers=[container(**fields)])
     return pod(os, **{kind: [container("other", **fields)]})
 
 
-def rejected(label: str, item: Json, *, field: str, counter: Json | None = None) -> Case:
+def rejected(label: str, item: Object, *, field: str, counter: Object | None = None) -> Case:
     """Return a case whose object is rejected for ``field``, while ``counter`` is accepted."""
     return Case(
         label=label,
@@ -76,13 +75,13 @@ def rejected(label: str, item: Json, *, field: str, counter: Json | None = None)
     )
 
 
-def accepted(label: str, item: Json) -> Case:
+def accepted(label: str, item: Object) -> Case:
     """Return a case whose object is accepted; a refusal counts only if a plain object is accepted."""
     plain = service() if item["kind"] == "Service" else pod(item["spec"].get("os", {}).get("name"))
     return Case(label=label, object=_text(item), counter=_text(plain), outcome=Outcome.ACCEPTED)
 
 
-def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: Json) -> Case:
+def in_level(label: str, item: Object, outcome: Outcome, *, level: str, counter: Object) -> Case:
     """Return a case whose Pod is admitted or refused in a namespace of that Pod Security level.
 
     A refusal counts only if the namespace admits ``counter``.
@@ -92,7 +91,7 @@ def in_level(label: str, item: Json, outcome: Outcome, *, level: str, counter: J
     )
 
 
-def steered(label: str, item: Json) -> Case:
+def steered(label: str, item: Object) -> Case:
     """Return a case whose Pod names a RuntimeClass and gets its scheduling constraints."""
     return Case(
         label=label,
@@ -118,5 +117,5 @@ def rule(name: str) -> Case:
     )
 
 
-def _text(item: Json) -> str:
+def _text(item: Object) -> str:
     return json.dumps(item, sort_keys=True)

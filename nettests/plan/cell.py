@@ -29,7 +29,7 @@ class Cell:
     """The node pool whose members run many backends."""
     of_source: bool = False
     """Whether the check is only about the source's node pool, whichever node is its target."""
-    beside: int = 1
+    member_count: int = 1
     """How many members the check has."""
 
     @property

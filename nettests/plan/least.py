@@ -6,13 +6,11 @@ users or privileges itself, or runs another image, is not changed: its check tes
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
 
 from nettests.model.check import Action, Plan
+from nettests.model.json_text import Object
 from nettests.model.words import OS, Question
 from nettests.plan.pod_security import CAPABILITIES, USER, WINDOWS_USER
-
-Json = dict[str, Any]
 
 PING = "ping"
 ALL = ("ALL",)
@@ -21,7 +19,7 @@ ALL_BUT_NET_RAW = tuple(sorted(CAPABILITIES))
 adding NET_RAW is forbidden by level ``baseline``, and would grant it where a runtime does not."""
 
 
-def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
+def limited(spec: Object, os: OS, *, pings: bool = False) -> Object:
     """Return a Pod's spec with no more privileges than it uses.
 
     On Linux a Pod that pings stays root and keeps NET_RAW, if its runtime grants it. On Windows
@@ -55,7 +53,7 @@ def limited(spec: Json, os: OS, *, pings: bool = False) -> Json:
     return reduced
 
 
-def _writes(container: Json) -> bool:
+def _writes(container: Object) -> bool:
     """Whether agnhost's ``mounttest`` creates a file: ``mounttest --new_file_0644=…``."""
     return any(str(word).startswith("--new_file") for word in container.get("args") or ())
 

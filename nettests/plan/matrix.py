@@ -36,7 +36,7 @@ def cells(flow: Flow, node_pools: NodePools) -> tuple[Cell | Gap, ...]:
         )
     members = Counter(_check(cell) for cell in placed if isinstance(cell, Cell))
     return tuple(
-        replace(cell, beside=members[_check(cell)]) if isinstance(cell, Cell) else cell
+        replace(cell, member_count=members[_check(cell)]) if isinstance(cell, Cell) else cell
         for cell in placed
     )
 

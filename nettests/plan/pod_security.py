@@ -9,13 +9,11 @@ answer over UDP and back Services, and some cases test privileged Pods themselve
 import json
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from typing import Any
 
 from nettests.model.check import Action
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.model.json_text import Object
 from nettests.model.words import OS, Outcome, Question, VantageKind
-
-Json = dict[str, Any]
 
 PRIVILEGED, BASELINE, RESTRICTED = "privileged", "baseline", "restricted"
 LEVELS = (PRIVILEGED, BASELINE, RESTRICTED)
@@ -50,7 +48,7 @@ _VOLUMES = frozenset(
 )
 
 
-def secured(spec: Json, os: OS, level: str) -> Json:
+def secured(spec: Object, os: OS, level: str) -> Object:
     """Return a Pod's spec with the security contexts that ``level`` demands, unless it sets them.
 
     A Pod that names its OS gets that system's fields; another one gets those of Linux, which
@@ -75,7 +73,7 @@ def secured(spec: Json, os: OS, level: str) -> Json:
     return fitted
 
 
-def forbidden(spec: Json, os: OS, level: str) -> str:
+def forbidden(spec: Object, os: OS, level: str) -> str:
     """Return what ``level`` forbids of a Pod, even after ``secured``, or nothing."""
     violations: Iterable[str] = ()
     if level == BASELINE:
@@ -86,7 +84,7 @@ def forbidden(spec: Json, os: OS, level: str) -> str:
     return ", ".join(dict.fromkeys(violations))
 
 
-def _beyond_baseline(spec: Json) -> Iterator[str]:
+def _beyond_baseline(spec: Object) -> Iterator[str]:
     yield from (name for name in _HOST if spec.get(name))
     for volume in spec.get("volumes") or ():
         if "hostPath" in volume:
@@ -101,7 +99,7 @@ def _beyond_baseline(spec: Json) -> Iterator[str]:
             yield "hostPort"
 
 
-def _context_beyond_baseline(context: Json) -> Iterator[str]:
+def _context_beyond_baseline(context: Object) -> Iterator[str]:
     if (context.get("windowsOptions") or {}).get("hostProcess"):
         yield "hostProcess"
     if context.get("privileged"):
@@ -117,7 +115,7 @@ def _context_beyond_baseline(context: Json) -> Iterator[str]:
         yield "seccompProfile Unconfined"
 
 
-def _beyond_restricted(spec: Json) -> Iterator[str]:
+def _beyond_restricted(spec: Object) -> Iterator[str]:
     linux = (spec.get("os") or {}).get("name") != OS.WINDOWS
     for volume in spec.get("volumes") or ():
         if not _VOLUMES & volume.keys():
@@ -139,12 +137,12 @@ def _beyond_restricted(spec: Json) -> Iterator[str]:
                 yield f"capability {name}"
 
 
-def _containers(spec: Json) -> Iterator[Json]:
+def _containers(spec: Object) -> Iterator[Object]:
     for field in ("initContainers", "containers", "ephemeralContainers"):
         yield from spec.get(field) or ()
 
 
-def _contexts(spec: Json) -> Iterator[Json]:
+def _contexts(spec: Object) -> Iterator[Object]:
     for holder in (spec, *_containers(spec)):
         yield holder.get("securityContext") or {}
 
@@ -207,7 +205,7 @@ def _of_case(action: Action) -> Iterator[str]:
             yield from _kinds(json.loads(text))
 
 
-def _kinds(item: Json) -> Iterator[str]:
+def _kinds(item: Object) -> Iterator[str]:
     contexts = list(_contexts(item["spec"]))
     if any((context.get("windowsOptions") or {}).get("hostProcess") for context in contexts):
         yield _HOST_PROCESS

@@ -16,11 +16,10 @@ from nettests.model.check import (
     Afterwards,
     Case,
 )
+from nettests.model.json_text import Object
 from nettests.model.labels import DOMAIN, POLICY_LABEL, WINDOWS_BUILD_LABEL
 from nettests.model.words import OS, Outcome
 from nettests.model.workload import Workload
-
-Json = dict[str, Any]
 
 HTTP = 8080
 OTHER = "address-of-the-other-pod"
@@ -55,12 +54,12 @@ SERVER = ("netexec", f"--http-port={HTTP}", "--udp-port=-1")
 """agnhost's arguments for a Pod that answers HTTP requests."""
 
 
-def container(name: str = "first", *words: str, **fields: Any) -> Json:
+def container(name: str = "first", *words: str, **fields: Any) -> Object:
     """Return a container of the run's image that runs ``words``, or waits until it is stopped."""
     return {"name": name, "args": list(words or ("pause",)), **fields}
 
 
-def server(name: str = "first", **fields: Any) -> Json:
+def server(name: str = "first", **fields: Any) -> Object:
     """Return a container that answers HTTP requests; by default it is Ready once it does."""
     probe = {"tcpSocket": {"port": HTTP}, "periodSeconds": 1, "timeoutSeconds": 5}
     return container(name, *SERVER, **{"readinessProbe": probe, **fields})
@@ -106,7 +105,7 @@ def reaching(label: str, *, pods: int = 1) -> Case:
     )
 
 
-def sender(address: str) -> Json:
+def sender(address: str) -> Object:
     """Return a container that sends ``SENT`` to the first client that connects to ``address``, and exits."""
     settings = {
         "BIND_ADDRESS": address,
@@ -119,7 +118,7 @@ def sender(address: str) -> Json:
     return container("first", "port-forward-tester", env=env)
 
 
-def pod(*containers: Json, **spec: Any) -> Json:
+def pod(*containers: Object, **spec: Any) -> Object:
     """Return a Pod with these containers, or with one that waits."""
     return {
         "apiVersion": "v1",
@@ -134,7 +133,9 @@ def reads(path: str) -> tuple[str, ...]:
     return ("exec", "/agnhost", "mounttest", f"--file_content={path}")
 
 
-def noting(place: str, *, mode: int = 0o644, sub_path: str = "", user: Json | None = None) -> Json:
+def noting(
+    place: str, *, mode: int = 0o644, sub_path: str = "", user: Object | None = None
+) -> Object:
     """Return a Pod that mounts a volume with one file, ``note``, or that file alone, at ``place``.
 
     The file holds ``NOTE`` and has ``mode``; the Pod's security context is ``user``, if any.
@@ -155,13 +156,15 @@ def annotation(name: str) -> str:
     return f"{DOMAIN}/{name}"
 
 
-def annotated(item: Json, **annotations: str) -> Json:
+def annotated(item: Object, **annotations: str) -> Object:
     """Return a Pod with these annotations, in the project's domain."""
     named = {annotation(name): text for name, text in annotations.items()}
     return {**item, "metadata": {**item["metadata"], "annotations": named}}
 
 
-def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, ...] = ()) -> Case:
+def starts(
+    label: str, item: Object, *, os: OS | None = None, reasons: tuple[str, ...] = ()
+) -> Case:
     """Return a case whose Pod starts; ``reasons`` are for limitations under which it does not."""
     return Case(
         label=label,
@@ -173,7 +176,7 @@ def starts(label: str, item: Json, *, os: OS | None = None, reasons: tuple[str, 
     )
 
 
-def fails(label: str, item: Json, *reasons: str, os: OS | None = None) -> Case:
+def fails(label: str, item: Object, *reasons: str, os: OS | None = None) -> Case:
     """Return a case whose Pod does not start, for one of these reasons, but a plain Pod does."""
     return Case(
         label=label,
@@ -187,13 +190,13 @@ def fails(label: str, item: Json, *reasons: str, os: OS | None = None) -> Case:
 
 def after(
     label: str,
-    item: Json,
+    item: Object,
     how: str,
     *words: str,
     says: str = "",
     whole_line: bool = False,
     os: OS | None = None,
-    counter: Json | None = None,
+    counter: Object | None = None,
     when: tuple[str, ...] = (),
 ) -> Case:
     """Return a case whose Pod starts, and then behaves as expected: see ``Afterwards``.
@@ -211,7 +214,7 @@ def after(
     )
 
 
-def restarts(label: str, container: Json, *, says: str) -> Case:
+def restarts(label: str, container: Object, *, says: str) -> Case:
     """Return a case whose container the kubelet restarts, with an event that contains ``says``."""
     return after(label, pod(container, restartPolicy="Always"), RESTARTS, says=says)
 
@@ -235,7 +238,7 @@ def connects(label: str, address: str, *, when: tuple[str, ...]) -> Case:
     )
 
 
-def terminates(label: str, item: Json, *, seconds: str) -> Case:
+def terminates(label: str, item: Object, *, seconds: str) -> Case:
     """Return a case whose Pod is deleted, and whose server runs for ``seconds`` after SIGTERM."""
     return after(label, item, TERMINATES, says=seconds)
 
@@ -263,13 +266,13 @@ def bound(label: str, policy: str, outcome: Outcome) -> Case:
     )
 
 
-def stateful(label: str, *containers: Json) -> Case:
+def stateful(label: str, *containers: Object) -> Case:
     """Return a case whose StatefulSet recreates its Pod, by the name that the Service selects."""
     template = pod(*(containers or (server(),)))
     return worked(label, Workload.STATEFUL_SET, template, "renew")
 
 
-def worked(label: str, kind: Workload, template: Json, how: str, *, says: str = "") -> Case:
+def worked(label: str, kind: Workload, template: Object, how: str, *, says: str = "") -> Case:
     """Return a case of a workload of ``kind`` for such Pods, and its result: see ``Afterwards``.
 
     The case's object has the Pod's ``spec``; the workload around it is added at its creation.
@@ -283,5 +286,5 @@ def worked(label: str, kind: Workload, template: Json, how: str, *, says: str = 
     )
 
 
-def _text(item: Json) -> str:
+def _text(item: Object) -> str:
     return json.dumps(item, sort_keys=True)

@@ -245,7 +245,7 @@ class Controller:
     def _finish(self, run: Run, status: int) -> int:
         plan = run.prepared.blueprint.plan
         required = self._required(plan)
-        skipped = self._selected & {skip.id for skip in plan.skips} | run.watch.skipped
+        skipped = self._selected & {skip.id for skip in plan.skips} | run.judging.skipped
         verdicts = verdicts_of(self._selected, skipped, self._verdicts)
         comparison = self._compare_with_baseline(run)
         counting, members = ending(comparison, self._fail_on, verdicts, self._of_members)
@@ -263,7 +263,7 @@ class Controller:
         try:
             run.finish(exit_code=code, counts=counts)
         finally:
-            ended = end_documents(run.journal, run.watch.observations, beside=True)
+            ended = end_documents(run.journal, run.judging.observations, compared=True)
             self.reporter.still()
             if ended.results is not None:
                 show(self.reporter, ended.results, run.directory)
@@ -271,10 +271,12 @@ class Controller:
                 self.reporter.paragraph(line)
             if ended.problem:
                 self.reporter.paragraph(ended.problem, style="bold red")
-            if run.holding.left_behind:
-                self.reporter.paragraph(f"left behind: {run.holding.left_behind}", style="bold red")
-            if run.holding.kept:
-                self.reporter.paragraph(f"kept: {run.holding.kept}")
+            if run.run_objects.left_behind:
+                self.reporter.paragraph(
+                    f"left behind: {run.run_objects.left_behind}", style="bold red"
+                )
+            if run.run_objects.kept:
+                self.reporter.paragraph(f"kept: {run.run_objects.kept}")
             if ended.results is not None:
                 self._notifications.send(ended.results, run.directory, self.reporter.paragraph)
         return ended.exit_code(code)
@@ -284,7 +286,7 @@ class Controller:
         if self._baseline is None:
             return None
         try:
-            comparison = against(run.directory, self._baseline, run.watch.observations)
+            comparison = against(run.directory, self._baseline, run.judging.observations)
         except NettestsError as error:
             # Clean-up and documents must follow; without a comparison every deviation counts.
             run.journal.event(f"the baseline was not compared: {error.message}")
@@ -306,7 +308,7 @@ class Controller:
         """Remove what is left: a run that did not reach its end, the lab."""
         with self._closing:
             if self.run is not None:
-                before = self.run.holding.left_behind
+                before = self.run.run_objects.left_behind
                 self.run.close()
-                if (left := self.run.holding.left_behind) != before:
+                if (left := self.run.run_objects.left_behind) != before:
                     self.reporter.paragraph(f"left behind: {left}", style="bold red")

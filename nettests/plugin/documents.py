@@ -60,23 +60,23 @@ class Ended:
 
 
 def end_documents(
-    journal: Journal, observations: Mapping[str, Observation] = _NONE, *, beside: bool = False
+    journal: Journal, observations: Mapping[str, Observation] = _NONE, *, compared: bool = False
 ) -> Ended:
     """Write the documents of a run that has just ended; its disk may be full, or its folder gone.
 
     If interrupted, write them all the same, unless interrupted again.
     """
     try:
-        return _ended(journal, observations, beside=beside)
+        return _ended(journal, observations, compared=compared)
     except KeyboardInterrupt:
-        return _ended(journal, observations, beside=beside)
+        return _ended(journal, observations, compared=compared)
 
 
-def _ended(journal: Journal, observations: Mapping[str, Observation], *, beside: bool) -> Ended:
+def _ended(journal: Journal, observations: Mapping[str, Observation], *, compared: bool) -> Ended:
     results: Results | None = None
     problems = [f"{journal.broken}\n  → make room there, and run again"] if journal.broken else []
     try:
-        results = write_documents(journal.path.parent, observations, beside=beside)
+        results = write_documents(journal.path.parent, observations, compared=compared)
     except UnwrittenError as error:
         results = error.results
         problems.append(str(error))
@@ -89,12 +89,12 @@ def write_documents(
     directory: Path,
     observations: Mapping[str, Observation] = _NONE,
     *,
-    beside: bool = False,
+    compared: bool = False,
 ) -> Results:
     """Render the journal in ``directory``, and return the results.
 
     ``observations`` are those judged in this process; the answers of other checks are read here.
-    With ``beside`` the page says what changed since the previous run in the same folder.
+    With ``compared`` the page says what changed since the previous run in the same folder.
     ``UnwrittenError`` if a document cannot be written.
     """
     records = read_journal(directory / JOURNAL)
@@ -106,7 +106,7 @@ def write_documents(
         write_text(directory / JUNIT, render_junit(results))
         write_text(directory / SUMMARY, render_markdown(results))
         # Last: only this reads another run's files.
-        since = _since(directory, document) if beside else NOTHING
+        since = _since(directory, document) if compared else NOTHING
         write_text(directory / HTML, render_html(results, since=since))
     except OSError as error:
         raise UnwrittenError(directory, error.strerror or str(error), results) from error

@@ -1,6 +1,6 @@
-"""The input of preflight: facts, plans with and without denials, the namespace's objects."""
+"""The input of preflight: facts, plans with and without denials, the namespace's objects and limits."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -13,7 +13,7 @@ from nettests.model.json_text import Object
 from nettests.model.permission import Permission
 from nettests.model.words import VantageKind
 from nettests.plan.node_pools import unusable
-from nettests.preflight.demand import Passing
+from nettests.preflight.demand import Passing, quantity
 
 
 class Level(StrEnum):
@@ -156,3 +156,38 @@ class Evidence:
 def counted(number: int, word: str) -> str:
     """Return ``1 check`` or ``2 checks``."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def quotas_of(items: Iterable[Object]) -> tuple[Quota, ...]:
+    """Return every limit for all Pods, without those scoped to some classes of Pods."""
+    return tuple(quota for item in items for quota in _limits(item))
+
+
+def _limits(item: Object) -> Iterator[Quota]:
+    spec, status = item.get("spec") or {}, item.get("status") or {}
+    if spec.get("scopes") or spec.get("scopeSelector"):
+        return
+    used = status.get("used") or {}
+    for resource, hard in (status.get("hard") or spec.get("hard") or {}).items():
+        yield Quota(
+            name=f"ResourceQuota {item['metadata']['name']}",
+            resource=resource,
+            hard=quantity(str(hard)),
+            used=quantity(str(used.get(resource, "0"))),
+        )
+
+
+def defaults_of(items: Iterable[Object]) -> dict[str, Fraction]:
+    """Return LimitRanges' values for containers that state nothing: ``requests.cpu`` …"""
+    defaults: dict[str, Fraction] = {}
+    for item in items:
+        for limit in (item.get("spec") or {}).get("limits") or ():
+            if limit.get("type") != "Container":
+                continue
+            limits, requests = limit.get("default") or {}, limit.get("defaultRequest") or {}
+            given = {f"limits.{name}": amount for name, amount in limits.items()}
+            # A default limit is a default request, too (LimitRanger).
+            given |= {f"requests.{name}": amount for name, amount in {**limits, **requests}.items()}
+            for name, amount in given.items():
+                defaults.setdefault(name, quantity(str(amount)))
+    return defaults

@@ -1,8 +1,13 @@
-"""Denied permissions, and the checks that each one costs."""
+"""Denied permissions, the checks that each one costs, and RBAC roles that grant them; the user creates the bindings."""
+
+from collections import defaultdict
+from collections.abc import Iterable
 
 from nettests.model.check import Check
+from nettests.model.json_text import Object
 from nettests.model.permission import (
     CREATE_POLICY,
+    EVERYWHERE,
     FOR_FACTS,
     LIST_EVENTS,
     LIST_SERVICE_CIDRS,
@@ -14,6 +19,8 @@ from nettests.model.workload import Workload
 from nettests.plan.permissions import needed
 from nettests.preflight.evidence import Evidence, Finding, Level, counted
 
+NAME = "nettests-missing"
+"""The name of the roles that grant what is missing."""
 GRANT = "grant the rules below, or a role of manifests/rbac"
 
 
@@ -73,3 +80,37 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
 
 def _needs(check: Check, permission: Permission, evidence: Evidence) -> bool:
     return str(permission) in map(str, needed(check.action, evidence.facts))
+
+
+def roles(missing: Iterable[Permission]) -> list[Object]:
+    """Return the smallest roles that grant what is missing, one per namespace, in order.
+
+    The name of a run's own namespace is not known before, so its permissions need a ClusterRole.
+    """
+    by_place: defaultdict[str, list[Permission]] = defaultdict(list)
+    for permission in missing:
+        by_place["" if permission.namespace == EVERYWHERE else permission.namespace].append(
+            permission
+        )
+    return [_role(place, by_place[place]) for place in sorted(by_place)]
+
+
+def _role(namespace: str, missing: list[Permission]) -> Object:
+    verbs: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for permission in missing:
+        # A list or creation cannot be restricted to a name.
+        name = permission.name if permission.verb == "get" else ""
+        if permission.verb not in verbs[permission.group, permission.resource, name]:
+            verbs[permission.group, permission.resource, name].append(permission.verb)
+    metadata = {"name": NAME, **({"namespace": namespace} if namespace else {})}
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "Role" if namespace else "ClusterRole",
+        "metadata": metadata,
+        "rules": [_rule(*key, words) for key, words in verbs.items()],
+    }
+
+
+def _rule(group: str, resource: str, name: str, verbs: list[str]) -> Object:
+    rule: Object = {"apiGroups": [group], "resources": [resource]}
+    return {**rule, **({"resourceNames": [name]} if name else {}), "verbs": verbs}

@@ -18,7 +18,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Attempt, Raw
 from nettests.model.payload import ONE_MIB
 from nettests.model.words import Outcome, Question, VantageKind
-from nettests.parse.during import MEANWHILE
+from nettests.parse.endpoint_changes import MEANWHILE
 from nettests.parse.first_packets import shows_busy_node
 from nettests.parse.late_answers import limit
 from nettests.parse.lost_packets import wants_more

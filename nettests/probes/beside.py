@@ -72,9 +72,13 @@ class Pending(Generic[T]):
         self.began = time.monotonic()
         self._sent.set()
 
+    def wait_sent(self) -> None:
+        """Wait until its request is sent, or it is over without one."""
+        self._sent.wait()
+
     def answered(self, seconds: float) -> bool:
         """Wait until it is over, or ``seconds`` after it was sent; return whether it is over."""
-        self._sent.wait()
+        self.wait_sent()
         return self._settled.wait(seconds)
 
     @property

@@ -2,7 +2,7 @@
 
 In bash and PowerShell: for each word on standard input they print ``took WORD`` once it is written
 to the connection, then ``back LINE`` or ``none WHY``; ``failed WORD`` if it cannot be written.
-Neither sends TCP keep-alives. ``parse.idle`` and ``parse.during`` read their output.
+Neither sends TCP keep-alives. ``parse.idle`` and ``parse.endpoint_changes`` read their output.
 
 A web client sends a request for each word, and prints ``back WORD`` when it is answered. It first
 checks whether unrequested data arrived, which ends the connection. A flow client sends a datagram

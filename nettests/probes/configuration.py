@@ -8,22 +8,25 @@ untrusted.
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from nettests.model.channel import ChannelError, ProgramMissingError
-from nettests.model.check import Action
+from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
+from nettests.model.check import Action, Check
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import read_json
-from nettests.model.powershell import first_use
+from nettests.model.powershell import FIRST_USE_SECONDS, first_use
+from nettests.model.words import Question
 from nettests.parse.inspection import RULE
 from nettests.plan.node_pools import host_probe
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.examine import API, Examination, case_of
+from nettests.probes.readings_in_a_row import answers, rows
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import ApiServer
 from nettests.probes.sending import Probe
+from nettests.probes.together import EACH_SECONDS
 from nettests.rules import RULES, Evidence, NothingThereError, UnreadableError, peers
 from nettests.rules.readings import (
     UNEXPECTED,
@@ -40,6 +43,15 @@ from nettests.rules.readings import (
 from nettests.rules.subjects import known_facts, why_not_about
 
 OK = 200
+
+
+def rules_by_probe(checks: Iterable[Check]) -> dict[str, list[str]]:
+    """Return the rules that these checks examine, by the probe that reads for them."""
+    planned: dict[str, list[str]] = {}
+    for action in (check.action for check in checks):
+        if action.question is Question.INSPECT:
+            planned.setdefault(action.source.probe, []).append(case_of(action).label)
+    return planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +72,10 @@ class Inspection:
     probes: Mapping[str, Probe]
     seconds: float
     """Time limit of a process on a node."""
+    planned: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """The rules of the plan by probe: what they read of a node is taken together."""
     _taken: dict[str, Taken] = field(default_factory=dict)
+    _rows: dict[str, dict[str, ExecAnswer]] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -138,16 +153,42 @@ class Inspection:
         execute = probe.execute if probe else None
         if execute is None:
             raise ChannelError(f"{name} has no exec channel")
-        with execute.slots:
-            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS)
-            try:
-                got = tools.run(words, timeout=self.seconds + first_use(words))
-            except ProgramMissingError as error:
-                return Taken(words=words, problem=error.message)
+        got = self._in_a_row(name, execute).get(reading.name)
+        try:
+            got = got or self._started(execute, words)
+        except ProgramMissingError as error:
+            return Taken(words=words, problem=error.message)
         if got.exit_code != 0:
             output = " ".join((got.stderr.strip() or got.stdout).split()) or "it said nothing"
             return Taken(words=words, problem=f"{words[0]} ended with {got.exit_code}: {output}")
         return Taken(words=words, text=got.stdout)
+
+    def _started(self, execute: ExecChannel, words: Sequence[str], longer: float = 0) -> ExecAnswer:
+        with execute.slots:
+            tools = Rerunning(channel=execute, beyond=TOOL_HANGS_SECONDS + longer)
+            return tools.run(words, timeout=self.seconds + first_use(words) + longer)
+
+    def _in_a_row(self, name: str, execute: ExecChannel) -> Mapping[str, ExecAnswer]:
+        """Return the answers to all planned readings of a node, as far as one process took them."""
+        with self._lock:
+            lock = self._locks.setdefault(f"{name}/", threading.Lock())
+        with lock:
+            if name not in self._rows:
+                self._rows[name] = {}
+                wanted = {reading.name: reading for reading in self._planned(name)}
+                for words, readings in rows(tuple(wanted.values())):
+                    with suppress(ChannelError):
+                        longer = FIRST_USE_SECONDS + len(readings) * EACH_SECONDS
+                        got = self._started(execute, words, longer)
+                        self._rows[name].update(answers(readings, got.stdout))
+            return self._rows[name]
+
+    def _planned(self, name: str) -> Iterator[ToolOutput]:
+        node = next((node for node in self.facts.nodes if host_probe(node) == name), None)
+        for rule in (RULES[each] for each in self.planned.get(name, ()) if each in RULES):
+            for reading in (each.of if isinstance(each, OfPeers) else each for each in rule.reads):
+                if isinstance(reading, ToolOutput) and is_taken(reading, self.facts, node):
+                    yield reading
 
     def _log(self, reading: PodLog, node: NodeFacts | None, probe: str) -> Taken:
         """Read the log of a component's Pod on the node, found by an earlier reading of Pods."""

@@ -1,7 +1,7 @@
 """Use a Service while its endpoints change: new connections, or one flow of datagrams.
 
 The examiner of ``DURING``. The check's own Service is switched between backends in place, and
-finally to the check's own. ``parse.during`` reads the record.
+finally to the check's own. ``parse.endpoint_changes`` reads the record.
 """
 
 import itertools
@@ -20,7 +20,13 @@ from nettests.model.json_text import Object
 from nettests.model.powershell import first_use
 from nettests.model.words import OS
 from nettests.model.words import Protocol as Carrier
-from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE, backend_of, datagram_answers
+from nettests.parse.endpoint_changes import (
+    CONNECTIONS,
+    FLOW,
+    MEANWHILE,
+    backend_of,
+    datagram_answers,
+)
 from nettests.parse.idle import opened
 from nettests.probes import client_scripts
 from nettests.probes.addresses import NotOfferedError, of_family

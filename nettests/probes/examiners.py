@@ -1,12 +1,13 @@
 """The table of examiners: one for each ``Question`` that takes more than one request or command."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
-from nettests.probes.configuration import Inspection
+from nettests.probes.configuration import Inspection, rules_by_probe
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.during_changes import DuringChanges
 from nettests.probes.examine import Admission, Examiner
@@ -29,6 +30,7 @@ def examiners(
     standing: Mapping[str, StandingPod],
     services: Mapping[str, StandingService],
     stopped: threading.Event,
+    checks: Iterable[Check] = (),
 ) -> dict[Question, Examiner]:
     """Return the examiners of a run by question."""
     return {
@@ -38,14 +40,15 @@ def examiners(
             level=blank.pod_security,
             runtime_classes=facts.runtime_classes.value or (),
         ),
-        Question.INSPECT: Inspection(api=api, facts=facts, probes=probes, seconds=timing.execute),
-        Question.START: Starting(
-            pods=api,
-            blank=blank,
+        Question.INSPECT: Inspection(
+            api=api,
             facts=facts,
-            timing=timing,
-            standing=standing,
-            services=services,
+            probes=probes,
+            seconds=timing.execute,
+            planned=rules_by_probe(checks),
+        ),
+        Question.START: Starting(
+            pods=api, blank=blank, facts=facts, timing=timing, standing=standing, services=services
         ),
         Question.IDLE: IdleConnection(
             talks=api,

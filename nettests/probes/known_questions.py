@@ -17,7 +17,7 @@ from nettests.model.calibration import Instrument, KnownQuestion, begins, ended
 from nettests.model.cluster_profile import Timing
 from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.powershell import BEGIN, POWERSHELL
-from nettests.model.windows_programs import CMD, QUESTION, node_argv
+from nettests.model.windows_programs import CMD, OPERATORS, QUESTION, node_argv
 from nettests.model.words import OS, Family, Protocol, VantageKind
 from nettests.parse.known_answers import EXIT_CODE, LONG, NO_SUCH_PROGRAM, NOT_ASCII, WORDS_ECHOED
 from nettests.probes.commands import IN_POD as AGNHOST_IN_POD
@@ -288,7 +288,12 @@ _BY_PLACE: Mapping[Instrument, Callable[[Place], Iterator[_Part]]] = {
 
 
 def _script(questions: Sequence[KnownQuestion], first: int) -> str:
-    sections = (f"q {number} {{{each.words[-1]}}}" for number, each in enumerate(questions, first))
+    return in_sections({number: each.words[-1] for number, each in enumerate(questions, first)})
+
+
+def in_sections(scripts: Mapping[int, str]) -> str:
+    """Return one script that runs these, the output of each between marks with its number."""
+    sections = (f"q {number} {{{script}}}" for number, script in scripts.items())
     return ";".join((BEGIN, _SECTION, *sections))
 
 
@@ -308,11 +313,11 @@ def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
     number = 0
     for part in parts:
         if part.words == POWERSHELL:
-            yield _by_cmd((*POWERSHELL, _script(part.questions, number)), place)
+            yield by_cmd((*POWERSHELL, _script(part.questions, number)), on_node=place.on_node)
         elif place.os is OS.WINDOWS:
             yield f"echo {begins(number)}"
             yield f"echo {begins(number)} 1>&2"
-            yield _by_cmd(part.words, place)
+            yield by_cmd(part.words, on_node=place.on_node)
             yield f"echo {ended(number, '!errorlevel!')}"
         else:
             yield f"echo '{begins(number)}'"
@@ -322,13 +327,16 @@ def _lines(place: Place, parts: Sequence[_Part]) -> Iterator[str]:
         number += len(part.questions)
 
 
-def _by_cmd(words: Sequence[str], place: Place) -> str:
+def by_cmd(words: Sequence[str], *, on_node: bool) -> str:
     """Escape a command for ``cmd``; an outer ``cmd`` keeps the carets, as all is in quotes.
 
     The image's PATH lacks PowerShell's folder on a node; only hcsshim since 0.10 adds it.
     """
-    first = f"{_FOLDER}{words[0]}" if place.on_node and words[0] == POWERSHELL[0] else words[0]
-    return " ".join(re.sub(r"[&|<>^]", r"^\g<0>", word) for word in (first, *words[1:]))
+    first = f"{_FOLDER}{words[0]}" if on_node and words[0] == POWERSHELL[0] else words[0]
+    return " ".join(
+        word if word in OPERATORS else re.sub(r"[&|<>^]", r"^\g<0>", word)
+        for word in (first, *words[1:])
+    )
 
 
 _FOLDER = "C:\\Windows\\System32\\WindowsPowerShell\\v1.0\\"

@@ -69,8 +69,10 @@ def beside_names(
 def beside_trains(
     sender: Sender, check: Check, trains: Sequence[Pending[Raw]], first: int
 ) -> list[Raw]:
-    """Send references repeatedly, numbered from ``first``, while trains are under way."""
+    """Send references repeatedly, numbered from ``first``, once the first train was sent."""
     answered: list[Raw] = []
+    if trains:
+        trains[0].wait_sent()
     apart = BEGIN_SECONDS
     while len(answered) < BESIDE_TRAINS and not all_over(trains, apart):
         number = first + len(answered)

@@ -11,7 +11,7 @@ from statistics import median
 from typing import assert_never
 
 from nettests.model.check import Check
-from nettests.model.measured import proves_loss
+from nettests.model.measured import proves_loss, tries_without_loss
 from nettests.model.observation import Attempt, Raw
 from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Protocol
@@ -29,7 +29,7 @@ LENGTHS = (1, 4, 12)
 LENGTHS_OF_ECHOES = (1, 4, 12, 24, 48)
 """The same for datagrams: longer trains, so fewer requests for as many tries."""
 FEW, BESIDE_OF_ECHOES = 4, 2
-"""Concurrent trains of datagrams: in the first round, which shows a dead path, and later. Connections need more,
+"""Concurrent trains: in the first round, which shows a dead path, and of datagrams later. Connections need more,
 because a lost SYN shows only in comparison with others (``parse.lost_packets``)."""
 SLOW_SECONDS = 0.5
 """If a try takes this long, at most ``SLOW_TRIES`` are sent, because hundreds would take minutes."""
@@ -52,7 +52,9 @@ class Trains:
     def run(self) -> None:
         """Send round after round; run the controls if nothing at all was answered."""
         wanted = self.check.action.connections
-        slow = self._sent_rounds(wanted, hurried=True)
+        slow = self._sent_rounds(min(wanted, tries_without_loss()), hurried=True)
+        if self._lost and not slow and not self._decided():
+            slow = self._sent_rounds(wanted, hurried=True)
         if not any(attempt.outcome.positive for attempt in self._seen):
             self.controls.send(self.sender, self.check)
         self._compare()
@@ -88,6 +90,10 @@ class Trains:
     def _tries(self) -> int:
         return sum(attempt.tries for attempt in self._seen)
 
+    @property
+    def _lost(self) -> int:
+        return sum(attempt.lost for attempt in self._seen)
+
     def _sent_until_clear(self) -> None:
         """Send short trains after a SYN seemed lost, until a loss is proven or enough were in order."""
         for _ in range(UNCLEAR_TRIES):
@@ -116,7 +122,7 @@ class Trains:
         """Whether more trains would show nothing new: another failure, or a proven loss."""
         if any(not attempt.outcome.positive and attempt.lost == 0 for attempt in self._seen):
             return True
-        return proves_loss(self._tries, sum(attempt.lost for attempt in self._seen))
+        return proves_loss(self._tries, self._lost)
 
     def _slow(self) -> bool:
         each = median(attempt.elapsed / attempt.tries for attempt in self._seen)
@@ -145,7 +151,7 @@ def rounds(tries: int, protocol: Protocol) -> Iterator[tuple[int, ...]]:
     longest = longest_train(protocol)
     retransmitted = protocol.retransmitted
     lengths = list(LENGTHS if retransmitted else LENGTHS_OF_ECHOES)
-    beside = BESIDE if retransmitted else FEW
+    beside = FEW
     left = tries
     while left > 0:
         length = lengths.pop(0) if lengths else longest

@@ -216,9 +216,9 @@ def _what_is_wrong(results: Results, bugs: list[str]) -> str:
     for shown in range(min(CAUSES, len(causes)), 0, -1):
         more = len(causes) - shown + others
         rest = [*([f"{more} more"] if more else []), *bugs]
-        sentence = " · ".join((*causes[:shown], *rest))
-        if _fits(sentence):
-            return sentence
+        headline = " · ".join((*causes[:shown], *rest))
+        if _fits(headline):
+            return headline
     words = causes[0].split()
     while len(words) > 1 and not _fits(" · ".join((f"{' '.join(words)} …", *rest))):
         words.pop()
@@ -234,8 +234,8 @@ def in_short(cause: str) -> str:
     cause = one_line(cause, limit=CAUSE_LENGTH)
     for pattern, short in _SHORT:
         if match := pattern.fullmatch(cause):
-            words, _, protocol = match.expand(short).partition("/")
-            return f"{words} for {protocol}" if protocol else words
+            shortened, _, protocol = match.expand(short).partition("/")
+            return f"{shortened} for {protocol}" if protocol else shortened
     return cause
 
 

@@ -8,6 +8,7 @@ the check becomes ``unknown``.
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -89,9 +90,15 @@ class Evidence:
     def _json(self, reading: Reading) -> Any:
         text = self.text(reading)
         try:
-            return read_json(text)
+            return _loaded(text)
         except ValueError as error:
             raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
+
+
+@lru_cache(maxsize=16)
+def _loaded(text: str) -> Any:
+    """Parse once what several rules, and one rule for each Service, look at."""
+    return read_json(text)
 
 
 def finding(

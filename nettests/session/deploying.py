@@ -1,13 +1,13 @@
 """Deploy what a plan needs, for a run or for one command, and reach the deployed objects.
 
-The first stage of a run. The created objects belong to a ``Holding``, which removes them;
+The first stage of a run. The created objects belong to a ``RunObjects``, which removes them;
 ``Standing`` is what was deployed, with the channels to it, and a watch uses it again in each round.
 ``nettests diagnose --hosts``, ``nettests calibrate`` and ``nettests trace`` deploy for one command
 only: leftovers become a remark; for the first two, so do Pods that are refused or do not start.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,17 +16,17 @@ from nettests.capture.tracer import Tracer
 from nettests.capture.witnessing import Witnessing
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
-from nettests.model.check import Plan
+from nettests.model.check import Check, Plan
 from nettests.model.cluster_profile import ClusterProfile, Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Pulled
 from nettests.model.words import Question
-from nettests.session.course import Course
-from nettests.session.holding import Holding
 from nettests.session.journal import Journal
+from nettests.session.judging import Judging
 from nettests.session.prepare import Prepared, blank_of
+from nettests.session.run_objects import RunObjects
 from nettests.session.run_options import Keep
-from nettests.session.watch import Watch
+from nettests.session.run_state import RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +66,13 @@ class Standing:
         profile: ClusterProfile,
         opened: Mapping[str, probes.Probe],
         witnessing: Witnessing,
-        watch: Watch,
+        judging: Judging,
         *,
         began: float,
         stopped: threading.Event,
+        checks: Iterable[Check],
     ) -> probes.Sender:
-        """Return the sender of requests through ``opened`` probes; ``watch`` records the answers."""
+        """Return the sender of ``checks`` through ``opened`` probes; ``judging`` records the answers."""
         examiners = probes.examiners(
             self.access,
             self.blank,
@@ -81,13 +82,14 @@ class Standing:
             standing=self.deployment.pods,
             services=self.deployment.services,
             stopped=stopped,
+            checks=checks,
         )
         return probes.Sender(
             directory=self.directory(facts),
             probes=opened,
             external=_external(profile),
-            recorder=watch,
-            carried=watch.carried,
+            recorder=judging,
+            carried=judging.carried,
             timing=profile.timing,
             began=began,
             stopped=stopped,
@@ -127,7 +129,7 @@ def _external(profile: ClusterProfile) -> probes.External | None:
 def deploy(
     prepared: Prepared,
     plan: Plan,
-    holding: Holding,
+    run_objects: RunObjects,
     *,
     lost: Callable[[str], None],
     pull: Callable[[Access, probes.Blank], None] = lambda _access, _blank: None,
@@ -138,15 +140,15 @@ def deploy(
     ``lost`` is called if another run takes the namespace; ``pull`` before any probe is created.
     """
     facts, profile = prepared.blueprint.facts, prepared.profile
-    access, marks = holding.begin(touches=probes.in_cluster(plan))
-    blank = blank_of(marks.labels, profile, facts, holding.namespace)
+    access, marks = run_objects.begin(touches=probes.in_cluster(plan))
+    blank = blank_of(marks.labels, profile, facts, run_objects.namespace)
     deployment = probes.deploy(
         access,
         plan,
         facts,
         blank=blank,
         timing=profile.timing,
-        on_namespace=lambda: holding.guard(marks, lost),
+        on_namespace=lambda: run_objects.guard(marks, lost),
         pull=lambda: pull(access, blank),
         on_progress=on_progress,
     )
@@ -154,7 +156,7 @@ def deploy(
 
 
 def deploy_and_pull(
-    prepared: Prepared, plan: Plan, holding: Holding, course: Course, journal: Journal
+    prepared: Prepared, plan: Plan, run_objects: RunObjects, state: RunState, journal: Journal
 ) -> Standing:
     """Deploy for a run, with progress and events; pull images first if the options say so."""
 
@@ -167,7 +169,7 @@ def deploy_and_pull(
             prepared.blueprint.facts,
             blank=blank,
             timing=prepared.profile.timing,
-            on_progress=lambda done, total: course.coming_up("pull", done, total),
+            on_progress=lambda done, total: state.coming_up("pull", done, total),
         ):
             journal.write(Pulled(pull=image))
             if image.problem:
@@ -176,10 +178,10 @@ def deploy_and_pull(
     standing = deploy(
         prepared,
         plan,
-        holding,
-        lost=course.lost,
+        run_objects,
+        lost=state.lost,
         pull=pull,
-        on_progress=lambda done, total: course.coming_up("deploy", done, total),
+        on_progress=lambda done, total: state.coming_up("deploy", done, total),
     )
     for remark in standing.deployment.remarks:
         journal.event(remark)
@@ -187,15 +189,15 @@ def deploy_and_pull(
 
 
 @contextmanager
-def held_for_a_while(prepared: Prepared, remarks: list[str]) -> Iterator[Holding]:
-    """Yield the holding of a command's objects; they are removed after the block."""
-    holding = Holding.of(prepared, Keep.NEVER)
+def temporary_objects(prepared: Prepared, remarks: list[str]) -> Iterator[RunObjects]:
+    """Yield the objects that a command creates; they are removed after the block."""
+    run_objects = RunObjects.of(prepared, Keep.NEVER)
     try:
-        yield holding
+        yield run_objects
     finally:
-        holding.end(0)
-        if holding.left_behind:
-            remarks.append(f"left behind: {holding.left_behind}")
+        run_objects.end(0)
+        if run_objects.left_behind:
+            remarks.append(f"left behind: {run_objects.left_behind}")
 
 
 @contextmanager
@@ -203,10 +205,10 @@ def standing_for_a_while(
     prepared: Prepared, plan: Plan, remarks: list[str]
 ) -> Iterator[Standing | None]:
     """Yield the deployed Pods of a plan, ``None`` if refused; all are removed after the block."""
-    with held_for_a_while(prepared, remarks) as holding:
+    with temporary_objects(prepared, remarks) as run_objects:
         standing = None
         try:
-            standing = deploy(prepared, plan, holding, lost=remarks.append)
+            standing = deploy(prepared, plan, run_objects, lost=remarks.append)
         except NettestsError as error:
             remarks.append(error.message)
         else:

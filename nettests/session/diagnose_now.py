@@ -133,10 +133,5 @@ def _may_stand_on(node: NodeFacts) -> bool:
 
 
 def _pod(node: NodeFacts) -> ProbePod:
-    return ProbePod(
-        name=host_probe(node),
-        purpose="node",
-        node=node.name,
-        os=node.os,
-        pool=node.pool,
-    )
+    name = host_probe(node)
+    return ProbePod(name=name, purpose="node", node=node.name, os=node.os, pool=node.pool)

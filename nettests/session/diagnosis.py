@@ -1,6 +1,6 @@
 """Collect diagnostics of failing checks into the run's folder, while the run's objects still exist.
 
-Runs after observation and before clean-up. ``watch`` knows what failed even if no test has read its
+Runs after observation and before clean-up. ``judging`` knows what failed even if no test has read its
 verdict yet. A run without failures collects nothing.
 """
 
@@ -23,9 +23,9 @@ from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX
 from nettests.model.words import Verdict
 from nettests.probes.rerun import TOOL_HANGS_SECONDS, Rerunning
 from nettests.redaction import Redactor
-from nettests.session.course import Course
 from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared
+from nettests.session.run_state import RunState
 
 Failing = Sequence[tuple[Check, Verdict]]
 """Checks, or members, that leave a run red or unknown, in the plan's order."""
@@ -121,11 +121,11 @@ def diagnose_run(
     *,
     facts: ClusterFacts,
     namespace: str,
-    course: Course,
+    state: RunState,
     journal: Journal,
 ) -> None:
     """Collect diagnostics of failing checks while the run's objects exist; never fails a run."""
-    course.stages.begin("diagnose")
+    state.stages.begin("diagnose")
     diagnosis = Diagnosis(
         connection=prepared.connection,
         facts=facts,
@@ -135,8 +135,8 @@ def diagnose_run(
         directory=prepared.directory / DIAGNOSTICS,
         hosts=host_pods(plan),
         absent="no Pod of this run stands for the node: no check of it ran from there",
-        ended=course.broken_off.is_set,
-        on_progress=lambda done, total: course.tell("diagnose", done, total),
+        ended=state.broken_off.is_set,
+        on_progress=lambda done, total: state.tell("diagnose", done, total),
     )
     try:
         _diagnose_failures(diagnosis, journal, failing)

@@ -1,7 +1,7 @@
 """Observe: open the probes, calibrate instruments, complete the facts, run every check, close the probes.
 
 The stage between deployment and diagnosis. ``Once`` does this once, for a run; ``rounds`` does it
-in each round of a watch. Judges nothing: answers go to ``watch``. Calibrations run in the
+in each round of a watch. Judges nothing: answers go to ``judging``. Calibrations run in the
 background while Services converge, and verdicts wait for those that they need; each answer is
 written to the journal before it is read.
 """
@@ -22,14 +22,14 @@ from nettests.model.node_reading import NodeReading
 from nettests.model.words import Question, TargetKind, VantageKind
 from nettests.parse.doubts import Doubts, of_words
 from nettests.session.blueprint import Blueprint, documented, learn
-from nettests.session.course import Course
 from nettests.session.deploying import Standing
 from nettests.session.diagnosis import Failing
-from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.pod_watch import PodWatch
+from nettests.session.judging import Judging
+from nettests.session.pod_monitor import PodMonitor
 from nettests.session.prepare import Prepared
-from nettests.session.watch import Watch
+from nettests.session.run_objects import RunObjects
+from nettests.session.run_state import RunState
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,10 +102,10 @@ class Observing:
     """Observes for one run; ``blueprint`` is completed by facts that are read on nodes."""
 
     prepared: Prepared
-    course: Course
+    state: RunState
     journal: Journal
-    holding: Holding
-    watch: Watch
+    run_objects: RunObjects
+    judging: Judging
     blueprint: Blueprint = field(init=False)
     _calibrating: Calibrating = field(init=False)
     _learned: bool = False
@@ -115,21 +115,21 @@ class Observing:
         self._calibrating = Calibrating(
             write=self.journal.write,
             timing=self.prepared.profile.timing,
-            stopped=self.course.stopped,
+            stopped=self.state.stopped,
         )
 
-    def run(self, plan: Plan, standing: Standing, watch: Watch) -> None:
+    def run(self, plan: Plan, standing: Standing, judging: Judging) -> None:
         """Open the probes, run every check of the plan, and close the probes."""
         profile, deployment = self.prepared.profile, standing.deployment
-        self.course.stages.begin("open channels")
+        self.state.stages.begin("open channels")
         opened, problems = probes.open_probes(
-            standing.access, deployment, self.blueprint.facts, profile.timing, watch
+            standing.access, deployment, self.blueprint.facts, profile.timing, judging
         )
-        watch.doubts_about = self._calibrating.doubts_about
+        judging.doubts_about = self._calibrating.doubts_about
         if not self._learned:  # once for all rounds of a watch
             self._learn(plan, opened, deployment)
-        watch.expectations = self.blueprint.expectations
-        self.course.stages.begin("observe")
+        judging.expectations = self.blueprint.expectations
+        self.state.stages.begin("observe")
         facts = self.blueprint.facts
         witnessing = standing.witnessing(facts, profile)
         sender = standing.sender(
@@ -137,16 +137,17 @@ class Observing:
             profile,
             opened,
             witnessing,
-            watch,
-            began=self.course.began,
-            stopped=self.course.stopped,
+            judging,
+            began=self.state.began,
+            stopped=self.state.stopped,
+            checks=plan.each,
         )
         try:
             probes.Observer(
                 sender,
                 tuple(plan.each),
                 problems,
-                self.course.tell,
+                self.state.tell,
                 standing.churn(facts, profile),
                 documented(self.blueprint.plan.checks, self.blueprint.expectations),
                 arrivals=standing.arrivals(),
@@ -167,7 +168,7 @@ class Observing:
         self.blueprint = learn(
             self.blueprint, plan, readings, self.journal, self._calibrating.doubted
         )
-        self.watch.expectations = self.blueprint.expectations
+        self.judging.expectations = self.blueprint.expectations
         self._learned = True
 
 
@@ -195,15 +196,15 @@ class Once:
         """Run every check once, and look whether the Pods of failing checks still exist."""
 
         def tell(event: str) -> None:
-            if not observing.holding.ending:  # otherwise the run itself removes them
+            if not observing.run_objects.ending:  # otherwise the run itself removes them
                 observing.journal.event(event, notable=True)
 
-        observing.watch.pods = PodWatch(
+        observing.judging.pods = PodMonitor(
             deployed=standing.deployment,
             read=lambda: probes.still_standing(
                 standing.access, standing.deployment, standing.blank.labels
             ),
             tell=tell,
-            began=observing.course.began,
+            began=observing.state.began,
         )
-        observing.run(plan, standing, observing.watch)
+        observing.run(plan, standing, observing.judging)

@@ -22,6 +22,7 @@ from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.model.permission import (
     CONFIG_MAPS,
@@ -41,17 +42,14 @@ from nettests.plan import Flow, build
 from nettests.plan.images import probe_image, why_not_served
 from nettests.preflight import Evidence, Finding, findings, unreachable
 from nettests.preflight.demand import Passing
-from nettests.preflight.evidence import Remains
-from nettests.preflight.limits import defaults_of, quotas_of
+from nettests.preflight.evidence import Remains, defaults_of, quotas_of
 from nettests.preflight.rights import without_nodes
 from nettests.preflight.space import NODE_PORTS
 from nettests.preflight.webhooks import NAME_LABEL
 from nettests.rules.readiness import lacking_agents
-from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of, facts_of, profile_of
+from nettests.session.run_objects import ownership
 from nettests.session.run_options import RunOptions
-
-Object = dict[str, Any]
 
 FORBIDDEN = 403
 WEBHOOKS = "/apis/admissionregistration.k8s.io/v1"

@@ -24,9 +24,9 @@ from nettests.plan import Flow
 from nettests.plan.images import tagged_images
 from nettests.redaction import register
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.course import StageClock
 from nettests.session.report_dir import new_run_id
 from nettests.session.run_options import RunOptions
+from nettests.session.run_state import StageClock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,7 @@ class Rejudged:
     before: Mapping[str, Verdict]
     judgements: tuple[Judgement, ...]
     exit_code: int
-    beside: BaselineComparison | None = None
+    comparison: BaselineComparison | None = None
     """What the baseline covers of it."""
 
     @property
@@ -161,57 +161,47 @@ def judge_again(
     Checks that the run did not observe get no verdict; reports give the reason.
     """
     with understood(source / JOURNAL):
-        return _rejudge(source, target, manifests, digests, today=today, held=held)
-
-
-def _rejudge(
-    source: Path,
-    target: Path,
-    manifests: Sequence[Manifest],
-    digests: Sequence[ManifestFile],
-    *,
-    today: date,
-    held: Held,
-) -> Rejudged:
-    records = read_journal(source / JOURNAL)
-    history = History.of(records)
-    run = recorded(history, source / JOURNAL)
-    expectations = expect.resolve(run.checks, run.facts, manifests, today=today)
-    observed = [check for check in run.checks if run.observed(check)]
-    judgements = tuple(judge_run(observed, expectations, run.observations, run.not_run))
-    now = {judgement.check: judgement.verdict for judgement in judgements}
-    verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
-    shown = frozenset[Verdict]().union(*(judgement.shown for judgement in judgements))
-    beside: BaselineComparison | None = None
-    make_folder(target)
-    (target / JOURNAL).unlink(missing_ok=True)
-    with Journal(target / JOURNAL) as journal:
-        for record in records:
-            _copy(journal, _with_copied_files(record, source, target), expectations, digests)
-        journal.write(Limitations(unused=unused(manifests, expectations)))
-        for judgement in judgements:
-            journal.write(Judged(judgement=judgement))
-        journal.event(f"judged again from the answers of {source.resolve().name}")
-        if held.baseline is not None:
-            beside = against(target, held.baseline)
-            for line in beside.lines():
-                journal.event(line)
-            journal.write(accepted_record(beside, held.fail_on))
-        counting, members = ending(beside, held.fail_on, verdicts, shown)
-        code = of_run(
-            ExitCode.OK,
-            counting,
-            _required(history),
-            others_failed=False,
-            members=members,
-            fail_on=held.fail_on,
+        records = read_journal(source / JOURNAL)
+        history = History.of(records)
+        run = recorded(history, source / JOURNAL)
+        expectations = expect.resolve(run.checks, run.facts, manifests, today=today)
+        observed = [check for check in run.checks if run.observed(check)]
+        judgements = tuple(judge_run(observed, expectations, run.observations, run.not_run))
+        now = {judgement.check: judgement.verdict for judgement in judgements}
+        verdicts = verdicts_of([check.id for check in run.checks], history.skipped, now)
+        shown = frozenset[Verdict]().union(*(judgement.shown for judgement in judgements))
+        comparison: BaselineComparison | None = None
+        make_folder(target)
+        (target / JOURNAL).unlink(missing_ok=True)
+        with Journal(target / JOURNAL) as journal:
+            for record in records:
+                _copy(journal, _with_copied_files(record, source, target), expectations, digests)
+            journal.write(Limitations(unused=unused(manifests, expectations)))
+            for judgement in judgements:
+                journal.write(Judged(judgement=judgement))
+            journal.event(f"judged again from the answers of {source.resolve().name}")
+            if held.baseline is not None:
+                comparison = against(target, held.baseline)
+                for line in comparison.lines():
+                    journal.event(line)
+                journal.write(accepted_record(comparison, held.fail_on))
+            counting, members = ending(comparison, held.fail_on, verdicts, shown)
+            code = of_run(
+                ExitCode.OK,
+                counting,
+                _required(history),
+                others_failed=False,
+                members=members,
+                fail_on=held.fail_on,
+            )
+            if history.end:
+                counts = Counter(verdict.value for verdict in verdicts.values())
+                of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
+                # The recorded end is kept, and with it the run's duration.
+                journal.write(replace(history.end, exit_code=code, counts=of_all))
+        return Rejudged(
+            before=run.verdicts, judgements=judgements, exit_code=code, comparison=comparison
         )
-        if history.end:
-            counts = Counter(verdict.value for verdict in verdicts.values())
-            of_all = {verdict.value: counts[verdict.value] for verdict in Verdict}
-            # The recorded end is kept, and with it the run's duration.
-            journal.write(replace(history.end, exit_code=code, counts=of_all))
-    return Rejudged(before=run.verdicts, judgements=judgements, exit_code=code, beside=beside)
 
 
 def _with_copied_files(record: Record, source: Path, target: Path) -> Record:

@@ -1,6 +1,6 @@
 """One round of a watch, in memory until ``rounds`` decides what is recorded, and a tally of rounds.
 
-A sheet replaces the journal: ``Watch`` writes to it and judges. Twelve hours of equal answers are
+A sheet replaces the journal: ``Judging`` writes to it and judges. Twelve hours of equal answers are
 too much to record. ``RoundTally`` counts, for the exit code, in how many rounds each check and
 member was judged or unknown; lost rounds and checks that do not apply do not count.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from nettests.judge import judge_run
-from nettests.judge.message import NOT_JUDGED
+from nettests.judge.verdicts import NOT_JUDGED
 from nettests.model.check import Check
 from nettests.model.check_id import member_id, parent_of
 from nettests.model.expectation import Expectation

@@ -21,9 +21,9 @@ from nettests.model.verdict import ATTENTION, DEVIATING
 from nettests.model.words import Verdict
 from nettests.session.deploying import Standing
 from nettests.session.journal import Journal
+from nettests.session.judging import Judging
 from nettests.session.observing import Diagnose, Observing
 from nettests.session.round_sheet import RoundSheet, RoundTally
-from nettests.session.watch import Watch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Rounds:
     ) -> None:
         """Run the plan in one round after the other, and diagnose the first round that is red."""
         try:
-            for number in self._due(observing.course.stopped):
+            for number in self._due(observing.state.stopped):
                 self._round(plan, standing, observing, diagnose, number)
         finally:
             self._kept.write_rest(plan.checks, observing.blueprint.expectations)
@@ -156,24 +156,24 @@ class Rounds:
     ) -> None:
         began, started = time.monotonic(), datetime.now(UTC).isoformat()
         sheet = RoundSheet(observing.journal, first=number == 1)
-        whole = observing.watch
-        watch = Watch(
+        whole = observing.judging
+        judging = Judging(
             journal=sheet,
             plan=plan,
             expectations=whole.expectations,
             nodes_of=whole.nodes_of,
             nodes=whole.nodes,
-            began=began - observing.course.began,
+            began=began - observing.state.began,
             lost_datagrams=whole.lost_datagrams,
         )
         lost = ""
         try:
             now = self._still_standing(standing, observing.journal)
-            observing.run(plan, now, watch)
+            observing.run(plan, now, judging)
             _excuse_restarted(plan, sheet, whole.expectations, now)
         except (NettestsError, OSError) as error:
             lost = str(error)
-        if observing.course.stopped.is_set() and not all(map(sheet.over, plan.checks)):
+        if observing.state.stopped.is_set() and not all(map(sheet.over, plan.checks)):
             return  # stopped: an incomplete round is discarded
         lost = lost or sheet.lost(plan.checks)
         new = self._kept.take(plan.checks, sheet) if not lost else []
@@ -197,7 +197,7 @@ class Rounds:
         self._on_round(done)
         if new and not self._diagnosed:
             self._diagnosed = True
-            diagnose(plan, [failing for failing in watch.failing() if failing[0].id in done.red])
+            diagnose(plan, [failing for failing in judging.failing() if failing[0].id in done.red])
 
     def _still_standing(self, standing: Standing, journal: Journal) -> Standing:
         """Return what still exists of the deployment; record what changed since the last round."""

@@ -17,19 +17,19 @@ from nettests.model.run_folder import JOURNAL
 from nettests.plan.selection import select
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import record_plan
-from nettests.session.course import Course
 from nettests.session.deploying import Standing, deploy_and_pull
 from nettests.session.diagnosis import Failing, diagnose_run
-from nettests.session.holding import Holding
 from nettests.session.journal import Journal
-from nettests.session.node_watch import Dependence, NodeWatch
+from nettests.session.judging import Judging
+from nettests.session.node_monitor import Dependence, NodeMonitor
 from nettests.session.observing import Observation, Observing, Once
 from nettests.session.prepare import Prepared
 from nettests.session.process import make_room
 from nettests.session.report_dir import link_latest, write_head
+from nettests.session.run_objects import RunObjects
 from nettests.session.run_options import Progress
+from nettests.session.run_state import RunState
 from nettests.session.run_traces import trace_run
-from nettests.session.watch import Watch
 
 STOP_SECONDS = 15.0
 """How long ``stop`` waits for checks under way; answers that come later are dropped."""
@@ -50,27 +50,27 @@ class Run:
         self.run_id = prepared.run_id
         self.directory = prepared.directory
         self.journal = Journal(prepared.directory / JOURNAL)
-        self.course = Course(
+        self.state = RunState(
             stages=prepared.stages, event=self.journal.event, on_progress=on_progress
         )
-        self.journal.on_broken = self.course.break_off
-        self.holding = Holding.of(prepared, prepared.options.keep)
-        self.watch = Watch(
+        self.journal.on_broken = self.state.break_off
+        self.run_objects = RunObjects.of(prepared, prepared.options.keep)
+        self.judging = Judging(
             journal=self.journal,
             plan=prepared.blueprint.plan,
             expectations=prepared.blueprint.expectations,
         )
         self.observing = Observing(
             prepared=prepared,
-            course=self.course,
+            state=self.state,
             journal=self.journal,
-            holding=self.holding,
-            watch=self.watch,
+            run_objects=self.run_objects,
+            judging=self.judging,
         )
         self._observation = observation or Once()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._nodes: NodeWatch | None = None
+        self._nodes: NodeMonitor | None = None
         self._standing: Standing | None = None
         link_latest(self.directory)
         write_head(
@@ -96,10 +96,10 @@ class Run:
         record_plan(blueprint, plan, self.journal)
         depends = Dependence(plan=plan, facts=blueprint.facts)
         tell = partial(self.journal.event, notable=True)
-        self._nodes = depends.watch(
-            self.prepared.connection, tell, self.course.began, self._server_gone
+        self._nodes = depends.monitor(
+            self.prepared.connection, tell, self.state.began, self._server_gone
         )
-        self.watch.nodes_of, self.watch.nodes = depends.of, self._nodes
+        self.judging.nodes_of, self.judging.nodes = depends.of, self._nodes
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
         )
@@ -113,7 +113,7 @@ class Run:
 
     def let_end(self, seconds: float = STOP_SECONDS) -> None:
         """Start no further check, and wait for those under way."""
-        self.course.stopped.set()
+        self.state.stopped.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(seconds)
 
@@ -123,12 +123,12 @@ class Run:
         May be called twice, from anywhere; ``exit_code`` decides what ``--keep-on-failure`` means.
         """
         interrupted = exit_code == ExitCode.INTERRUPTED
-        self.course.broken_off.set()
+        self.state.broken_off.set()
         self.let_end(INTERRUPTED_SECONDS if interrupted else STOP_SECONDS)
         if self._nodes is not None:
             self._nodes.stop(last=not interrupted)
         with self._lock:
-            self._end_holding(exit_code)
+            self._end_objects(exit_code)
 
     def finish(self, *, exit_code: int, counts: dict[str, int]) -> None:
         """End the run: start no further check, diagnose, clean up, close journal and connection.
@@ -141,7 +141,7 @@ class Run:
                 self.let_end(STOP_SECONDS + self.prepared.profile.diagnostics.seconds)
             self.stop(exit_code)
         finally:  # also when the clean-up is interrupted
-            self.course.stages.end()
+            self.state.stages.end()
             sent = self.prepared.connection.sent
             if any(counts.values()):  # otherwise the last event says why nothing was judged
                 self.journal.event(str(sent))
@@ -149,10 +149,10 @@ class Run:
                 exit_code=exit_code,
                 counts=counts,
                 requests=sent.counts(),
-                stages=self.course.stages.seconds(),
+                stages=self.state.stages.seconds(),
             )
             self.journal.close()
-            self.course.tell("done")
+            self.state.tell("done")
         self.prepared.connection.close()
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ class Run:
         """Run all stages; whatever happens, every check gets its ``done`` record."""
         reason = f"{STOPPED} before this check was run"
         try:
-            if plan.checks and not self.course.stopped.is_set():
+            if plan.checks and not self.state.stopped.is_set():
                 self._observe(plan)
         except NettestsError as error:
             reason = error.message
@@ -177,61 +177,61 @@ class Run:
         finally:
             for check in plan.checks:
                 if check.id not in self.journal.finished:
-                    self.watch.done(check.id, distrust=reason)
-            self._diagnose(plan, self.watch.failing())
+                    self.judging.done(check.id, distrust=reason)
+            self._diagnose(plan, self.judging.failing())
             self._trace(plan)
             with self._lock:  # after everything that creates objects
-                self._end_holding(None)
+                self._end_objects(None)
 
     def _observe(self, plan: Plan) -> None:
         if self._nodes is not None:
             self._nodes.start()
-        self.course.stages.begin("deploy")
+        self.state.stages.begin("deploy")
         standing = self._standing = deploy_and_pull(
-            self.prepared, plan, self.holding, self.course, self.journal
+            self.prepared, plan, self.run_objects, self.state, self.journal
         )
         self._observation.observe(plan, standing, self.observing, self._diagnose)
 
     def _diagnose(self, plan: Plan, failing: Failing) -> None:
-        if self.course.broken_off.is_set():
+        if self.state.broken_off.is_set():
             return
         diagnose_run(
             self.prepared,
             plan,
             failing,
             facts=self.observing.blueprint.facts,
-            namespace=self.holding.namespace,
-            course=self.course,
+            namespace=self.run_objects.namespace,
+            state=self.state,
             journal=self.journal,
         )
 
     def _trace(self, plan: Plan) -> None:
         """Trace the leading incidents while the run's objects exist, if the options say so."""
-        wanted = self.prepared.options.trace and not self.course.broken_off.is_set()
-        if self._standing is None or not wanted or not self.watch.failing():
+        wanted = self.prepared.options.trace and not self.state.broken_off.is_set()
+        if self._standing is None or not wanted or not self.judging.failing():
             return
-        self.course.stages.begin("trace")
-        self.course.tell("trace")
+        self.state.stages.begin("trace")
+        self.state.tell("trace")
         tracer = self._standing.tracer(self.observing.blueprint.facts, self.prepared.profile.timing)
-        trace_run(tracer, plan, self.watch, self.directory, self.journal.event)
+        trace_run(tracer, plan, self.judging, self.directory, self.journal.event)
 
     def _server_gone(self, why: str) -> None:
         """Start no further check and diagnose nothing: each request would wait for a time-out."""
         if self._observation.outlasts_outages:
             return
         self.journal.event(f"the run was stopped: {why}", notable=True)
-        self.course.break_off()
+        self.state.break_off()
         self.prepared.connection.under_way.hasten()
 
-    def _end_holding(self, exit_code: int | None) -> None:
+    def _end_objects(self, exit_code: int | None) -> None:
         """Remove or keep the objects; without an exit code, only if it does not depend on one."""
-        holding = self.holding
-        if holding.touched and not holding.gone and not holding.kept:
-            self.course.stages.begin("clean up")
-            self.course.tell("clean up")
-        holding.end(exit_code)
-        self.course.stages.end()
-        if holding.left_behind:
-            self.journal.event(f"clean-up: {holding.left_behind}")
-        elif holding.kept:
-            self.journal.event(holding.kept)
+        run_objects = self.run_objects
+        if run_objects.touched and not run_objects.gone and not run_objects.kept:
+            self.state.stages.begin("clean up")
+            self.state.tell("clean up")
+        run_objects.end(exit_code)
+        self.state.stages.end()
+        if run_objects.left_behind:
+            self.journal.event(f"clean-up: {run_objects.left_behind}")
+        elif run_objects.kept:
+            self.journal.event(run_objects.kept)

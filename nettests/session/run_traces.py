@@ -24,7 +24,7 @@ from nettests.model.words import Question, Verdict
 from nettests.outside_files import read_text
 from nettests.report.incidents import find_incidents
 from nettests.report.results import CheckResult
-from nettests.session.watch import Watch
+from nettests.session.judging import Judging
 from nettests.tracing.confirming import Read, confirmations
 
 TRACES = "traces"
@@ -35,15 +35,15 @@ _TRACED = frozenset({Verdict.FAIL, Verdict.FLAKY, Verdict.LIFTED})
 
 
 def trace_run(
-    tracer: Tracer, plan: Plan, watch: Watch, directory: Path, tell: Callable[[str], None]
+    tracer: Tracer, plan: Plan, judging: Judging, directory: Path, tell: Callable[[str], None]
 ) -> None:
     """Trace the incidents of a run and report the results through ``tell``; never raise."""
     checks = list(plan.each)
     try:
         trace_incidents(
-            representatives(checks, watch, tracer.directory.facts),
+            representatives(checks, judging, tracer.directory.facts),
             lambda check: _confirmed(
-                tracer.trace(check, watch.expectations[check.id], rehearse=False),
+                tracer.trace(check, judging.expectations[check.id], rehearse=False),
                 directory / DIAGNOSTICS,
             ),
             directory,
@@ -74,9 +74,11 @@ def collected(diagnostics: Path) -> Read:
     return read
 
 
-def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) -> Iterator[Check]:
+def representatives(
+    checks: Sequence[Check], judging: Judging, facts: ClusterFacts
+) -> Iterator[Check]:
     """Yield one traceable check for each incident of a run, the leading incident first."""
-    verdicts = watch.verdicts()
+    verdicts = judging.verdicts()
     results = [
         CheckResult(
             id=check.id,
@@ -85,8 +87,8 @@ def representatives(checks: Sequence[Check], watch: Watch, facts: ClusterFacts) 
             message="",
             ran=True,
             check=check,
-            expectation=watch.expectations.get(check.id),
-            observation=watch.observations.get(check.id),
+            expectation=judging.expectations.get(check.id),
+            observation=judging.observations.get(check.id),
         )
         for check in checks
         if check.id in verdicts

@@ -13,7 +13,7 @@ from nettests.plan import Flow
 from nettests.plan.selection import select
 from nettests.private import require_writable
 from nettests.session.blueprint import Blueprint
-from nettests.session.deploying import deploy, held_for_a_while
+from nettests.session.deploying import deploy, temporary_objects
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.run_options import RunOptions
 from nettests.tracing.finding import Trace
@@ -72,9 +72,9 @@ def _trace(
     )
     plan = select(prepared.blueprint.plan, facts, {whole.id})
     remarks: list[str] = []
-    with held_for_a_while(prepared, remarks) as holding:
+    with temporary_objects(prepared, remarks) as run_objects:
         tell("deploy")
-        standing = deploy(prepared, plan, holding, lost=remarks.append)
+        standing = deploy(prepared, plan, run_objects, lost=remarks.append)
         tracer = standing.tracer(facts, prepared.profile.timing, tell)
         expectation = prepared.blueprint.expectations[whole.id]
         traced = tracer.trace(check, expectation, rehearse=True)

@@ -8,11 +8,9 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nettests.model.dns_names import DEFAULT_DOMAIN
 
-Object = dict[str, Any]
 NAME = "win-1"
 PLUGINS = {
     "-aks": "azure-cni",

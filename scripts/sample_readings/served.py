@@ -7,13 +7,12 @@ sample only if it would ask a cluster for it.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from nettests.bounds import Bounds
 from nettests.cluster.connection import ApiError
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 
-Object = dict[str, Any]
 _NAMED = re.compile(r"/namespaces/(?P<space>[^/]+)/(?P<kind>[a-z]+)/(?P<name>[^/]+)(?P<log>/log)?")
 _OF_SPACE = re.compile(r"/namespaces/(?P<space>[^/]+)/(?P<kind>[a-z]+)")
 _LISTS = {

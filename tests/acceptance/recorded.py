@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, Self
+from typing import Self
 
 import requests
 from kubernetes import config
 
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 
 @dataclass(slots=True)

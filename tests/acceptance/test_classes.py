@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.experiment import changed
-from tests.acceptance.experiments import EXPERIMENTS
+from tests.acceptance.experiments import EXPERIMENTS, changed
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import run_on
 

@@ -6,8 +6,7 @@ import pytest
 
 from nettests.plan import load
 from nettests.resources import suites_path
-from tests.acceptance.experiment import Experiment, changed
-from tests.acceptance.experiments import EXPERIMENTS
+from tests.acceptance.experiments import EXPERIMENTS, Experiment, changed
 from tests.acceptance.labs import lab
 from tests.acceptance.runs import Runs, run_on
 

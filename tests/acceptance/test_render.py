@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from nettests.model.json_text import Object
 from tests.acceptance.command import nettests
 from tests.acceptance.labs import UpLab, lab
-from tests.acceptance.recorded import Object, Record
+from tests.acceptance.recorded import (
+    Record,
+)
 from tests.acceptance.runs import run_on
 
 pytestmark = pytest.mark.nightly

@@ -18,7 +18,7 @@ ONE_THREAD = {
     "nettests/cluster/shared_watch.py": "watches the Pods of a namespace, while somebody follows one",
     "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
     "nettests/session/calibrate_local.py": "serves an open port of this machine",
-    "nettests/session/node_watch.py": "looks at the nodes of a run",
+    "nettests/session/node_monitor.py": "looks at the nodes of a run",
     "nettests/session/run.py": "carries a run",
 }
 """Modules that start a thread and are no pool, and what for."""

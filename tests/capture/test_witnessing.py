@@ -21,8 +21,8 @@ from nettests.capture.witnessing import Witnessing
 from nettests.model.channel import ChannelError, ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import known
+from nettests.model.observation import Subject
 from nettests.model.service import ServiceSettings
-from nettests.model.witnessed import Subject
 from nettests.model.words import OS, Outcome, Question, TargetKind
 from nettests.parse.read import read_raw
 from nettests.parse.witness import WITNESS, witnessed_in

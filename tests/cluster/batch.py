@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nettests.cluster import Connection, connect
+from nettests.model.json_text import Object
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
-
-Object = dict[str, Any]
 
 
 @dataclass(slots=True)

@@ -24,10 +24,10 @@ from nettests.cluster.connection import Answer, ApiRequest
 from nettests.cluster.kubeconfig import choose
 from nettests.cluster.owner_marks import Ownership, lease_object
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 from nettests.model.labels import COLLECTED
 from tests.cluster.api import Reply, Request, status, write_kubeconfig
 
-Object = dict[str, Any]
 Place = tuple[str, str, str]
 """Prefix and plural, namespace, name."""
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nettests.cluster.plugins import PluginObjects
-
-Object = dict[str, Any]
+from nettests.model.json_text import Object
 
 TRANSCRIPT = Path(__file__).parents[1] / "fixtures" / "transcripts" / "api.jsonl"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
@@ -11,18 +10,18 @@ from nettests import probes
 from nettests.cluster.owner_marks import lease_object
 from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile
+from nettests.model.json_text import Object
 from nettests.model.versions import KubernetesVersion
 from nettests.model.words import CheckClass, Question
 from nettests.model.workload import Workload
 from nettests.plan import build, load
 from nettests.probes.examine import tried
 from nettests.resources import manifests_path, suites_path
-from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
+from nettests.session.run_objects import ownership
 from tests.cluster.admission import Policy, Requested
 from tests.plan.clusters import mixed
 
-Object = dict[str, Any]
 RUN = "20261121-140400-k7m2"
 OWN = f"nettests-{RUN}"
 FACTS = replace(mixed(), server_version=KubernetesVersion(1, 33))

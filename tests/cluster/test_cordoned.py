@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nettests.cluster import Connection, connect
 from nettests.cluster import snapshot as snapshot_module
 from nettests.cluster.snapshot import fetch
+from nettests.model.json_text import Object
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 from tests.cluster.recorded import linux_node, windows_node
-
-Object = dict[str, Any]
 
 
 def cordoned(node: Object, name: str) -> Object:

@@ -8,10 +8,10 @@ import pytest
 from nettests.cluster.discover import discover
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from scripts.sample_readings.served import Served
 from tests.cluster.recorded import daemon_set, linux_node, windows_node
 
-Object = dict[str, Any]
 COREFILE = ".:53 {{\n    errors\n    kubernetes {zones} {{\n        pods insecure\n    }}\n}}\n"
 FLANNEL = "flannel.alpha.coreos.com"
 AKS = {"kubernetes.azure.com/mode": "user"}

@@ -2,16 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nettests.cluster import connect
 from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.wait import missing, wait_for_endpoints
+from nettests.model.json_text import Object
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
-
-Object = dict[str, Any]
 
 
 def slice_of(service: str, *pods: str, ready: bool | None = True, name: str = "") -> Object:

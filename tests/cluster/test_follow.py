@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,9 +17,9 @@ from nettests.cluster.follow import (
     wait_gone,
 )
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
-Object = dict[str, Any]
 LONG = 60.0
 
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -14,9 +13,9 @@ import pytest
 from nettests.cluster import ApiError, Connection, connect, list_watch
 from nettests.cluster.failures import ClosedError
 from nettests.cluster.list_watch import states
+from nettests.model.json_text import Object
 from tests.cluster.api import Api, Reply, Request, serving, status, write_kubeconfig
 
-Object = dict[str, Any]
 Queues = dict[str, list[Reply]]
 THINGS = "/api/v1/namespaces/ns/things"
 QUIET = Reply(chunks=({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}},))

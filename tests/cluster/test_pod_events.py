@@ -9,18 +9,17 @@ import pytest
 from nettests.cluster import Connection, connect
 from nettests.cluster.follow import follow_pod, follow_pods
 from nettests.cluster.wait import LOOK_SECONDS, Hopeless, wait_for_pods
+from nettests.model.json_text import Object
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
-Json = dict[str, Any]
 
-
-def pod(name: str, **status_fields: Any) -> Json:
+def pod(name: str, **status_fields: Any) -> Object:
     """Return a Pod that its kubelet has taken up."""
     states = {"phase": "Pending", "startTime": "t", **status_fields}
     return {"metadata": {"name": name, "uid": f"u-{name}", "resourceVersion": "1"}, "spec": {"nodeName": "w"}, "status": states}  # fmt: skip
 
 
-def failed(name: str, *, uid: str = "", count: int = 2) -> Json:
+def failed(name: str, *, uid: str = "", count: int = 2) -> Object:
     """Return the event of a sandbox that was not made."""
     return {
         "type": "Warning",
@@ -35,8 +34,8 @@ class Api:
     """A server that answers lists of events and of Pods, and notes what was asked of the events."""
 
     def __init__(self) -> None:
-        self.events: list[Json] = []
-        self.pods: list[Json] = []
+        self.events: list[Object] = []
+        self.pods: list[Object] = []
         self.asked: list[str] = []
         self.forbidden = False
 
@@ -87,7 +86,9 @@ def test_events_are_read_now_and_then(api: Api, connection: Connection) -> None:
     ],
     ids=["running", "unbound", "unacknowledged", "leaving"],
 )
-def test_only_a_pod_that_starts_is_looked_up(api: Api, connection: Connection, other: Json) -> None:
+def test_only_a_pod_that_starts_is_looked_up(
+    api: Api, connection: Connection, other: Object
+) -> None:
     """No request is sent for what runs, waits for a node or its kubelet, or leaves."""
     hopeless = Hopeless(connection, "ns")
     for now in (0, 100, 200):

@@ -7,9 +7,12 @@ import pytest
 from nettests.cluster import connect
 from nettests.cluster.access import standing_pods
 from nettests.errors import ClusterError
+from nettests.model.json_text import Object
 from nettests.model.labels import NEVER_READY, READINESS_LABEL
 from tests.cluster.api import Reply, Request, serving, write_kubeconfig
-from tests.cluster.recorded import Object, body
+from tests.cluster.recorded import (
+    body,
+)
 
 
 def pod(name: str) -> Object:

@@ -8,10 +8,13 @@ import pytest
 
 from nettests.cluster import Connection, connect
 from nettests.cluster.wait import PodWait, is_ready, wait_for_addresses, wait_for_pods
+from nettests.model.json_text import Object
 from nettests.model.labels import NEVER_READY, READINESS_LABEL
 from nettests.model.pod_problem import problem_of, reason_of
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
-from tests.cluster.recorded import Object, body
+from tests.cluster.recorded import (
+    body,
+)
 
 
 def pod(name: str, *, ready: bool) -> Object:

@@ -14,11 +14,11 @@ from nettests.cluster.snapshot import NODES
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.facts import ClusterFacts
+from nettests.model.json_text import Object
 from scripts.sample_readings.served import Served
 from tests.cluster.recorded import config_map, daemon_set, linux_node, windows_node
 from tests.fuzz.budget import fuzz
 
-Object = dict[str, Any]
 ODD = (
     "10.96.0.300",
     "fe80::1%eth0",

@@ -6,8 +6,8 @@ from nettests.cli.job_options import published_roles
 from nettests.job.identity import identity
 from nettests.job.validation import Wanted, checked
 from nettests.job.workload import workload
+from nettests.model.json_text import Object
 
-Object = dict[str, Any]
 IMAGE = "registry.example/nettests:0.1.0"
 ROLES = published_roles()
 

@@ -1,11 +1,13 @@
 """The next step fits what was seen, from where and of which target."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from nettests.judge import judge
-from nettests.judge.advice import AFTER_UNKNOWN_RULE
+from nettests.judge.advice import STEPS
+from nettests.judge.verdicts import After
 from nettests.model.check import Afterwards, Case, Check
 from nettests.model.expectation import Expected
 from nettests.model.observation import Observation
@@ -14,6 +16,18 @@ from nettests.model.workload import WORDS
 from nettests.rules import RULES
 from tests.judge.cases import CLAIM, VANTAGE_ONLY, check, expects, observed
 
+DECIDED = {
+    "",
+    "attempts",
+    "distribution",
+    "failure",
+    "late Service",
+    "lifting",
+    "not judged",
+    "stale Service",
+    "witnesses",
+}
+"""What a ruling rests on whose next step depends on the check, too."""
 SPOOFING = "MAC address spoofing"
 
 
@@ -24,13 +38,19 @@ def next_step(probed: Check, seen: Outcome, claim: Expected = CLAIM) -> str:
 
 @pytest.mark.parametrize(
     ("rule", "step"),
-    [("proxy-mode", RULES["proxy-mode"].remedy), ("no-such-rule", AFTER_UNKNOWN_RULE)],
+    [("proxy-mode", RULES["proxy-mode"].remedy), ("no-such-rule", STEPS["unknown-rule"])],
 )
 def test_a_deviation_has_the_step_of_its_rule(rule: str, step: str) -> None:
     """What repairs a setting stands beside its rule; a rule of another version has a general one."""
     probed = check(TargetKind.CONFIGURATION)
     probed = replace(probed, action=replace(probed.action, case=Case(label=rule)))
     assert next_step(probed, Outcome.DEVIATES, Expected(outcome=Outcome.CONFORMS)) == step
+
+
+@pytest.mark.parametrize("after", sorted({*get_args(After)} - DECIDED))
+def test_a_ruling_that_alone_decides_has_its_step(after: After) -> None:
+    """Whatever a ruling may rest on has a sentence, or is worded by what was found."""
+    assert after in STEPS
 
 
 @pytest.mark.parametrize("how", sorted(WORDS))

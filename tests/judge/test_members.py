@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.judge import judge_members, judge_run
-from nettests.judge.members import NAMED, skipped
+from nettests.judge.checks import NAMED, skipped
 from nettests.model.check import Check, Member
 from nettests.model.check_id import member_id, member_of, parent_of
 from nettests.model.expectation import Expectation

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import advice, judge, judge_members, judge_run
-from nettests.judge.members import NAMED
+from nettests.judge.checks import NAMED
 from nettests.model.check_id import member_id
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.verdict import Judgement, MembersJudged

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nettests.judge.advice import AFTER_DISTRUST, after_distrust
+from nettests.judge.advice import STEPS, after_distrust
 from nettests.judge.distrust import NotStarted, not_created, not_started
 from nettests.judge.refusals import AFTER_REFUSAL
 
@@ -63,7 +63,7 @@ def test_the_step_fits_the_cause(reason: str, step: str) -> None:
 
 def test_other_distrust_is_the_probes() -> None:
     """A channel says nothing of Pods."""
-    assert after_distrust("exec lost its exit code") == AFTER_DISTRUST
+    assert after_distrust("exec lost its exit code") == STEPS["distrust"]
 
 
 QUOTA = (

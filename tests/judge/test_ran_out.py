@@ -4,15 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge.advice import (
-    AFTER_CROWD_ON_LINUX,
-    AFTER_LEFTOVERS,
-    AFTER_LEFTOVERS_ON_LINUX,
-    AFTER_PORTS,
-    AFTER_PORTS_ON_LINUX,
-    after_limit,
-)
-from nettests.judge.verdicts import judge
+from nettests.judge import judge
+from nettests.judge.advice import STEPS, after_limit
 from nettests.model.expectation import Expected
 from nettests.model.measured import FlowCount
 from nettests.model.service import Crowd, ServiceSettings
@@ -70,17 +63,18 @@ def test_the_next_step_names_the_ports() -> None:
     of = check()
     of = replace(of, action=replace(of.action, question=Question.FLOWS))
     assert (
-        judge(of, expects(CLAIM), observed(Outcome.TIMED_OUT, flows=ENDED)).next_step == AFTER_PORTS
+        judge(of, expects(CLAIM), observed(Outcome.TIMED_OUT, flows=ENDED)).next_step
+        == STEPS["ports"]
     )
 
 
 @pytest.mark.parametrize(
     ("os", "crowd", "said"),
     [
-        (OS.LINUX, None, AFTER_PORTS_ON_LINUX),
-        (OS.WINDOWS, Crowd.REMOVED, AFTER_LEFTOVERS),
-        (OS.LINUX, Crowd.REMOVED, AFTER_LEFTOVERS_ON_LINUX),
-        (OS.LINUX, Crowd.SERVED, AFTER_CROWD_ON_LINUX),
+        (OS.LINUX, None, STEPS["ports-on-linux"]),
+        (OS.WINDOWS, Crowd.REMOVED, STEPS["leftovers"]),
+        (OS.LINUX, Crowd.REMOVED, STEPS["leftovers-on-linux"]),
+        (OS.LINUX, Crowd.SERVED, STEPS["crowd-on-linux"]),
     ],
 )
 def test_the_next_step_is_of_what_was_looked_at(os: OS, crowd: Crowd | None, said: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import advice, distrust, judge, judge_members
-from nettests.judge.members import skipped
+from nettests.judge.checks import skipped
 from nettests.model.check import Member
 from nettests.model.expectation import Expected
 from nettests.model.verdict import Judgement
@@ -26,7 +26,7 @@ from tests.judge.cases import BACKENDS, CLAIM, VANTAGE_ONLY, attempt, check, exp
 def test_the_pod_that_went_is_read(why: str, pod: str | None) -> None:
     """A Pod that is gone, or was started again, is named, and what to do is said of it alone."""
     assert distrust.gone_pod(why) == pod
-    assert (advice.after_distrust(why) == advice.AFTER_GONE) is (pod is not None)
+    assert (advice.after_distrust(why) == advice.STEPS["gone"]) is (pod is not None)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_the_node_that_is_not_at_its_addresses_is_read(why: str, node: str | Non
 @pytest.mark.parametrize(
     ("source", "target", "node", "step"),
     [
-        (OS.LINUX, OS.WINDOWS, "here", advice.AFTER_LATENESS_ON_LINUX),
-        (OS.LINUX, OS.WINDOWS, "there", advice.AFTER_LATENESS),
-        (OS.WINDOWS, OS.LINUX, "here", advice.AFTER_LATENESS),
-        (OS.WINDOWS, OS.LINUX, "there", advice.AFTER_LATENESS_ON_LINUX),
-        (OS.WINDOWS, None, "there", advice.AFTER_LATENESS),
+        (OS.LINUX, OS.WINDOWS, "here", advice.STEPS["lateness-on-linux"]),
+        (OS.LINUX, OS.WINDOWS, "there", advice.STEPS["lateness"]),
+        (OS.WINDOWS, OS.LINUX, "here", advice.STEPS["lateness"]),
+        (OS.WINDOWS, OS.LINUX, "there", advice.STEPS["lateness-on-linux"]),
+        (OS.WINDOWS, None, "there", advice.STEPS["lateness"]),
     ],
 )
 def test_a_late_service_is_looked_for_on_the_node_that_waited(

@@ -66,17 +66,17 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(CLAIM), observed(OK), Verdict.PASS, "", ""),
         (expects(CLAIM), observed(REFUSED), Verdict.FAIL, "it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(REFUSED, controls=VANTAGE_ONLY), Verdict.FAIL,
-         "it refused; nothing else reaches the target either (timed out)", advice.AFTER_FAILED_SERVICE),
+         "it refused; nothing else reaches the target either (timed out)", advice.STEPS["failed-service"]),
         (expects(CLAIM), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: this cluster allows no vantage control", advice.AFTER_NO_PROOF),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST), Verdict.LIMITED,
          "as documented by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[:1]), Verdict.UNKNOWN,
-         "not proven: this cluster allows no target control", advice.AFTER_NO_PROOF),
+         "not proven: this cluster allows no target control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[1:]), Verdict.UNKNOWN,
-         "not proven: this cluster allows no vantage control", advice.AFTER_NO_PROOF),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: this cluster allows no target control", advice.AFTER_NO_PROOF),
+         "not proven: this cluster allows no target control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(OK), Verdict.LIFTED,
          "limitation node-svc-vip-docs no longer shows; update the manifest",
          "update limitations/base/services.yaml:7; check that the probe took the documented path, then narrow the entry"),
@@ -88,31 +88,31 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(None, bugs=[replace(BUG, id="b"), BUG]), observed(OK), Verdict.RECORDED,
          "left open because of a known bug, which does not show here: b, dsr-hairpin-bug", ""),
         (expects(None, bugs=[BUG]), observed(LOST), Verdict.KNOWN_BUG,
-         "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
+         "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself through its Service)", advice.STEPS["known-bug"]),
         (expects(None, bugs=[BUG, replace(BUG, id="b", summary="s")]), observed(LOST), Verdict.KNOWN_BUG,
-         "a known bug shows: dsr-hairpin-bug, b (a Pod does not reach itself through its Service)", advice.AFTER_KNOWN_BUG),
-        (expects(CLAIM), observed(OK, trusted=False, distrust="it was cut"), Verdict.UNKNOWN, "cannot be judged: it was cut", advice.AFTER_DISTRUST),
-        (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "cannot be judged: the probe failed", advice.AFTER_DISTRUST),
-        (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "cannot be judged: it probe_failed", advice.AFTER_DISTRUST),
-        (expects(CLAIM, undecided="the driver is not known"), observed(OK), Verdict.UNKNOWN, "the driver is not known", advice.AFTER_UNDECIDED),
-        (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check got its answer only later", advice.AFTER_LATENESS),
-        (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.AFTER_LOSS),
-        (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree: it refused", advice.AFTER_DISAGREEMENT),
-        (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree: it refused", advice.AFTER_DISAGREEMENT),
+         "a known bug shows: dsr-hairpin-bug, b (a Pod does not reach itself through its Service)", advice.STEPS["known-bug"]),
+        (expects(CLAIM), observed(OK, trusted=False, distrust="it was cut"), Verdict.UNKNOWN, "cannot be judged: it was cut", advice.STEPS["distrust"]),
+        (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "cannot be judged: the probe failed", advice.STEPS["distrust"]),
+        (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "cannot be judged: it probe_failed", advice.STEPS["distrust"]),
+        (expects(CLAIM, undecided="the driver is not known"), observed(OK), Verdict.UNKNOWN, "the driver is not known", advice.STEPS["undecided"]),
+        (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check got its answer only later", advice.STEPS["lateness"]),
+        (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.STEPS["loss"]),
+        (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
+        (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
         (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt did; their outcomes: timed_out, refused; it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(OK, backends=("x", "server-1", "y")), Verdict.FAIL,
          "answered by x, y, not by server-1 or server-2", SEEN),
         (expects(CLAIM), observed(OK, unexpected_addresses=("a", "b")), Verdict.FAIL,
-         "it resolved to a, b, not to the target's address", advice.AFTER_MISLEADING),
-        (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer says which source address the server saw", advice.AFTER_DISTRUST),
-        (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answer says which backend it came from", advice.AFTER_DISTRUST),
+         "it resolved to a, b, not to the target's address", advice.STEPS["misleading"]),
+        (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer says which source address the server saw", advice.STEPS["distrust"]),
+        (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answer says which backend it came from", advice.STEPS["distrust"]),
         (expects(POD, claim=POD), observed(OK, source=SourceSeen.OTHER), Verdict.FAIL, "", SEEN),
         (expects(CLAIM), observed(OK, stale="it is stale"), Verdict.FAIL, "it is stale; server-1 answered", advice.after_staleness(check())),
         (expects(CLAIM), observed(OK, stale="it is stale", backends=BACKENDS), Verdict.FAIL,
          "it is stale; server-1 and server-2 answered", advice.after_staleness(check())),
         (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.after_staleness(check())),
         (expects(CLAIM), observed(LOST, stale="it is stale", controls=()), Verdict.UNKNOWN,
-         "not proven: this cluster allows no vantage control", advice.AFTER_NO_PROOF),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
     ],
 )  # fmt: skip
 def test_why_and_what_next(
@@ -227,7 +227,7 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action:
          "nodes that are virtual machines need MAC address spoofing allowed")),
         (to(TargetKind("nodeport-localhost")), LOST, WAY),
         (to(TargetKind("dns-service")), LOST, WAY),
-        (to(TargetKind.NO_NAME), Outcome.RESOLVED, advice.AFTER_MISLEADING),
+        (to(TargetKind.NO_NAME), Outcome.RESOLVED, advice.STEPS["misleading"]),
         (to(TargetKind.SERVICE_FQDN), Outcome.RESOLVED, SEEN_ON_LINUX),
         (to(TargetKind.POD_IP), Outcome.DEVIATES, "read the raw output in the evidence"),
     ],
@@ -269,10 +269,10 @@ def test_the_step_fits_who_answered(
 @pytest.mark.parametrize(
     ("probed", "detail", "step"),
     [
-        (to(TargetKind.SERVICE_FQDN), "lookup a.b on 10.96.0.10:53: i/o timeout", advice.AFTER_SILENT_DNS),
-        (to(TargetKind.SERVICE_FQDN), "dial tcp: lookup a.b: i/o timeout", advice.AFTER_FAILED_SERVICE),
-        (to(TargetKind.POD_IP), "i/o timeout", advice.AFTER_FAILED_TARGET),
-        (to(TargetKind.POD_IP, question=Question.RESOLVE), "i/o timeout", advice.AFTER_SILENT_DNS),
+        (to(TargetKind.SERVICE_FQDN), "lookup a.b on 10.96.0.10:53: i/o timeout", advice.STEPS["silent-dns"]),
+        (to(TargetKind.SERVICE_FQDN), "dial tcp: lookup a.b: i/o timeout", advice.STEPS["failed-service"]),
+        (to(TargetKind.POD_IP), "i/o timeout", advice.STEPS["failed-target"]),
+        (to(TargetKind.POD_IP, question=Question.RESOLVE), "i/o timeout", advice.STEPS["silent-dns"]),
     ],
 )  # fmt: skip
 def test_a_target_that_nobody_reaches_is_looked_at_first(
@@ -301,12 +301,12 @@ def test_what_to_do_about_a_limitation_that_does_not_show(category: Category, st
 @pytest.mark.parametrize(
     ("outcomes", "backends", "step"),
     [
-        ((OK, LOST), BACKENDS, f"{advice.AFTER_LOSS}; or one backend of several is silent"),
-        ((OK, LOST), BACKENDS[:1], advice.AFTER_LOSS),
-        ((OK, LOST), (), advice.AFTER_LOSS),
-        ((OK, REFUSED), BACKENDS, advice.AFTER_DISAGREEMENT),
-        ((OK, LOST, REFUSED), BACKENDS, advice.AFTER_DISAGREEMENT),
-        ((OK, Outcome.REPLIED), BACKENDS, advice.AFTER_DISAGREEMENT),
+        ((OK, LOST), BACKENDS, f"{advice.STEPS['loss']}; or one backend of several is silent"),
+        ((OK, LOST), BACKENDS[:1], advice.STEPS["loss"]),
+        ((OK, LOST), (), advice.STEPS["loss"]),
+        ((OK, REFUSED), BACKENDS, advice.STEPS["disagreement"]),
+        ((OK, LOST, REFUSED), BACKENDS, advice.STEPS["disagreement"]),
+        ((OK, Outcome.REPLIED), BACKENDS, advice.STEPS["disagreement"]),
     ],
 )
 def test_the_step_after_attempts_that_disagree(
@@ -338,7 +338,7 @@ def test_which_service_was_late_is_read(text: str, found: Late | None) -> None:
 def test_what_to_do_where_nothing_can_be_trusted() -> None:
     """A node that was not Ready, a Pod that did not start, and everything else."""
     unready = "node win-2 was not Ready while this was probed (Kubelet stopped)"
-    assert advice.after_distrust(unready) == advice.AFTER_UNREADY
+    assert advice.after_distrust(unready) == advice.STEPS["unready"]
     assert distrust.unready_node(unready) == "win-2"
     assert distrust.unready_node(f"x {unready}") is None
     assert distrust.unready_node("node win-2 was Ready") is None

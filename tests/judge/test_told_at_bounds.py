@@ -76,10 +76,10 @@ def test_ports_that_differ_need_one_that_answers_or_a_vantage_that_does() -> Non
     dead = (control("vantage", ok=False), control("target", ok=True))
     halves = (PortSeen(port=1, outcome=OK), PortSeen(port=2, outcome=LOST))
     found = told(expects(CLAIM), observed(OK, LOST, differing_ports=halves, controls=dead))
-    assert (found.verdict, found.next_step) == (Verdict.FAIL, advice.AFTER_PARTING)
+    assert (found.verdict, found.next_step) == (Verdict.FAIL, advice.STEPS["parting"])
     both = (PortSeen(port=1, outcome=REFUSED), PortSeen(port=2, outcome=LOST))
     found = told(expects(CLAIM), observed(REFUSED, LOST, differing_ports=both, controls=dead))
-    assert (found.verdict, found.next_step) == (Verdict.UNKNOWN, advice.AFTER_NO_PROOF)
+    assert (found.verdict, found.next_step) == (Verdict.UNKNOWN, advice.STEPS["no-proof"])
 
 
 def test_the_wire_is_between_nodes() -> None:

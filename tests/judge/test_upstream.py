@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from nettests.judge import judge
-from nettests.judge.message import read_as_denied
+from nettests.judge.proof import read_as_denied
 from nettests.model.check import Check
 from nettests.model.expectation import Expected
 from nettests.model.words import OS, Outcome, Resolver, TargetKind, Verdict

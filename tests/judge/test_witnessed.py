@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.judge.advice import AFTER_CONTRADICTION, AFTER_LOST_TUNNEL
-from nettests.judge.verdicts import judge
+from nettests.judge import judge
+from nettests.judge.advice import STEPS
 from nettests.model.expectation import Expected
-from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.observation import Subject, Witnessed
 from nettests.model.words import Outcome, SourceSeen, Verdict
 from tests.judge.cases import CLAIM, check, expects, observed
 
@@ -38,7 +38,7 @@ def test_a_contradiction_fails_even_what_documents_leave_open(expected: Expected
     assert str(DIFFERENT) in judged.message
     assert "the server says 10.244.3.5:28002" in judged.message
     assert "the capture on linux-1, eth0 shows 198.18.0.4:28002" in judged.message
-    assert judged.next_step == AFTER_CONTRADICTION
+    assert judged.next_step == STEPS["contradiction"]
     assert "witnessed" not in judged.observed
 
 
@@ -47,7 +47,7 @@ def test_a_lost_tunnel_leads_to_what_takes_its_port() -> None:
     lost = replace(DIFFERENT, subject=Subject.TUNNEL)
     expected = Expected(outcome=Outcome.TIMED_OUT)
     judged = judge(check(), expects(expected), observed(Outcome.TIMED_OUT, witnessed=(lost,)))
-    assert (judged.verdict, judged.next_step) == (Verdict.FAIL, AFTER_LOST_TUNNEL)
+    assert (judged.verdict, judged.next_step) == (Verdict.FAIL, STEPS["lost-tunnel"])
     assert "4789" in judged.next_step
 
 

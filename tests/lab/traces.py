@@ -18,7 +18,7 @@ from nettests.lab.network.fabric import LabFabric, create_fabric
 from nettests.lab.topology import OS, Backend, Profile, ServicePort, profiles
 from nettests.model.channel import ExecAnswer
 from nettests.model.facts import Address
-from nettests.model.witnessed import Witnessed
+from nettests.model.observation import Witnessed
 from nettests.model.words import Protocol
 from nettests.parse.witness import WITNESS, witnessed_in
 from nettests.probes.capturing import Flow, pktmon_filters, tcpdump_words

@@ -18,6 +18,7 @@ from nettests.model.measured import (
     proves_loss,
     tail,
     tries,
+    tries_without_loss,
 )
 
 SHARES = st.sampled_from([1e-6, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.9])
@@ -68,11 +69,18 @@ def test_one_lost_try_proves_nothing(sent: int) -> None:
 
 
 def test_so_many_tries_find_a_loss_of_one_percent() -> None:
-    """They prove it with the chance that was wanted, and one try less does not."""
-    wanted = tries()
-    assert tail(wanted, fewest_lost(wanted), PROVEN_RATE) >= POWER
-    assert tail(wanted - 1, fewest_lost(wanted - 1), PROVEN_RATE) < POWER
-    assert wanted == 662
+    """Ended early without a loss, else sent whole, they prove it with the chance that was wanted; one try less does not."""
+
+    def power(early: int) -> float:
+        """Return how often two of all tries are lost and one of them among the first ``early``."""
+        late = tries() - early
+        one = early * PROVEN_RATE * (1 - PROVEN_RATE) ** (early - 1)
+        return tail(early, 2, PROVEN_RATE) + one * tail(late, 1, PROVEN_RATE)
+
+    assert fewest_lost(tries()) == 2
+    assert power(tries_without_loss()) >= POWER
+    assert power(tries_without_loss() - 1) < POWER
+    assert (tries_without_loss(), tries()) == (463, 920)
 
 
 def test_nothing_is_lost_of_what_was_not_sent() -> None:

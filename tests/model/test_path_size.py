@@ -31,4 +31,4 @@ def test_each_finding_is_told(finding: SizeFinding) -> None:
 def test_what_tcp_carries_is_told_where_it_was_tried(streams: bool | None, told: str) -> None:
     """TCP cuts its segments to the interface: it may pass where datagrams do not."""
     size = PathSize(finding=SizeFinding.HOLE, passes=1400, vanishes=1450, streams=streams)
-    assert size.beside == told
+    assert size.over_tcp == told

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.pod_problem import (
     is_hopeless,
     plain,
@@ -12,8 +13,6 @@ from nettests.model.pod_problem import (
     status_reasons,
     telling,
 )
-
-Json = dict[str, Any]
 
 IMAGE = "registry.example/agnhost:2.63.0"
 NO_MATCH = (
@@ -33,14 +32,14 @@ RESERVED = (
 )
 
 
-def warning(reason: str, message: str, **fields: Any) -> Json:
+def warning(reason: str, message: str, **fields: Any) -> Object:
     """Return a warning of a kubelet."""
     return {"type": "Warning", "reason": reason, "message": message, **fields}
 
 
-def waiting(reason: str, message: str = "", *, last: Json | None = None, field: str = "containerStatuses") -> Json:  # fmt: skip
+def waiting(reason: str, message: str = "", *, last: Object | None = None, field: str = "containerStatuses") -> Object:  # fmt: skip
     """Return a Pod one of whose containers waits."""
-    container: Json = {"name": "probe", "state": {"waiting": {"reason": reason, "message": message}}}  # fmt: skip
+    container: Object = {"name": "probe", "state": {"waiting": {"reason": reason, "message": message}}}  # fmt: skip
     if last:
         container["lastState"] = {"terminated": last}
     return {"spec": {"nodeName": "w"}, "status": {"phase": "Pending", "startTime": "t", field: [container]}}  # fmt: skip
@@ -87,7 +86,7 @@ CREATING = waiting("ContainerCreating")
          "phase Succeeded: Completed, exit code 0"),
     ],
 )  # fmt: skip
-def test_what_tells_most_is_said(pod: Json, events: list[Json], problem: str) -> None:
+def test_what_tells_most_is_said(pod: Object, events: list[Object], problem: str) -> None:
     """Of status, last state and events it is the cause that people read, whatever comes first."""
     assert problem_of(pod, events) == problem
 
@@ -136,12 +135,12 @@ def test_only_wrapping_and_ids_are_taken_away(text: str, left: str) -> None:
     assert plain(text) == left
 
 
-def at(second: int, event: Json) -> Json:
+def at(second: int, event: Object) -> Object:
     """Return an event as of a second."""
     return {**event, "lastTimestamp": f"2026-01-01T00:00:{second:02}Z"}
 
 
-def unproven(last: str) -> Json:
+def unproven(last: str) -> Object:
     """Return the event of a startup probe that has failed since midnight."""
     event = warning(
         "Unhealthy",
@@ -181,6 +180,6 @@ PULLING = {"type": "Normal", "reason": "Pulling", "message": "Pulling image"}
         ([unproven("no time")], False),
     ],
 )  # fmt: skip
-def test_what_fails_again_is_hopeless(events: list[Json], hopeless: bool) -> None:
+def test_what_fails_again_is_hopeless(events: list[Object], hopeless: bool) -> None:
     """A sandbox that is not made twice, or an image that fits never; what got on since, or may heal, is waited for."""
     assert is_hopeless(events) is hopeless

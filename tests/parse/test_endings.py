@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
 from nettests.parse import endings, read_raw
 from tests.parse.raws import raw
-
-Json = dict[str, Any]
 
 LOG = (
     "2026-11-21T01:08:14.139424000Z I1121 01:08:14.139424   20732 log.go:244] Started HTTP server on port 8083\n"
@@ -18,7 +17,7 @@ LOG = (
     "Sleeping 10 seconds before terminating...\n"
 )
 TOLD = "2026-11-21T01:08:15.303023123Z"
-STATUS: Json = {"conditions": [{"type": "Ready", "status": "True"}]}
+STATUS: Object = {"conditions": [{"type": "Ready", "status": "True"}]}
 
 
 def attempt(**then: Any) -> Attempt:
@@ -68,7 +67,7 @@ def test_a_pod_that_goes_late_had_its_time_all_the_same() -> None:
     ],
     ids=["gone too soon", "killed", "never told", "no end", "no time", "no clock"],
 )
-def test_a_time_that_is_not_known_passes_nothing(then: Json, outcome: Outcome) -> None:
+def test_a_time_that_is_not_known_passes_nothing(then: Object, outcome: Outcome) -> None:
     """A Pod that is gone too soon, and a server that did not end by itself, show it without."""
     assert attempt(**then).outcome is outcome
 

@@ -4,23 +4,22 @@ from typing import Any
 
 import pytest
 
-from nettests.model.witnessed import Subject
+from nettests.model.json_text import Object
+from nettests.model.observation import Subject
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 from tests.parse.test_witness import NODE, POD, back, compared, frame, of, record
-
-Json = dict[str, Any]
 
 BALANCER, SERVER = "203.0.113.9", "10.244.3.9"
 KEPT = {"destination": BALANCER, "destination_port": 80}
 
 
-def way() -> list[Json]:
+def way() -> list[Object]:
     """Return the packet as it leaves its Pod and as it reaches the other one, on one node."""
     return [frame("win-1", "Pod", "in", **KEPT), frame("win-1", "Pod", "out", **KEPT)]
 
 
-def unanswered(**changes: Any) -> Json:
+def unanswered(**changes: Any) -> Object:
     """Return the record of a connection without an answer."""
     usual = {
         "exit_code": 28,
@@ -58,7 +57,9 @@ def test_packets_arrive_as_the_client_sent_them() -> None:
     ],
     ids=["another client", "another address", "another port"],
 )
-def test_what_was_rewritten_on_the_way_is_told(change: Json, subject: Subject, shows: str) -> None:
+def test_what_was_rewritten_on_the_way_is_told(
+    change: Object, subject: Subject, shows: str
+) -> None:
     """Of client and destination each by itself."""
     first, last = way()
     found = compared(unanswered(frames=[first, {**last, **change}]))
@@ -76,7 +77,7 @@ def test_what_was_rewritten_on_the_way_is_told(change: Json, subject: Subject, s
     ],
     ids=["left alone", "nothing", "on another node", "in doubt"],
 )
-def test_a_packet_that_was_not_seen_to_arrive_proves_nothing(changes: Json) -> None:
+def test_a_packet_that_was_not_seen_to_arrive_proves_nothing(changes: Object) -> None:
     """Silence would be the same where no policy sends it there."""
     assert read_raw(of(unanswered(**changes))).outcome is Outcome.PROBE_FAILED
 

@@ -4,18 +4,17 @@ from typing import Any
 
 import pytest
 
-from nettests.model.witnessed import Subject
+from nettests.model.json_text import Object
+from nettests.model.observation import Subject
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 from tests.parse.test_witness import compared, frame, of, overlay, tunnelled
-
-Json = dict[str, Any]
 
 SENT = [frame("win-1", "Pod", "in"), tunnelled(frame("win-1", "wire", "out"))]
 GOT = tunnelled(frame("linux-1", "wire", "in"))
 
 
-def silent(*frames: Json, **changes: Any) -> Json:
+def silent(*frames: Object, **changes: Any) -> Object:
     """Return the record of a connection over VXLAN without an answer."""
     said = {
         "exit_code": 28,
@@ -60,7 +59,7 @@ def test_a_tunnel_that_carries_nothing_is_told_with_its_port() -> None:
     ],
 )
 def test_nothing_is_said_of_a_tunnel_that_may_have_carried_it(
-    frames: list[Json], changes: Json
+    frames: list[Object], changes: Object
 ) -> None:
     """The missing answer may then have any reason."""
     assert compared(silent(*frames, **changes)) == {}

@@ -1,29 +1,27 @@
 """What is read of a Pod that was to start: that it did, why not, and what came of it then."""
 
 import json
-from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
 from nettests.parse import read_raw, start
 from tests.parse.raws import raw
 
-Json = dict[str, Any]
-
-READY: Json = {
+READY: Object = {
     "phase": "Running",
     "podIP": "10.244.3.5",
     "podIPs": [{"ip": "10.244.3.5"}],
     "conditions": [{"type": "Ready", "status": "True"}],
 }
-REJECTED: Json = {
+REJECTED: Object = {
     "phase": "Failed",
     "reason": "PodOSNotSupported",
     "message": "Pod was rejected: Failed to admit pod as the OS field doesn't match node OS",
 }
-UNSCHEDULABLE: Json = {
+UNSCHEDULABLE: Object = {
     "phase": "Pending",
     "conditions": [
         {
@@ -36,7 +34,7 @@ UNSCHEDULABLE: Json = {
 }
 
 
-def waiting(reason: str, message: str = "") -> Json:
+def waiting(reason: str, message: str = "") -> Object:
     """Return the status of a Pod whose container waits."""
     state = {"waiting": {"reason": reason, "message": message}}
     return {"phase": "Pending", "containerStatuses": [{"name": "first", "state": state}]}
@@ -46,7 +44,7 @@ NO_PLATFORM = waiting("ErrImagePull", "no match for platform in manifest: not fo
 NON_ROOT = waiting(
     "CreateContainerConfigError", "container has runAsNonRoot and image will run as root"
 )
-WRONG_BUILD: Json = {
+WRONG_BUILD: Object = {
     "phase": "Failed",
     "containerStatuses": [
         {
@@ -62,7 +60,7 @@ WRONG_BUILD: Json = {
         }
     ],
 }
-UNREADY: Json = {
+UNREADY: Object = {
     "phase": "Running",
     "conditions": [{"type": "Ready", "status": "False"}],
     "containerStatuses": [{"name": "first", "ready": False, "state": {"running": {}}}],
@@ -74,14 +72,14 @@ SANDBOX = {
 }
 
 
-def attempt(record: Json, client_os: str = "windows", **context: str) -> Attempt:
+def attempt(record: Object, client_os: str = "windows", **context: str) -> Attempt:
     """Return what a record reads as."""
     text = json.dumps(record)
     return read_raw(raw("start", stdout=text, client_os=client_os, context=context))
 
 
 @pytest.mark.parametrize("status", [READY, {"phase": "Succeeded"}], ids=["ready", "ended well"])
-def test_ready_or_ended_with_success_is_started(status: Json) -> None:
+def test_ready_or_ended_with_success_is_started(status: Object) -> None:
     """A Pod that serves and one that did its work have both started."""
     assert attempt({"status": status}).outcome is Outcome.STARTED
 
@@ -96,7 +94,7 @@ def test_ready_or_ended_with_success_is_started(status: Json) -> None:
     ],
     ids=["rejected", "config", "build", "unready"],
 )
-def test_a_reason_of_its_own_is_a_failure_to_start(status: Json, said: str) -> None:
+def test_a_reason_of_its_own_is_a_failure_to_start(status: Object, said: str) -> None:
     """The kubelet's and the runtime's reasons are the Pod's own, and the detail tells them."""
     read = attempt({"status": status})
     assert read.outcome is Outcome.FAILS_TO_START
@@ -108,7 +106,7 @@ def test_a_reason_of_its_own_is_a_failure_to_start(status: Json, said: str) -> N
     [UNSCHEDULABLE, NO_PLATFORM, waiting("ImagePullBackOff"), waiting("ContainerCreating"), {}],
     ids=["unschedulable", "pull", "back-off", "creating", "nothing"],
 )
-def test_a_reason_of_the_surroundings_says_nothing(status: Json) -> None:
+def test_a_reason_of_the_surroundings_says_nothing(status: Object) -> None:
     """No node, no image and no reason at all leave the question open."""
     assert attempt({"status": status}).outcome is Outcome.PROBE_FAILED
 
@@ -131,7 +129,7 @@ def test_a_sandbox_that_fails_is_told_by_events() -> None:
         (READY, "PodOSNotSupported", Outcome.STARTED),
     ],
 )
-def test_a_case_may_request_its_reasons(status: Json, reasons: str, outcome: Outcome) -> None:
+def test_a_case_may_request_its_reasons(status: Object, reasons: str, outcome: Outcome) -> None:
     """A failure for another reason than the case requests is no answer."""
     assert attempt({"status": status}, reasons=reasons).outcome is outcome
 
@@ -162,7 +160,7 @@ def test_the_address_is_compared_with_the_nodes(address: str, outcome: Outcome) 
         ),
     ],
 )  # fmt: skip
-def test_what_is_done_afterwards_conforms_or_deviates(then: Json, outcome: Outcome) -> None:
+def test_what_is_done_afterwards_conforms_or_deviates(then: Object, outcome: Outcome) -> None:
     """Output holds what it should; a channel's failure counts only where its text is known."""
     record = {"status": READY, "then": then}
     assert attempt(record, then="exec", says="containeruser").outcome is outcome
@@ -205,7 +203,7 @@ def test_an_address_says_nothing_beside_a_node_without_addresses() -> None:
         ({"before": None, "after": "10.244.3.5", "restarts": 1}, Outcome.PROBE_FAILED),
     ],
 )
-def test_a_restart_keeps_the_address(then: Json, outcome: Outcome) -> None:
+def test_a_restart_keeps_the_address(then: Object, outcome: Outcome) -> None:
     """Addresses are compared once the container was really restarted."""
     assert attempt({"status": READY, "then": then}, then="restart").outcome is outcome
 
@@ -226,7 +224,7 @@ def test_an_end_takes_the_servers_time(seconds: float, gone: bool, outcome: Outc
     assert attempt({"status": READY, "then": then}, then="end", says="3").outcome is outcome
 
 
-def renewed(**fields: Any) -> Json:
+def renewed(**fields: object) -> Object:
     """Return what was seen of the Pod that came in another one's place."""
     said = "Name:\tset-0.sets.n.svc.cluster.local\nAddress: 10.244.3.5\n"
     lookup = {"asked": "set-0.sets.n.svc.cluster.local", "stdout": said, "stderr": ""}
@@ -257,7 +255,7 @@ SILENT = {**UNKNOWN_NAME, "stdout": ";; connection timed out; no servers could b
         (renewed(stays="not Ready"), Outcome.PROBE_FAILED),
     ],
 )
-def test_a_pod_that_is_recreated_keeps_its_name(then: Json, outcome: Outcome) -> None:
+def test_a_pod_that_is_recreated_keeps_its_name(then: Object, outcome: Outcome) -> None:
     """As host name and in DNS; where no other Pod came, or nslookup said nothing, nothing is known."""
     assert attempt({"status": READY, "then": then}, then="renew").outcome is outcome
 
@@ -286,7 +284,9 @@ def test_what_is_no_record_says_nothing(text: str) -> None:
         (UNREADY, (), False),
     ],
 )
-def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], settled: bool) -> None:
+def test_waiting_ends_with_an_answer(
+    status: Object, reasons: tuple[str, ...], settled: bool
+) -> None:
     """Started, failed, or failing in the way that the case requests."""
     assert start.settled({"status": status}, reasons) is settled
 
@@ -314,7 +314,7 @@ def test_waiting_ends_with_an_answer(status: Json, reasons: tuple[str, ...], set
         ({"containerStatuses": [{"name": "c", "state": {"running": {}}}]}, "c: runs, but is not Ready"),
     ],
 )  # fmt: skip
-def test_a_pods_own_words_are_told(status: Json, said: str) -> None:
+def test_a_pods_own_words_are_told(status: Object, said: str) -> None:
     """Of the Pod first, then of what prepares it, then of its containers, each with its code and message."""
     read = attempt({"status": status})
     assert (read.outcome, read.detail) == (Outcome.FAILS_TO_START, " ".join(said.split()))
@@ -331,7 +331,7 @@ def test_a_pods_own_words_are_told(status: Json, said: str) -> None:
         {"conditions": [{"type": "Initialized", "status": "False", "reason": "R"}]},
     ],
 )
-def test_what_goes_its_way_is_no_reason(status: Json) -> None:
+def test_what_goes_its_way_is_no_reason(status: Object) -> None:
     """A container that is Ready, one that prepares, one that is done, and a Pod that has its node."""
     read = attempt({"status": {"phase": "Pending", **status}})
     assert (read.outcome, read.detail) == (
@@ -367,7 +367,7 @@ def test_a_pod_without_a_status_is_neither_started_nor_settled() -> None:
         ({}, False),
     ],
 )
-def test_a_pod_has_ended_by_its_phase(pod: Json, *, over: bool) -> None:
+def test_a_pod_has_ended_by_its_phase(pod: Object, *, over: bool) -> None:
     """Well or not: its containers run no more; of a Pod without a status nothing is known."""
     assert start.ended(pod) is over
 

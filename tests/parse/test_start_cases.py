@@ -1,11 +1,11 @@
 """What is read of Pods that end, are restarted, show files or connect: the cases that documents speak of beside starting."""
 
 import json
-from typing import Any
 
 import pytest
 
 from nettests.model.check import Case
+from nettests.model.json_text import Object
 from nettests.model.words import Outcome
 from nettests.parse import read_raw, start
 from nettests.plan import load, pods
@@ -13,10 +13,8 @@ from nettests.resources import suites_path
 from tests.parse.raws import raw
 from tests.parse.test_start import READY, REJECTED, SANDBOX, UNSCHEDULABLE, attempt
 
-Json = dict[str, Any]
 
-
-def ended(code: int, message: str = "", reason: str = "") -> Json:
+def ended(code: int, message: str = "", reason: str = "") -> Object:
     """Return the status of a Pod whose container ended by itself."""
     end = {"exitCode": code, "reason": reason or ("Error" if code else "Completed")}
     state = {"terminated": {**end, **({"message": message} if message else {})}}
@@ -40,18 +38,18 @@ def ended(code: int, message: str = "", reason: str = "") -> Json:
     ],
 )
 def test_a_status_tells_how_a_container_ended(
-    how: str, says: str, status: Json, outcome: Outcome, said: str
+    how: str, says: str, status: Object, outcome: Outcome, said: str
 ) -> None:
     """Its code, or its message; one that did not end by itself says nothing, and neither does another text."""
     found = attempt({"status": status}, then=how, says=says)
     assert (found.outcome, said in found.detail) == (outcome, True), found.detail
 
 
-RESTARTED: Json = {
+RESTARTED: Object = {
     "phase": "Running",
     "containerStatuses": [{"name": "first", "restartCount": 1, "state": {"waiting": {}}}],
 }
-RUNNING: Json = {
+RUNNING: Object = {
     **READY,
     "containerStatuses": [{"name": "first", "restartCount": 0, "state": {"running": {}}}],
 }
@@ -70,7 +68,7 @@ UNHEALTHY = {"type": "Warning", "reason": "Unhealthy", "message": "Liveness prob
     ids=["for its probe", "events cannot be read", "for something else", "not at all", "nowhere"],
 )
 def test_a_restart_counts_for_the_reason_of_the_case(
-    status: Json, events: list[Json], outcome: Outcome, said: str
+    status: Object, events: list[Object], outcome: Outcome, said: str
 ) -> None:
     """A container that went on running deviates; one that never ran, or whose restart has no reason, says nothing."""
     record = {"status": status, "events": events}
@@ -148,7 +146,7 @@ def test_no_case_about_files_passes_without_its_volume(one: Case) -> None:
     ],
 )
 def test_what_is_waited_for_is_what_the_case_looks_at(
-    how: str, status: Json, *, come: bool
+    how: str, status: Object, *, come: bool
 ) -> None:
     """Readiness, an end, or a restart."""
     case = pods.after("x", pods.pod(), how) if how else pods.starts("x", pods.pod())

@@ -5,15 +5,23 @@ from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.words import Outcome, Question
 from nettests.parse import read_raw
 from nettests.parse.read import positive, read_answer, read_resolution
 from nettests.parse.reading import one_line
 from tests.parse.raws import raw
-from tests.parse.test_start import NON_ROOT, READY, UNREADY, Json, attempt, renewed, waiting
+from tests.parse.test_start import (
+    NON_ROOT,
+    READY,
+    UNREADY,
+    attempt,
+    renewed,
+    waiting,
+)
 
 
-def told(record: Json, **context: str) -> str:
+def told(record: Object, **context: str) -> str:
     """Return the detail of a record of a Pod that started."""
     return attempt(record, **context).detail
 
@@ -36,7 +44,7 @@ def told(record: Json, **context: str) -> str:
         ({"error": "malformed HTTP response"}, "a", "malformed HTTP response"),
     ],
 )  # fmt: skip
-def test_what_was_done_afterwards_is_told(then: Json, says: str, said: str) -> None:
+def test_what_was_done_afterwards_is_told(then: Object, says: str, said: str) -> None:
     """How, what came of it, and what should have; standard error where the output says nothing."""
     context = {"then": "exec", **({"says": says} if says else {})}
     assert told({"status": READY, "then": then}, **context) == f"exec: {said}"
@@ -82,7 +90,7 @@ def test_curl_in_a_pod_speaks_for_itself() -> None:
     ],
 )  # fmt: skip
 def test_why_a_pod_did_not_start_is_told(
-    status: Json, events: list[Json], reasons: str, said: str
+    status: Object, events: list[Object], reasons: str, said: str
 ) -> None:
     """The Pod's own words first, then the last warning, then that nobody said anything."""
     assert told({"status": status, "events": events}, reasons=reasons) == said
@@ -97,7 +105,7 @@ def test_why_a_pod_did_not_start_is_told(
         ({}, "", "the Pod's address is 10.244.3.5, but its node's addresses are not known"),
     ],
 )  # fmt: skip
-def test_whose_address_a_pod_has_is_told(status: Json, nodes: str, said: str) -> None:
+def test_whose_address_a_pod_has_is_told(status: Object, nodes: str, said: str) -> None:
     """Both addresses, or which one is missing."""
     context = {"then": "address", **({"client-node": nodes} if nodes else {})}
     assert told({"status": {**READY, **status}}, **context) == said
@@ -111,7 +119,7 @@ def test_whose_address_a_pod_has_is_told(status: Json, nodes: str, said: str) ->
         ({"restarts": 0}, "its container was not restarted in time; the Pod's address is none yet"),
     ],
 )  # fmt: skip
-def test_what_a_restart_left_is_told(then: Json, said: str) -> None:
+def test_what_a_restart_left_is_told(then: Object, said: str) -> None:
     """The address before and after, however it ended."""
     assert told({"status": READY, "then": then}, then="restart") == said
 
@@ -158,7 +166,7 @@ ELSEWHERE = {
         (renewed(stays="not Ready"), "no other Pod set-0 came: not Ready"),
     ],
 )  # fmt: skip
-def test_who_came_in_a_pods_place_is_told(then: Json, said: str) -> None:
+def test_who_came_in_a_pods_place_is_told(then: Object, said: str) -> None:
     """Its name for itself and in DNS, from what nslookup wrote to either stream."""
     assert told({"status": READY, "then": then}, then="renew") == said
 
@@ -252,7 +260,9 @@ def test_outside_an_error_is_about_an_address(text: str, outcome: Outcome) -> No
         ({"responses": ["server-1"]}, ()),
     ],
 )  # fmt: skip
-def test_a_name_that_resolved_tells_where_it_led(responses: Json, address: tuple[str, ...]) -> None:
+def test_a_name_that_resolved_tells_where_it_led(
+    responses: Object, address: tuple[str, ...]
+) -> None:
     """The address that was dialled is the name's, without the brackets of a URL."""
     seen = read_resolution(
         raw("dial", status=200, stdout=json.dumps(responses), context={"request": "hostname"})

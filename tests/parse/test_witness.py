@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nettests.model.observation import Raw
-from nettests.model.witnessed import Subject, Witnessed
+from nettests.model.json_text import Object
+from nettests.model.observation import Raw, Subject, Witnessed
 from nettests.model.words import Outcome
 from nettests.parse.read import read_raw
 from nettests.parse.witness import WITNESS, witnessed_in
@@ -17,10 +17,9 @@ from tests.parse.raws import raw
 
 POD, NODE, BACKEND, OTHER = "10.244.3.5", "172.30.0.21", "10.244.1.9", "172.30.0.12"
 POD_MAC, NODE_MAC = "00:15:5d:00:00:05", "00:15:5d:aa:00:21"
-Json = dict[str, Any]
 
 
-def frame(node: str, edge: str, direction: str, **changes: Any) -> Json:
+def frame(node: str, edge: str, direction: str, **changes: Any) -> Object:
     """A packet of the request, behind the translation of its destination."""
     usual = {
         "node": node,
@@ -39,13 +38,13 @@ def frame(node: str, edge: str, direction: str, **changes: Any) -> Json:
     return {**usual, **changes}
 
 
-def back(node: str, edge: str, direction: str, **changes: Any) -> Json:
+def back(node: str, edge: str, direction: str, **changes: Any) -> Object:
     """A packet of the reply."""
     ends = {"source": BACKEND, "source_port": 18082, "destination": POD, "destination_port": 28002}
     return frame(node, edge, direction, way="reply", **{**ends, **changes})
 
 
-def path() -> list[Json]:
+def path() -> list[Object]:
     """All that is seen where nothing is wrong."""
     return [
         frame("win-1", "Pod", "in", destination="10.96.7.7"),
@@ -59,7 +58,7 @@ def path() -> list[Json]:
     ]
 
 
-def record(**changes: Any) -> Json:
+def record(**changes: Any) -> Object:
     """A Pod of win-1 was answered by one of linux-1, through a Service, on l2bridge."""
     usual = {
         "request": "clientip",
@@ -81,22 +80,22 @@ def record(**changes: Any) -> Json:
     return {**usual, **changes}
 
 
-def of(one: Json) -> Raw:
+def of(one: Object) -> Raw:
     return raw(WITNESS, stdout=json.dumps(one))
 
 
-def compared(one: Json) -> dict[Subject, Witnessed]:
+def compared(one: Object) -> dict[Subject, Witnessed]:
     return {each.subject: each for each in witnessed_in([of(one)])}
 
 
-def tunnelled(one: Json, vni: int = 4096, **changes: Any) -> Json:
+def tunnelled(one: Object, vni: int = 4096, **changes: Any) -> Object:
     """The same frame as it crosses an overlay."""
     ends = {"request": (NODE, "172.30.0.11"), "reply": ("172.30.0.11", NODE)}[one["way"]]
     tunnel = {"kind": "VXLAN", "vni": vni, "source": ends[0], "destination": ends[1]}
     return {**one, "tunnel": {**tunnel, **changes}}
 
 
-def overlay(*frames: Json) -> Json:
+def overlay(*frames: Object) -> Object:
     crossing = frames or tuple(tunnelled(one) if one["edge"] == "wire" else one for one in path())
     return record(
         encapsulation="vxlan", vni=4096, driver="overlay", frames=list(crossing), told_by="net-conf"
@@ -165,7 +164,7 @@ def test_a_reply_that_goes_to_somebody_else_is_told() -> None:
     ],
     ids=["VNI", "kind", "node", "none", "of the reply"],
 )
-def test_a_tunnel_that_is_not_the_configured_one_is_told(crossing: Json, shows: str) -> None:
+def test_a_tunnel_that_is_not_the_configured_one_is_told(crossing: Object, shows: str) -> None:
     """Kind, network id and the node that it leads to are compared, of both directions."""
     rest = [tunnelled(one) if one["edge"] == "wire" else one for one in path()[2:]]
     told = compared(overlay(path()[0], crossing, *rest))[Subject.ENCAPSULATION]
@@ -208,7 +207,7 @@ def test_a_pods_own_mac_address_on_the_wire_is_told() -> None:
     assert Subject.MAC not in compared(record(frames=frames))
 
 
-def outside(saw: str, left: str) -> Json:
+def outside(saw: str, left: str) -> Object:
     frames = [frame("win-1", "Pod", "in"), frame("win-1", "wire", "out", source=left)]
     return record(outside=True, backend_node="outside", stdout=f"{saw}:28002", frames=frames)
 
@@ -245,7 +244,7 @@ def test_ipv6_is_compared_as_servers_write_it() -> None:
     ],
     ids=["a capture that is not whole", "no frame", "the server does not tell", "replies alone"],
 )
-def test_what_was_not_captured_whole_cannot_be_trusted(changes: Json, why: str) -> None:
+def test_what_was_not_captured_whole_cannot_be_trusted(changes: Object, why: str) -> None:
     """An answer alone is no second witness."""
     one = read_raw(of(record(**changes)))
     assert one.outcome is Outcome.PROBE_FAILED

@@ -5,35 +5,37 @@ from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.labels import REVISION
 from nettests.model.words import Outcome
 from nettests.model.workload import APART, MAKES, ROLLS_OUT, Workload
 from nettests.parse import read_raw, workloads
 from tests.parse.raws import raw
 
-Json = dict[str, Any]
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 ENDED = {"phase": "Succeeded"}
-CRASHED: Json = {
+CRASHED: Object = {
     "phase": "Failed",
     "containerStatuses": [
         {"name": "first", "state": {"terminated": {"reason": "Error", "exitCode": 3}}}
     ],
 }
 AWAY = "0/4 nodes are available: 1 node(s) didn't match pod anti-affinity rules, 3 …"
-PENDING: Json = {"phase": "Pending", "conditions": []}
+PENDING: Object = {"phase": "Pending", "conditions": []}
 COMPLETE = [{"type": "Complete", "status": "True"}]
 
 
-def unscheduled(message: str) -> Json:
+def unscheduled(message: str) -> Object:
     """Return the status of a Pod that no node takes."""
     told = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     return {"phase": "Pending", "conditions": [{**told, "message": message}]}
 
 
-def pod(status: Json, name: str = "start-1-a", *, new: bool = False, leaves: bool = False) -> Json:
+def pod(
+    status: Object, name: str = "start-1-a", *, new: bool = False, leaves: bool = False
+) -> Object:
     """Return what is kept of a Pod."""
-    metadata: Json = {"name": name}
+    metadata: Object = {"name": name}
     metadata |= {"annotations": {REVISION: "second"}} if new else {}
     metadata |= {"deletionTimestamp": "2026-11-26T03:00:00Z"} if leaves else {}
     return {"metadata": metadata, "status": status}
@@ -105,7 +107,7 @@ def test_a_status_counts_once_it_is_of_the_changed_spec(observed: int) -> None:
     ],
 )
 def test_the_status_of_an_object_has_to_tell_of_its_pod(
-    kind: Workload, status: Json, own: Json, lacking: str
+    kind: Workload, status: Object, own: Object, lacking: str
 ) -> None:
     """That its Pod is there is half of it: others read the status alone."""
     outcome, detail = attempt(kind, pods=[pod(status)], own={"status": own})
@@ -150,7 +152,7 @@ NEW = pod(READY, "start-1-b", new=True)
     ],
 )  # fmt: skip
 def test_a_roll_out_replaces_the_pod_without_a_gap(
-    record: Json, outcome: Outcome, says: str
+    record: Object, outcome: Outcome, says: str
 ) -> None:
     """Pods that stay, a moment without any, and a status that does not follow each deviate."""
     found, detail = attempt(Workload.DEPLOYMENT, ROLLS_OUT, **record)
@@ -171,7 +173,7 @@ def test_a_roll_out_replaces_the_pod_without_a_gap(
     ],
 )
 def test_of_two_that_keep_away_one_stays_pending_for_that_reason(
-    statuses: list[Json], outcome: Outcome
+    statuses: list[Object], outcome: Outcome
 ) -> None:
     """Two that started deviate; one that waits for another reason proves nothing."""
     pods = [

@@ -29,11 +29,11 @@ from nettests.plugin import controller
 from nettests.redaction import register
 from nettests.session.blueprint import blueprint, read_manifests
 from nettests.session.diagnosis import Failing
-from nettests.session.holding import Holding
 from nettests.session.journal import Journal
 from nettests.session.prepare import Prepared
 from nettests.session.report_dir import new_run_id
 from nettests.session.run import Run
+from nettests.session.run_objects import RunObjects
 from nettests.session.run_options import RunOptions
 from tests.plan.clusters import mixed, without
 
@@ -90,7 +90,7 @@ def prepare(options: RunOptions, flows: Iterable[Flow]) -> Prepared:
 
 
 @dataclass(slots=True, kw_only=True)
-class NothingHeld(Holding):
+class NoObjects(RunObjects):
     """Removes nothing and says so."""
 
     journal: Journal
@@ -105,7 +105,7 @@ class CannedRun(Run):
     """A run whose observation writes canned answers."""
 
     def _observe(self, plan: Plan) -> None:
-        self.holding = NothingHeld(
+        self.run_objects = NoObjects(
             connection=self.prepared.connection,
             run_id=self.run_id,
             namespace="nettests-stated",
@@ -114,7 +114,7 @@ class CannedRun(Run):
             journal=self.journal,
             touched=True,
         )
-        self.watch.nodes = None  # whether they are Ready takes a cluster
+        self.judging.nodes = None  # whether they are Ready takes a cluster
         if room := os.environ.get("NETTESTS_ROOM"):
             most = self.journal.path.stat().st_size + int(room)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
@@ -123,7 +123,7 @@ class CannedRun(Run):
         for number, check in enumerate(members):
             word = next((w for part, w in answers.items() if part in check.id), "")
             self._answer(check, word)
-            self.course.tell("observe", number + 1, len(members))
+            self.state.tell("observe", number + 1, len(members))
 
     def _diagnose(self, plan: Plan, failing: Failing) -> None:
         """Collect nothing: there is no cluster to read."""
@@ -132,22 +132,22 @@ class CannedRun(Run):
         expectation = self.prepared.blueprint.expectations[check.id]
         seen = ANSWERS.get(word) or expectation.expected or expectation.claim
         if word == "hang":
-            while not self.course.stopped.wait(0.05):
+            while not self.state.stopped.wait(0.05):
                 pass
             return
         if word == "skip":
-            self.watch.done(check.id, skip="the probe has no ping")
+            self.judging.done(check.id, skip="the probe has no ping")
             return
         error = "the exec lost its exit code" if word == "channel" else None
         for raw in _raws(check, check.action, "check", seen):
-            self.watch.raw(replace(raw, error=error))
+            self.judging.raw(replace(raw, error=error))
         for control in check.controls:
             works = Expected(
                 outcome=_works(control.action), distribution=Distribution.SEVERAL_BACKENDS
             )
             for raw in _raws(check, control.action, f"control:{control.proves}", works):
-                self.watch.raw(raw)
-        self.watch.done(check.id)
+                self.judging.raw(raw)
+        self.judging.done(check.id)
 
 
 def _works(action: Action) -> Outcome:

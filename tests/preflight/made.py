@@ -16,8 +16,8 @@ from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
 from nettests.probes import passing, standing
 from nettests.resources import suites_path
-from nettests.session.holding import ownership
 from nettests.session.prepare import blank_of
+from nettests.session.run_objects import ownership
 from tests.plan.clusters import mixed
 
 FLOWS = load([suites_path()]).flows

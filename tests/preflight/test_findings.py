@@ -145,7 +145,12 @@ CASES: tuple[Case, ...] = (
         Level.BLOCKER,
         "staging is at level baseline",
     ),
-    ("privileged Pods", lambda: HEALTHY, Level.NOTE, "it is not known whether the API server accepts them: it was not run"),
+    (
+        "privileged Pods",
+        lambda: HEALTHY,
+        Level.NOTE,
+        "it is not known whether the API server accepts them: it was not run",
+    ),
     ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "accepts privileged"),
     ("privileged Pods", lambda: evidence(REFUSED), Level.WARNING, "left out"),
     (

@@ -8,12 +8,11 @@ import pytest
 from nettests.cluster.profile_file import read_profile, ready_profiles
 from nettests.model.cluster_profile import OUTSIDE_MESHES
 from nettests.model.facts import Fact, known
+from nettests.model.json_text import Object
 from nettests.preflight import Level
 from nettests.preflight.evidence import Finding
 from tests.plan.clusters import mixed
 from tests.preflight.made import evidence, finding
-
-Object = dict[str, Any]
 
 RULE = {
     "operations": ["CREATE"],

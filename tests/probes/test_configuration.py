@@ -1,6 +1,7 @@
 """Inspections: what is read for a rule, once a node, and what is recorded when something goes wrong."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -207,3 +208,32 @@ def test_what_the_node_told_meanwhile_may_speak_against_a_rule(mode: Fact[str], 
     with pytest.raises(NotOfferedError, match=why):
         one.examine(action("hns-network-type"))
     assert shell.ran == []
+
+
+@dataclass(slots=True)
+class Rows(Shell):
+    """A container of the node that also runs rows of commands, unless ``broken`` cuts them off."""
+
+    broken: bool = False
+
+    def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
+        if argv[:2] != ("cmd.exe", "/d"):
+            return Shell.run(self, argv, timeout=timeout)
+        self.ran.append("row")
+        if self.broken:
+            raise ChannelError("exec: the stream was cut off")
+        marked = re.findall(r"echo ~(\d+)~&(\S+?\.exe)", argv[-1])
+        return said(
+            "".join(f"~{n}~\n{self.answers[tool].stdout}~{n}.0~\n" for n, tool in marked)  # type: ignore[union-attr]
+        )
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_what_the_plan_reads_of_a_node_is_taken_by_one_process(*, broken: bool) -> None:
+    """The first reading takes those of the other planned rules too; if the row fails each has its own process."""
+    shell = Rows({"netsh.exe": said("Start Port : 49152\n")}, broken=broken)
+    one = inspection(Server(), shell)
+    one.planned = {NODE: ("node-ports-free", "port-pools-left")}
+    one.examine(action("node-ports-free"))
+    alone = [program for program in shell.ran if program != "row"]
+    assert (shell.ran[0], alone) == ("row", ["netsh.exe"] * 2 if broken else [])

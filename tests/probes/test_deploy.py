@@ -15,6 +15,7 @@ from nettests.errors import ClusterError, DeployError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.check import Plan, ServiceObject
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 from nettests.model.labels import PURPOSE_LABEL, RUN_LABEL
 from nettests.model.service import ByHand, ServiceSettings
 from nettests.model.words import OS
@@ -25,7 +26,6 @@ from nettests.session.journal import Journal
 from tests.probes.made import FACTS, PODS, deployed
 from tests.probes.netexec import DialChannel, Processes
 
-Object = dict[str, Any]
 SERVICE = ServiceObject(
     name="svc-server-linux-1-1",
     backends=("server-linux-1-1",),

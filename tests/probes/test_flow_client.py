@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nettests.model.words import OS
-from nettests.parse.during import DatagramAnswer, datagram_answers
+from nettests.parse.endpoint_changes import DatagramAnswer, datagram_answers
 from nettests.probes.client_scripts import FLOW
 
 

@@ -10,6 +10,7 @@ import pytest
 from nettests.errors import ClusterError
 from nettests.model.check import Plan, ProbePod
 from nettests.model.cluster_profile import AGNHOST, Images, Timing
+from nettests.model.json_text import Object
 from nettests.model.permission import PULL_SECRET
 from nettests.model.words import OS
 from nettests.probes import StoppedError
@@ -17,7 +18,6 @@ from nettests.probes.objects import Blank
 from nettests.probes.pulling import image_is_there, pull_images, pulling_pods
 from tests.probes.made import FACTS
 
-Object = dict[str, Any]
 BLANK = Blank(namespace="run", labels={"nettests.dev/run": "r"}, images=Images(registry="mirror"))
 PLAN = Plan(
     checks=(),

@@ -2,20 +2,19 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError
 from nettests.model.cluster_profile import OUTSIDE_MESHES, Timing
+from nettests.model.json_text import Object
 from nettests.model.labels import MEMBER_LABEL, POD_LABEL, PURPOSE_LABEL, RUN_LABEL
 from nettests.probes.addresses import NotOfferedError
 from nettests.probes.objects import Blank
 from nettests.probes.replacing import ADDRESS_TRIES, NotReplacedError, Replacing
 from tests.probes.made import FACTS, NAMESPACE, deployed
 
-Object = dict[str, Any]
 READY = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 FAILED = {"status": {"phase": "Failed"}}
 SERVER = "server-windows-1-1"

@@ -14,6 +14,7 @@ from nettests.model.channel import ChannelError, ExecAnswer, HttpAnswer, SpentEr
 from nettests.model.check import Action, Afterwards, Case, Target, Vantage
 from nettests.model.cluster_profile import OUTSIDE_MESHES, Images, Timing
 from nettests.model.facts import Taint
+from nettests.model.json_text import Object
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
 from nettests.plan import pods
 from nettests.probes import starting
@@ -23,8 +24,6 @@ from nettests.probes.objects import Blank
 from nettests.probes.start_objects import manifest_for, pod
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
-
-Object = dict[str, Any]
 
 BLANK = Blank(
     namespace="nettests-1",

@@ -11,6 +11,7 @@ from nettests.model.channel import ExecAnswer
 from nettests.model.check import Afterwards, Target
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import Fact
+from nettests.model.json_text import Object
 from nettests.model.words import Outcome, TargetKind
 from nettests.plan import pods
 from nettests.probes import starting
@@ -18,7 +19,14 @@ from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.start_objects import pod
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
-from tests.probes.test_starting import BLANK, READY, Cluster, Object, case, examine, question
+from tests.probes.test_starting import (
+    BLANK,
+    READY,
+    Cluster,
+    case,
+    examine,
+    question,
+)
 
 
 def test_a_nodes_build_and_a_services_address_take_their_places() -> None:

@@ -11,9 +11,17 @@ from nettests.bounds import Bounds, for_starts
 from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
-from tests.probes.test_starting import BLANK, READY, Cluster, Object, case, examine, question
+from tests.probes.test_starting import (
+    BLANK,
+    READY,
+    Cluster,
+    case,
+    examine,
+    question,
+)
 
 
 @pytest.mark.parametrize("existing", [True, False])

@@ -8,12 +8,11 @@ import pytest
 
 from nettests.model.channel import ChannelError
 from nettests.model.check import Afterwards
+from nettests.model.json_text import Object
 from nettests.plan import pods
 from nettests.probes import termination
 from nettests.probes.seams import Pods
 from tests.probes.test_starting import READY, Cluster, case, examine
-
-Object = dict[str, Any]
 
 ITEM: Object = {
     "metadata": {"namespace": "ns", "name": "start-1"},

@@ -8,6 +8,7 @@ import pytest
 
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
 from nettests.model.labels import REVISION, RUN_LABEL, SET_LABEL
 from nettests.model.workload import APART, MAKES, ROLLS_OUT, Workload
 from nettests.plan import pods
@@ -17,7 +18,6 @@ from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, READY, Cluster, examine, question
 
-Object = dict[str, Any]
 KINDS = (Workload.DAEMON_SET, Workload.DEPLOYMENT, Workload.JOB, Workload.CRON_JOB)
 TOLD: Object = {
     "numberReady": 1,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from nettests.judge.advice import AFTER_OVERLOAD
+from nettests.judge.advice import STEPS
 from nettests.model.observation import OVERLOADED, Attempt
 from nettests.model.words import Outcome, Verdict
 from nettests.report.incidents import find_incidents
@@ -117,7 +117,7 @@ def test_probes_that_were_overloaded_show_no_loss() -> None:
 
     (incident,) = found(of)
     assert incident.cause.startswith("Probes were overloaded")
-    assert incident.next_step == AFTER_OVERLOAD
+    assert incident.next_step == STEPS["overload"]
 
 
 def test_what_made_no_attempt_is_no_echo() -> None:

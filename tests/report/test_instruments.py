@@ -6,7 +6,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from nettests.judge.advice import AFTER_INSTRUMENT
+from nettests.judge.advice import STEPS
 from nettests.model.calibration import Calibration
 from nettests.model.journal_records import Calibrated
 from nettests.model.observation import ControlResult
@@ -97,7 +97,7 @@ def test_checks_that_need_it_have_one_cause(quiet: Results, by_control: bool) ->
     (incident,) = holding(results, checks).incidents
     assert incident.cause == WHY
     assert incident.traits == {"instrument": "ping of windows-1"}
-    assert incident.next_step == AFTER_INSTRUMENT
+    assert incident.next_step == STEPS["instrument"]
     assert incident.explained
 
 
@@ -127,4 +127,4 @@ def test_a_text_that_no_parser_knows_is_named_with_its_tool(quiet: Results) -> N
         incident.cause
         == f"port-read on {WIN} is not understood: {text.removeprefix('port-read: ')}"
     )
-    assert incident.next_step == AFTER_INSTRUMENT
+    assert incident.next_step == STEPS["instrument"]

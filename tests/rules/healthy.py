@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.rules import RULES
 from nettests.rules.readings import OfPeers, ToolOutput
 from nettests.rules.subjects import KUBE_PROXY_ON_HOST
-from tests.rules.made import Object, log
+from tests.rules.made import (
+    log,
+)
 
 NETWORK = "flannel.4096"
 _NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/16"]}

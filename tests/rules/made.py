@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from nettests.model.json_text import Object
 from nettests.model.powershell import END, whole_output
 from nettests.rules import RULES, Evidence, Finding, reduced
 from nettests.rules.readings import ToolOutput
-
-Object = dict[str, Any]
 
 READINGS = {reading.name: reading for rule in RULES.values() for reading in rule.reads}
 """Every reading that some rule takes, by its name."""

@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.rules import NothingThereError, UnreadableError
-from tests.rules.made import Object, found, log, pods
+from tests.rules.made import (
+    found,
+    log,
+    pods,
+)
 
 NAT = {"Type": "OutBoundNAT", "ExceptionList": ["10.244.0.0/16", "10.96.0.0/12"]}
 

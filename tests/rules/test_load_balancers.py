@@ -1,15 +1,13 @@
 """The rules about load balancers in HNS: what they make of Services, EndpointSlices and what HNS lists."""
 
 import json
-from typing import Any
 
 import pytest
 
+from nettests.model.json_text import Object
 from nettests.model.labels import RUN_LABEL
 from nettests.rules import NothingThereError, UnreadableError
 from tests.rules.made import FACTS, found
-
-Object = dict[str, Any]
 
 DNS: Object = {
     "metadata": {"name": "kube-dns", "namespace": "kube-system"},

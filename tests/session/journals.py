@@ -1,10 +1,10 @@
 """The journal that a watch writes to, as the tests of runs give it one."""
 
 from nettests.session.journal import Journal
-from nettests.session.watch import Watch
+from nettests.session.judging import Judging
 
 
-def journal_of(watch: Watch) -> Journal:
+def journal_of(judging: Judging) -> Journal:
     """Return the journal of a run's watch; that of a round has none."""
-    assert isinstance(watch.journal, Journal)
-    return watch.journal
+    assert isinstance(judging.journal, Journal)
+    return judging.journal

@@ -7,8 +7,8 @@ import pytest
 
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
-from nettests.session import holding as module
-from nettests.session.holding import Holding
+from nettests.session import run_objects as module
+from nettests.session.run_objects import RunObjects
 from nettests.session.run_options import Keep
 from tests.cluster.memory import Memory, connected
 
@@ -25,16 +25,16 @@ def memory() -> Memory:
 
 
 @pytest.fixture
-def held(memory: Memory, tmp_path: Path) -> Holding:
+def held(memory: Memory, tmp_path: Path) -> RunObjects:
     """The objects of a run in it, with a Pod that no kubelet has acted on."""
-    holding = Holding(
+    run_objects = RunObjects(
         connection=connected(memory, tmp_path),
         run_id="r1",
         namespace=HOME,
         timing=Timing(clean_up=CLEAN_UP),
         keep=Keep.NEVER,
     )
-    access, _ = holding.begin(touches=True)
+    access, _ = run_objects.begin(touches=True)
     access.create({"kind": "Namespace", "metadata": {"name": HOME}})
     access.create(
         {
@@ -44,11 +44,11 @@ def held(memory: Memory, tmp_path: Path) -> Holding:
             "status": {"phase": "Pending"},
         }
     )
-    return holding
+    return run_objects
 
 
 def test_a_namespace_that_does_not_end_is_waited_for_once(
-    held: Holding, monkeypatch: pytest.MonkeyPatch
+    held: RunObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is tried again at the end of the run, and what was said of it first still stands."""
     waits: list[float] = []
@@ -68,7 +68,7 @@ def test_a_namespace_that_does_not_end_is_waited_for_once(
     assert not held.gone
 
 
-def test_one_that_has_ended_meanwhile_is_gone(memory: Memory, held: Holding) -> None:
+def test_one_that_has_ended_meanwhile_is_gone(memory: Memory, held: RunObjects) -> None:
     """What was left behind at first is nobody's business any more."""
     held.end(None)
     memory.stuck = False
@@ -77,7 +77,7 @@ def test_one_that_has_ended_meanwhile_is_gone(memory: Memory, held: Holding) -> 
 
 
 def test_a_removal_that_fails_at_once_has_its_time_still(
-    memory: Memory, held: Holding, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, held: RunObjects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what was waited for counts: an API server that did not answer was no end that was waited for."""
     memory.stuck = False
@@ -86,7 +86,7 @@ def test_a_removal_that_fails_at_once_has_its_time_still(
         raise ClusterError("no answer")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nettests.session.holding.delete_run", failing)
+        patch.setattr("nettests.session.run_objects.delete_run", failing)
         held.end(None)
     assert "no answer" in held.left_behind
     held.end(0)
@@ -94,7 +94,7 @@ def test_a_removal_that_fails_at_once_has_its_time_still(
 
 
 def test_pods_that_no_kubelet_acted_on_go_before_their_namespace(
-    memory: Memory, held: Holding
+    memory: Memory, held: RunObjects
 ) -> None:
     """They would hold it until somebody removes their node."""
     held.end(0)

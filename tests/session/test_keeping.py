@@ -49,5 +49,5 @@ def test_objects_stay_as_tested(
     assert bool(cluster.namespaces) is stays
     kept = (cluster.lease or {}).get("metadata", {}).get("annotations", {})
     assert ("nettests.dev/kept" in kept) is stays
-    assert (f"nettests gc --context test --run {run.run_id} --yes" in run.holding.kept) is stays
-    assert ("kubectl --context test" in run.holding.kept) is stays
+    assert (f"nettests gc --context test --run {run.run_id} --yes" in run.run_objects.kept) is stays
+    assert ("kubectl --context test" in run.run_objects.kept) is stays

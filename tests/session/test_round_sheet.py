@@ -23,10 +23,10 @@ from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.resources import suites_path
 from nettests.session.journal import Journal, read_journal
+from nettests.session.judging import Judging
 from nettests.session.rejudge import rejudged
 from nettests.session.round_sheet import RoundSheet
 from nettests.session.rounds import _excuse, _Kept, _not_as_documented
-from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.session.recorded_journal import read_recorded
 
@@ -92,16 +92,16 @@ def round_of(
     With ``distrust`` none is trusted, or so many of the last ones.
     """
     sheet = RoundSheet(journal, first=first)
-    watch = Watch(journal=sheet, plan=PLAN, expectations=EXPECTED)
+    judging = Judging(journal=sheet, plan=PLAN, expectations=EXPECTED)
     for number, one in enumerate(CHECK.each):
         said = "dial tcp 10.1.1.1:80: i/o timeout" if number < failing + flaky else ""
-        watch.raw(answer(one, said))
+        judging.raw(answer(one, said))
         if number < flaky:
-            watch.raw(replace(answer(one, ""), attempt=2))
+            judging.raw(replace(answer(one, ""), attempt=2))
         for control in one.controls:
-            watch.raw(answer(one, "", f"control:{control.proves}"))
+            judging.raw(answer(one, "", f"control:{control.proves}"))
         trusted = distrusted is not None and number < len(CHECK.each) - distrusted
-        watch.done(one.id, distrust=None if trusted else distrust)
+        judging.done(one.id, distrust=None if trusted else distrust)
     return sheet
 
 

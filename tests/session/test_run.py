@@ -21,7 +21,7 @@ from nettests.plan import load
 from nettests.plan.selection import select
 from nettests.private import require_writable
 from nettests.resources import suites_path
-from nettests.session import node_watch
+from nettests.session import node_monitor
 from nettests.session.blueprint import read_manifests
 from nettests.session.journal import Follower
 from nettests.session.prepare import prepare
@@ -238,8 +238,8 @@ def test_an_api_server_that_is_gone_ends_a_run(
     cluster: Cluster, options: RunOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing more is begun; who reads the report sees why where they look first."""
-    monkeypatch.setattr(node_watch, "GONE_SECONDS", 0.0)
-    monkeypatch.setattr(node_watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(node_monitor, "GONE_SECONDS", 0.0)
+    monkeypatch.setattr(node_monitor, "LOOK_SECONDS", 0.01)
     prepared = prepare(options, FLOWS)
     run = Run(prepared)
 
@@ -276,7 +276,7 @@ def test_who_is_too_impatient_for_the_clean_up_gets_it_nevertheless(
     with pytest.raises(KeyboardInterrupt):
         run.finish(exit_code=2, counts={})
     run.close()
-    assert (cluster.namespaces, run.holding.left_behind) == ([], "")
+    assert (cluster.namespaces, run.run_objects.left_behind) == ([], "")
     with pytest.raises(ClosedError):
         prepared.connection.get("/version")
 

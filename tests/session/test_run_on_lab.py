@@ -22,10 +22,10 @@ from nettests.model.check import Plan
 from nettests.model.labels import RUN_LABEL
 from nettests.model.words import Outcome, Verdict
 from nettests.session.deploying import Standing
-from nettests.session.holding import clean_up, ownership
 from nettests.session.journal import Follower
 from nettests.session.observing import Diagnose, Observing, Once
 from nettests.session.run import Run
+from nettests.session.run_objects import clean_up, ownership
 from nettests.session.run_options import Progress
 from tests.session.labs import Lab, eventually, namespaces
 
@@ -64,7 +64,7 @@ def test_checks_are_observed_on_real_packets(lab: Lab) -> None:
     follower = Follower(run.journal.path)
     for check in checks:
         follower.wait(check.id, timeout=60)
-    seen = run.watch.observations
+    seen = run.judging.observations
     run.finish(exit_code=0, counts={})
     assert {item.outcome for item in seen.values()} == {Outcome.CONNECTED, Outcome.REPLIED}
     assert all(item.trusted and item.agreed for item in seen.values())

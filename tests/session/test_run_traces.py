@@ -13,8 +13,8 @@ from nettests.errors import NettestsError
 from nettests.model.check import Check
 from nettests.model.words import Question, TargetKind, Verdict
 from nettests.session import run_traces
+from nettests.session.judging import Judging
 from nettests.session.run_traces import TRACES, representatives, trace_incidents
-from nettests.session.watch import Watch
 from nettests.tracing.packet import Frame
 from nettests.tracing.path import trace
 from tests.probes.made import FACTS, action, check
@@ -66,7 +66,7 @@ def test_what_is_silent_for_minutes_is_left_to_a_trace_of_its_own() -> None:
         expectations={},
         observations={},
     )
-    chosen = [*representatives([idle, OTHER], cast("Watch", verdicts), FACTS)]
+    chosen = [*representatives([idle, OTHER], cast("Judging", verdicts), FACTS)]
     assert chosen == [OTHER]
 
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from nettests.session.course import StageClock
+from nettests.session.run_state import StageClock
 
 
 class Clock:

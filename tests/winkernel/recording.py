@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-Json = dict[str, Any]
+from nettests.model.json_text import Object
+
 NEEDED = (
     "networkType",
     "enableDSR",
@@ -59,8 +60,8 @@ class Balancer:
 class Step:
     """The objects of the cluster at one moment, and what HNS held then."""
 
-    services: tuple[Json, ...]
-    slices: tuple[Json, ...]
+    services: tuple[Object, ...]
+    slices: tuple[Object, ...]
     balancers: frozenset[Balancer]
 
 
@@ -132,7 +133,7 @@ def _read(place: str, line: str) -> Case:
         raise NoRecordingError(f"{place} is no recorded case: {error}") from error
 
 
-def _case(item: Json) -> Case:
+def _case(item: Object) -> Case:
     steps = tuple(
         Step(
             services=tuple(step.get("services") or ()),
@@ -147,7 +148,7 @@ def _case(item: Json) -> Case:
     return Case(name=item["name"], settings=settings, steps=steps)
 
 
-def _balancer(item: Json) -> Balancer:
+def _balancer(item: Object) -> Balancer:
     return Balancer(
         vip=item["vip"],
         protocol=item["protocol"].lower(),

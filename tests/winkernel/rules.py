@@ -4,10 +4,17 @@ import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from nettests.model.json_text import Object
 from nettests.model.labels import SERVICE_NAME_LABEL
 from nettests.rules import RULES, Evidence, NothingThereError, reduced
 from tests.rules.made import ended
-from tests.winkernel.recording import GONE, KUBERNETES, Balancer, Case, Json, Step
+from tests.winkernel.recording import (
+    GONE,
+    KUBERNETES,
+    Balancer,
+    Case,
+    Step,
+)
 
 PLAYED = (
     "load-balancers",
@@ -87,7 +94,7 @@ def _evidence(case: Case, step: Step, balancers: list[Balancer], lost: Collectio
     return Evidence(texts=kept, facts=facts)
 
 
-def _endpoints(case: Case, balancers: list[Balancer], lost: Collection[str]) -> list[Json]:
+def _endpoints(case: Case, balancers: list[Balancer], lost: Collection[str]) -> list[Object]:
     """Return the endpoints: of local Pods, and remote ones for what load balancers refer to."""
     local = [
         {
@@ -107,9 +114,9 @@ def _endpoints(case: Case, balancers: list[Balancer], lost: Collection[str]) -> 
     return [*local, *remote]
 
 
-def _policy(case: Case, one: Balancer) -> Json:
+def _policy(case: Case, one: Balancer) -> Object:
     owner = {address: pod[0] for pod in case.pods for address in pod}
-    elb: Json = {
+    elb: Object = {
         "ExternalPort": one.external_port,
         "InternalPort": one.internal_port,
         "IsDSR": "DSR" in one.flags,

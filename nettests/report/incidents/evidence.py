@@ -21,7 +21,6 @@ from nettests.judge.distrust import (
     not_started,
     unready_node,
 )
-from nettests.judge.message import last_detail
 from nettests.model.check import Action, Check, Target, Vantage
 from nettests.model.words import (
     Outcome,
@@ -124,7 +123,7 @@ def way_of_new_pods(result: CheckResult) -> Iterator[Evidence]:
     check, seen = result.check, result.observation
     if check is None or seen is None or not speaks_of_first_packets(check):
         return
-    detail = last_detail(seen)
+    detail = seen.last_detail
     if result.verdict not in RED or lateness(detail) or not _reached_no_pod(lacked(detail)):
         return
     source = replace(check.source, kind=VantageKind.POD)

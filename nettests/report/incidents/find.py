@@ -8,7 +8,7 @@ outcome. All else (``recorded``, expected silence) contradicts no cause.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nettests.judge.advice import AFTER_SLOWNESS
+from nettests.judge.advice import STEPS
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Verdict
@@ -230,7 +230,7 @@ def _of_slowness(slowness: Slowness) -> Incident:
         cause=cause_of_slowness(slowness),
         traits={trait.kind.value: trait.value for trait in slowness.scope},
         checks=slowness.checks,
-        next_step=AFTER_SLOWNESS,
+        next_step=STEPS["slowness"],
     )
 
 

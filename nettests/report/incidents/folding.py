@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nettests.judge.distrust import busy
-from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
 from nettests.parse.first_packets import lacked, lateness, lost_later
@@ -218,7 +217,7 @@ def _silent(result: CheckResult, share: float) -> bool:
     if seen.late is not None and seen.outcome.positive:
         return True
     if result.check and speaks_of_first_packets(result.check):
-        detail = last_detail(seen)
+        detail = seen.last_detail
         late = lateness(detail)
         rarely = share ** (late.seconds if late else 1) > RARE  # one try a second
         return rarely and bool(late or lost_later(detail) or (lacked(detail) and share == 1))

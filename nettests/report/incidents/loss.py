@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nettests.judge.distrust import busy
-from nettests.judge.message import last_detail
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Attempt, Observation
 from nettests.model.retransmission import SYN_AGAIN
@@ -199,7 +198,7 @@ def _late(ran: Iterable[CheckResult]) -> Mapping[str, float]:
         check, seen = result.check, result.observation
         if check is None or seen is None or not speaks_of_first_packets(check):
             continue
-        node, delay = check.source.node or "", lateness(last_detail(seen))
+        node, delay = check.source.node or "", lateness(seen.last_detail)
         if result.verdict in RED and delay:
             late[node] = max(late.get(node, 0.0), delay.seconds)
         else:

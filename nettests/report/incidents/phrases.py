@@ -6,7 +6,6 @@ The last step, beside ``steps``, which words the next step.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.measured import SizeFinding
 from nettests.model.words import Outcome, Question, SourceSeen
@@ -91,7 +90,7 @@ def _settings_cause(whose: str, results: Sequence[CheckResult]) -> str:
     seen = results[0].observation
     if len(results) > 1 or seen is None:
         return cause
-    return f"{cause}: {last_detail(seen).partition(';')[0]}"
+    return f"{cause}: {seen.last_detail.partition(';')[0]}"
 
 
 def _of_answers(of: Mapping[Kind, str], results: Sequence[CheckResult]) -> str:
@@ -174,7 +173,7 @@ def _new_pods_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happ
 
 def _first_packets(node: str, results: Sequence[CheckResult]) -> str:
     """Return what new Pods on a node did not reach at first, and for how long; empty if unknown."""
-    details = [last_detail(result.observation) for result in results if result.observation]
+    details = [result.observation.last_detail for result in results if result.observation]
     delays = [delay for delay in map(lateness, details) if delay]
     if not delays:
         if never := Counter(filter(None, map(lacked, details))).most_common(1):

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nettests.judge.advice import Late, late_service
-from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
@@ -130,7 +129,7 @@ def _new_pods_without_names(
         ):
             continue
         there = of.get(Kind.DNS_SERVICE) in {None, check.check.source.node}
-        if there and lacked(last_detail(check.observation)) == NO_NAME:
+        if there and lacked(check.observation.last_detail) == NO_NAME:
             yield check
 
 

@@ -6,7 +6,6 @@ name; so do checks that got NXDOMAIN or SERVFAIL. Silent DNS is not handled here
 
 from collections.abc import Iterator, Sequence
 
-from nettests.judge.message import last_detail
 from nettests.model.check import Check
 from nettests.model.target_kinds import Naming
 from nettests.model.words import OS, Outcome, Verdict
@@ -52,7 +51,7 @@ def _resolved_to(result: CheckResult, address: str) -> bool:
             seen.outcome is Outcome.RESOLVED
         )  # the name should not exist; its address is not recorded
     # sample: Get "http://198.51.100.10:82/whoami": dial tcp 198.51.100.10:82: connect: connection refused
-    return check.target.descriptor.by_name and f"{address}:" in last_detail(seen)
+    return check.target.descriptor.by_name and f"{address}:" in seen.last_detail
 
 
 def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:

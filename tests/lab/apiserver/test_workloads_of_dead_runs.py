@@ -16,7 +16,7 @@ from nettests.lab.client import Client
 from nettests.model.check import Afterwards
 from nettests.model.workload import MAKES, Workload
 from nettests.probes.workloads import EVERY_MINUTE, around
-from nettests.session.holding import ownership
+from nettests.session.run_objects import ownership
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import PODS
 from tests.lab.apiserver.test_workload_controller import BATCH, names, reconciled, until

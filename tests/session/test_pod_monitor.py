@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from nettests.errors import ClusterError
-from nettests.judge.advice import AFTER_GONE, after_distrust
+from nettests.judge.advice import STEPS, after_distrust
 from nettests.model.check import Check, Plan
 from nettests.model.expectation import Expectation
 from nettests.model.observation import Raw
 from nettests.model.words import TargetKind, Verdict
 from nettests.probes import Deployment
 from nettests.session.journal import Follower, Journal
-from nettests.session.node_watch import FRESH_SECONDS
-from nettests.session.pod_watch import PodWatch
-from nettests.session.watch import Watch
+from nettests.session.judging import Judging
+from nettests.session.node_monitor import FRESH_SECONDS
+from nettests.session.pod_monitor import PodMonitor
 from tests.probes.made import action, check, deployed
 
 PROBE, SERVER = "probe-windows-1-1", "server-linux-1-1"
@@ -48,7 +48,7 @@ class Pods:
         self.events: list[str] = []
         self.deployed = self.held = deployed()
         self.silent = False
-        self.watch = PodWatch(
+        self.judging = PodMonitor(
             deployed=self.deployed,
             read=self.read,
             tell=self.events.append,
@@ -77,7 +77,7 @@ class Pods:
 
     def why(self, of: Check = REACH, *, at: float, since: float = 0.0) -> str:
         self.now = at
-        return self.watch.why_gone(of, since)
+        return self.judging.why_gone(of, since)
 
 
 @pytest.fixture
@@ -146,15 +146,15 @@ def test_a_check_whose_server_went_is_not_judged(
     plan = Plan(checks=(REACH,), skips=(), pods=(), services=())
     claims = {REACH.id: Expectation(claim=REACH.claim, expected=REACH.claim)}
     with Journal(tmp_path / "journal.jsonl") as journal:
-        watch = Watch(journal=journal, plan=plan, expectations=claims, pods=pods.watch)
-        watch.raw(ANSWER)
-        watch.done(REACH.id, late=f"Service s did not answer {PROBE} on w1 within 30 s")
+        judging = Judging(journal=journal, plan=plan, expectations=claims, pods=pods.judging)
+        judging.raw(ANSWER)
+        judging.done(REACH.id, late=f"Service s did not answer {PROBE} on w1 within 30 s")
         done = Follower(journal.path).wait(REACH.id, timeout=1)
-    assert watch._verdicts[REACH.id] is verdict
+    assert judging._verdicts[REACH.id] is verdict
     assert (done.distrust or "").startswith(f"pod {SERVER} no longer stands") is deleted
 
 
 def test_the_step_asks_who_took_the_pod() -> None:
     """Nothing is to be repaired at the probe."""
-    assert after_distrust(f"pod {SERVER} no longer stands: it is being deleted") == AFTER_GONE
-    assert after_distrust(f"pod {SERVER} was started again while this was run") == AFTER_GONE
+    assert after_distrust(f"pod {SERVER} no longer stands: it is being deleted") == STEPS["gone"]
+    assert after_distrust(f"pod {SERVER} was started again while this was run") == STEPS["gone"]

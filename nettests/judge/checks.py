@@ -1,21 +1,69 @@
-"""Merge the verdicts of a check's members into the worst, naming deviating members. Pure.
+"""Judge checks: each from its expectation and observation alone; one with members by its worst member.
 
-``verdicts`` judges each member like a check. A member that could not be judged is never a pass,
-however many others passed.
+One sequence of stages: what the observation proves (``proof``), the rules (``verdicts``), the next
+step of their ruling (``advice``) and its words (``message``). Each is entered once, with what the
+earlier ones made. A member that could not be judged is never a pass, however many others passed.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
+from nettests.judge.advice import next_step
+from nettests.judge.message import judgement_of
+from nettests.judge.proof import proof_of
+from nettests.judge.verdicts import Findings, rule
 from nettests.model.check import Check, counted
 from nettests.model.check_id import member_id
+from nettests.model.expectation import Expectation
+from nettests.model.observation import Observation, unusable
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER, Judgement, MembersJudged
 from nettests.model.words import Verdict
 
+_NONE: Mapping[str, str] = MappingProxyType({})
 NAMED = 4
 """How many members a message names at most; the reports list all."""
 _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
+
+
+def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
+    """Return the verdict of one check, with its message; an observation of ``None`` means never observed."""
+    observed = observation or unusable(check.id, "the check was never run")
+    proof = proof_of(check, expectation.expected, observed)
+    findings = Findings(check=check, expectation=expectation, proof=proof)
+    ruling = rule(findings)
+    return judgement_of(check, expectation, observed, ruling, next_step(ruling, findings))
+
+
+def judge_run(
+    checks: Iterable[Check],
+    expectations: Mapping[str, Expectation],
+    observations: Mapping[str, Observation],
+    not_run: Mapping[str, str] = _NONE,
+) -> list[Judgement]:
+    """Judge many checks, also long after they were observed; one without observation is ``unknown``.
+
+    Each member of a check is judged; ``not_run`` says which do not apply after all, and why.
+    """
+    return [_judged(check, expectations, observations, not_run) for check in checks]
+
+
+def _judged(
+    check: Check,
+    expectations: Mapping[str, Expectation],
+    observations: Mapping[str, Observation],
+    not_run: Mapping[str, str],
+) -> Judgement:
+    if not check.members:
+        return judge(check, expectations[check.id], observations.get(check.id))
+    judgements = {
+        member.id: skipped(member.id, not_run[member.id])
+        if member.id in not_run
+        else judge(member, expectations[member.id], observations.get(member.id))
+        for member in check.each
+    }
+    return judge_members(check, judgements)
 
 
 def judge_members(check: Check, judgements: Mapping[str, Judgement]) -> Judgement:

@@ -26,7 +26,7 @@ FAILED = frozenset({1, 6})
 
 
 @dataclass(slots=True)
-class Holding:
+class RunObjects:
     """The objects of one run; ``shared`` if ``namespace`` existed before the run."""
 
     connection: Connection
@@ -48,8 +48,8 @@ class Holding:
     _access: Access | None = None
 
     @classmethod
-    def of(cls, prepared: Prepared, keep: Keep) -> "Holding":
-        """Return the holding of a run, in a namespace of its own or in the chosen existing one."""
+    def of(cls, prepared: Prepared, keep: Keep) -> "RunObjects":
+        """Return the objects of a run, in a namespace of its own or in the chosen existing one."""
         existing = prepared.blueprint.facts.namespace
         return cls(
             connection=prepared.connection,

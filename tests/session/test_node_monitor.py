@@ -7,8 +7,8 @@ import pytest
 
 from nettests.cluster.readiness import Readiness
 from nettests.errors import ClusterError
-from nettests.session import node_watch
-from nettests.session.node_watch import FRESH_SECONDS, NodeWatch
+from nettests.session import node_monitor
+from nettests.session.node_monitor import FRESH_SECONDS, NodeMonitor
 
 WELL = Readiness(ready=True, since="10:00:00")
 LOST = Readiness(ready=False, since="10:00:30", why="NodeStatusUnknown: Kubelet stopped")
@@ -24,7 +24,7 @@ class Nodes:
         self.events: list[str] = []
         self.held: dict[str, Readiness] = {"a": WELL, "b": WELL}
         self.silent = False
-        self.watch = NodeWatch(
+        self.watch = NodeMonitor(
             names=["a", "b"],
             read=self.read,
             tell=self.events.append,
@@ -131,7 +131,7 @@ def test_the_last_look_is_at_the_end() -> None:
 
 def test_an_api_server_that_answers_nothing_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever looks every few seconds is the one who notices; what is silent for less is waited for."""
-    monkeypatch.setattr(node_watch, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(node_monitor, "LOOK_SECONDS", 0.01)
     silences, told = [0.0, 119.0, 120.0], list[tuple[str, int]]()
     looked = Event()
 
@@ -143,7 +143,7 @@ def test_an_api_server_that_answers_nothing_is_told_once(monkeypatch: pytest.Mon
             looked.set()  # it looks on
         return {}
 
-    watch = NodeWatch(
+    watch = NodeMonitor(
         names=["a"],
         read=read,
         tell=lambda _: None,

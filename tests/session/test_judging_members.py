@@ -23,8 +23,8 @@ from nettests.redaction import Redactor
 from nettests.report import build_results
 from nettests.resources import suites_path
 from nettests.session.journal import Follower, Journal, read_journal
+from nettests.session.judging import Judging
 from nettests.session.rejudge import judge_again, rejudged
-from nettests.session.watch import Watch
 from tests.plan.clusters import mixed
 from tests.session.journals import journal_of
 from tests.session.recorded_journal import read_recorded
@@ -65,7 +65,7 @@ def answer(of: Check, *, well: bool = True, purpose: str = "check", attempt: int
 
 
 @pytest.fixture
-def watch(tmp_path: Path) -> Iterator[Watch]:
+def judging(tmp_path: Path) -> Iterator[Judging]:
     """Yield a watch over the check, in whose journal it is planned."""
     plan = Plan(checks=(CHECK,), skips=(), pods=PLAN.pods, services=PLAN.services)
     claim = Expectation(claim=CHECK.claim, expected=CHECK.claim)
@@ -73,103 +73,103 @@ def watch(tmp_path: Path) -> Iterator[Watch]:
         journal.write(Discovered(facts=FACTS))
         journal.write(Planned(check=CHECK, expectation=claim))
         expectations = dict.fromkeys((CHECK.id, *(one.id for one in EACH)), claim)
-        yield Watch(journal=journal, plan=plan, expectations=expectations)
+        yield Judging(journal=journal, plan=plan, expectations=expectations)
 
 
-def carry_out(watch: Watch, member: Check, *, well: bool = True) -> None:
+def carry_out(judging: Judging, member: Check, *, well: bool = True) -> None:
     """Run one member to its end: silent twice beside controls that answer, or answered."""
-    watch.raw(answer(member, well=well))
+    judging.raw(answer(member, well=well))
     if not well:
         for control in member.controls:
-            watch.raw(answer(member, purpose=f"control:{control.proves}"))
-        watch.raw(answer(member, well=False, attempt=2))
-    watch.done(member.id)
+            judging.raw(answer(member, purpose=f"control:{control.proves}"))
+        judging.raw(answer(member, well=False, attempt=2))
+    judging.done(member.id)
 
 
-def test_it_is_done_with_its_last_member(watch: Watch) -> None:
+def test_it_is_done_with_its_last_member(judging: Judging) -> None:
     """No test gets a verdict before every node was looked at."""
     for member in EACH[:-1]:
-        carry_out(watch, member)
-    assert CHECK.id not in journal_of(watch).finished
-    carry_out(watch, EACH[-1])
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+        carry_out(judging, member)
+    assert CHECK.id not in journal_of(judging).finished
+    carry_out(judging, EACH[-1])
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert (done.judgement.verdict, done.judgement.members) == (Verdict.PASS, ())
-    assert watch.failing() == []
+    assert judging.failing() == []
 
 
-def test_one_silent_member_fails_it_and_is_named(watch: Watch) -> None:
+def test_one_silent_member_fails_it_and_is_named(judging: Judging) -> None:
     """The record names the pair, and diagnostics look at its nodes alone."""
     for member in EACH:
-        carry_out(watch, member, well=member is not EACH[1])
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+        carry_out(judging, member, well=member is not EACH[1])
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.FAIL
     (group,) = done.judgement.members
     assert group.labels == (CHECK.members[1].label,)
     assert CHECK.members[1].label in done.judgement.message
-    assert [(one.id, verdict) for one, verdict in watch.failing()] == [(EACH[1].id, Verdict.FAIL)]
+    assert [(one.id, verdict) for one, verdict in judging.failing()] == [(EACH[1].id, Verdict.FAIL)]
 
 
-def test_members_that_are_not_run_any_more_are_unknown(watch: Watch) -> None:
+def test_members_that_are_not_run_any_more_are_unknown(judging: Judging) -> None:
     """A run that is stopped ends the check, and says of each member why."""
-    carry_out(watch, EACH[0])
-    watch.done(CHECK.id, distrust=f"{STOPPED} before this check was run")
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+    carry_out(judging, EACH[0])
+    judging.done(CHECK.id, distrust=f"{STOPPED} before this check was run")
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
     named = [label for group in done.judgement.members for label in group.labels]
     assert named == [one.label for one in CHECK.members[1:]]
-    assert watch.failing() == []
+    assert judging.failing() == []
 
 
-def test_a_check_of_which_no_member_applies_is_skipped(watch: Watch) -> None:
+def test_a_check_of_which_no_member_applies_is_skipped(judging: Judging) -> None:
     """Its test is skipped with the reason."""
     for member in EACH:
-        watch.done(member.id, skip="this image has no such tool")
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+        judging.done(member.id, skip="this image has no such tool")
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
     assert (done.skip, done.judgement) == ("this image has no such tool", None)
-    assert watch.skipped == {CHECK.id}
-    assert History.of(read_journal(journal_of(watch).path)).skipped == (CHECK.id,)
+    assert judging.skipped == {CHECK.id}
+    assert History.of(read_journal(journal_of(judging).path)).skipped == (CHECK.id,)
 
 
 @pytest.mark.parametrize("silent", [None, 0, 2])
-def test_rejudging_finds_the_same(watch: Watch, silent: int | None) -> None:
+def test_rejudging_finds_the_same(judging: Judging, silent: int | None) -> None:
     """The journal holds all that the verdict was made of: members, their answers, and what was expected of each."""
     for number, member in enumerate(EACH):
-        carry_out(watch, member, well=number != silent)
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
-    (again,) = rejudged(read_recorded(journal_of(watch).path), ())
+        carry_out(judging, member, well=number != silent)
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
+    (again,) = rejudged(read_recorded(journal_of(judging).path), ())
     assert again == done.judgement
 
 
 def test_a_flaky_member_beside_an_unknown_one_ends_a_rejudged_run_with_1(
-    watch: Watch, tmp_path: Path
+    judging: Judging, tmp_path: Path
 ) -> None:
     """The check is unknown; its exit code is that of what another member showed."""
-    watch.raw(answer(EACH[0], well=False))
+    judging.raw(answer(EACH[0], well=False))
     for control in EACH[0].controls:
-        watch.raw(answer(EACH[0], purpose=f"control:{control.proves}"))
-    watch.raw(answer(EACH[0], attempt=2))
-    watch.done(EACH[0].id)
+        judging.raw(answer(EACH[0], purpose=f"control:{control.proves}"))
+    judging.raw(answer(EACH[0], attempt=2))
+    judging.done(EACH[0].id)
     for member in EACH[1:-1]:
-        carry_out(watch, member)
-    watch.done(EACH[-1].id, distrust="exec: it does not answer")
-    again = judge_again(journal_of(watch).path.parent, tmp_path / "again", (), (), today=TODAY)
+        carry_out(judging, member)
+    judging.done(EACH[-1].id, distrust="exec: it does not answer")
+    again = judge_again(journal_of(judging).path.parent, tmp_path / "again", (), (), today=TODAY)
     (judgement,) = again.judgements
     assert (judgement.verdict, judgement.deviation) == (Verdict.UNKNOWN, Verdict.FLAKY)
     assert again.exit_code == ExitCode.TESTS_FAILED
 
 
-def test_a_report_is_made_of_the_journal_alone(watch: Watch) -> None:
+def test_a_report_is_made_of_the_journal_alone(judging: Judging) -> None:
     """Who has nothing but the journal shows the members as the run's own process does."""
     for member in EACH:
-        carry_out(watch, member, well=member is not EACH[3])
-    done = Follower(journal_of(watch).path).wait(CHECK.id, timeout=1)
+        carry_out(judging, member, well=member is not EACH[3])
+    done = Follower(journal_of(judging).path).wait(CHECK.id, timeout=1)
     assert done.judgement is not None
-    journal_of(watch).write(Judged(judgement=done.judgement))
-    records = read_journal(journal_of(watch).path)
-    alone, beside = build_results(records), build_results(records, watch.observations)
+    journal_of(judging).write(Judged(judgement=done.judgement))
+    records = read_journal(journal_of(judging).path)
+    alone, beside = build_results(records), build_results(records, judging.observations)
     assert alone == beside
     (result,) = alone.checks
     assert [one.label for one in result.members] == [one.label for one in CHECK.members]
@@ -179,15 +179,15 @@ def test_a_report_is_made_of_the_journal_alone(watch: Watch) -> None:
     ]
 
 
-def test_a_member_whose_answers_are_lost_is_not_believed(watch: Watch) -> None:
+def test_a_member_whose_answers_are_lost_is_not_believed(judging: Judging) -> None:
     """A journal from which answers were lost says so of the member, and so of its check."""
     for member in EACH:
-        carry_out(watch, member)
-    lines = journal_of(watch).path.read_bytes().splitlines(keepends=True)
+        carry_out(judging, member)
+    lines = journal_of(judging).path.read_bytes().splitlines(keepends=True)
     first = json.dumps(member_id(CHECK.id, CHECK.members[0].label), ensure_ascii=False).encode()
     kept = [line for line in lines if b'"raw"' not in line or first not in line]
     assert len(kept) == len(lines) - 1
-    shorter = journal_of(watch).path.with_name("shorter.jsonl")
+    shorter = journal_of(judging).path.with_name("shorter.jsonl")
     shorter.write_bytes(b"".join(kept))
     (again,) = rejudged(read_recorded(shorter), ())
     assert again.verdict is Verdict.UNKNOWN

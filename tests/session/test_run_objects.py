@@ -11,7 +11,7 @@ from nettests.cluster.apply import CreatedObjects
 from nettests.cluster.failures import ClosedError
 from nettests.errors import ClusterError
 from nettests.model.cluster_profile import Timing
-from nettests.session.holding import EXPIRES_AFTER, Holding, clean_up, ownership
+from nettests.session.run_objects import EXPIRES_AFTER, RunObjects, clean_up, ownership
 from nettests.session.run_options import Keep
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
 
@@ -68,9 +68,9 @@ def test_what_could_not_be_removed_is_told_with_the_command_that_does(
     assert left.endswith(f"; remove it with: nettests gc --run {RUN}{where} --yes")
 
 
-def holding(connection: Connection, keep: Keep, *, shared: bool = False) -> Holding:
+def run_objects(connection: Connection, keep: Keep, *, shared: bool = False) -> RunObjects:
     """Return what a run holds in a namespace."""
-    return Holding(
+    return RunObjects(
         connection=connection,
         run_id=RUN,
         namespace="theirs" if shared else f"nettests-{RUN}",
@@ -85,7 +85,7 @@ def test_what_stands_on_purpose_is_told_with_how_to_look_at_it(
     connection: Connection, *, shared: bool
 ) -> None:
     """By its label, in its namespace, and how it goes in the end; in one of others gc is told where."""
-    held = holding(connection, Keep.ALWAYS, shared=shared)
+    held = run_objects(connection, Keep.ALWAYS, shared=shared)
     held.begin(touches=True)
     held.end(0)
     first, look, remove = held.kept.splitlines()
@@ -113,7 +113,7 @@ def test_objects_go_when_it_is_known_that_they_may(
     connection: Connection, keep: Keep, exit_code: int | None, *, removed: bool
 ) -> None:
     """Before the exit code is known nothing goes that a failure would keep; from then on a late check creates nothing."""
-    held = holding(connection, keep)
+    held = run_objects(connection, keep)
     access, _ = held.begin(touches=True)
     assert not held.ending
     held.end(exit_code)
@@ -128,7 +128,7 @@ def test_objects_go_when_it_is_known_that_they_may(
 def test_what_was_never_touched_is_left_alone(connection: Connection) -> None:
     """A run that only reads removes nothing, whatever was requested, and keeps nothing."""
     for keep in Keep:
-        held = holding(connection, keep)
+        held = run_objects(connection, keep)
         held.begin(touches=False)
         held.end(1)
         assert (held.gone, held.kept, held.left_behind) == (False, "", "")

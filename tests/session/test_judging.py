@@ -17,8 +17,8 @@ from nettests.model.words import TargetKind, Verdict
 from nettests.probes.sending import STOPPED
 from nettests.redaction import REDACTED, Redactor
 from nettests.session.journal import Follower, Journal, read_journal
-from nettests.session.node_watch import NodeWatch
-from nettests.session.watch import Watch
+from nettests.session.judging import Judging
+from nettests.session.node_monitor import NodeMonitor
 from tests.plan.clusters import mixed
 from tests.probes.made import action, check
 from tests.session.journals import journal_of
@@ -49,72 +49,72 @@ def answer(of: Check, number: int, started: float, elapsed: float) -> Raw:
 
 
 @pytest.fixture
-def watch(tmp_path: Path) -> Iterator[Watch]:
+def judging(tmp_path: Path) -> Iterator[Judging]:
     """Yield a watch over both checks."""
     plan = Plan(checks=(SLOW, BUSY), skips=(), pods=(), services=())
     claims = {one.id: Expectation(claim=one.claim, expected=one.claim) for one in plan.checks}
     with Journal(tmp_path / "journal.jsonl") as journal:
-        yield Watch(journal=journal, plan=plan, expectations=claims)
+        yield Judging(journal=journal, plan=plan, expectations=claims)
 
 
-def hear(watch: Watch, raw: Raw) -> None:
+def hear(judging: Judging, raw: Raw) -> None:
     """Write an answer, and take note of the time that it took."""
-    watch.raw(raw)
-    watch.carried(raw)
+    judging.raw(raw)
+    judging.carried(raw)
 
 
-def answer_others(watch: Watch, since: float, elapsed: float, tool: str = "dial") -> None:
+def answer_others(judging: Judging, since: float, elapsed: float, tool: str = "dial") -> None:
     """Take note of twelve answers to as many other checks of the probe, within 3 s."""
     for number in range(12):
         one = answer(BUSY, number, since + number / 4, elapsed)
-        watch.carried(replace(one, check=f"other-{number}", tool=tool, exit_code=0))
+        judging.carried(replace(one, check=f"other-{number}", tool=tool, exit_code=0))
 
 
-def tell(watch: Watch, busy: float) -> Verdict | None:
+def tell(judging: Judging, busy: float) -> Verdict | None:
     """Write a check whose second attempt took 1.01 s, beside another check that was answered in ``busy`` s."""
-    hear(watch, answer(SLOW, 1, 5.0, 0.01))
-    hear(watch, answer(BUSY, 1, 6.2, busy))
-    hear(watch, answer(SLOW, 2, 6.0, 1.01))
-    hear(watch, answer(SLOW, 3, 8.0, 0.01))
-    watch.done(SLOW.id)
-    return {check.id: verdict for check, verdict in watch.failing()}.get(SLOW.id)
+    hear(judging, answer(SLOW, 1, 5.0, 0.01))
+    hear(judging, answer(BUSY, 1, 6.2, busy))
+    hear(judging, answer(SLOW, 2, 6.0, 1.01))
+    hear(judging, answer(SLOW, 3, 8.0, 0.01))
+    judging.done(SLOW.id)
+    return {check.id: verdict for check, verdict in judging.failing()}.get(SLOW.id)
 
 
-def test_a_lost_packet_makes_a_check_flaky(watch: Watch) -> None:
+def test_a_lost_packet_makes_a_check_flaky(judging: Judging) -> None:
     """The same probe answered others in milliseconds meanwhile; who follows the journal reads the same."""
-    assert tell(watch, busy=0.02) is Verdict.FLAKY
-    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
+    assert tell(judging, busy=0.02) is Verdict.FLAKY
+    done = Follower(journal_of(judging).path).wait(SLOW.id, timeout=1)
     assert done.resent is not None
-    assert watch.observations[SLOW.id].resent == done.resent
+    assert judging.observations[SLOW.id].resent == done.resent
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.FLAKY
 
 
-def test_a_slow_probe_makes_none_flaky(watch: Watch) -> None:
+def test_a_slow_probe_makes_none_flaky(judging: Judging) -> None:
     """Where the probe was slow with everything, nothing was lost."""
-    assert tell(watch, busy=0.6) is None
+    assert tell(judging, busy=0.6) is None
 
 
-def test_another_channel_shows_nothing(watch: Watch) -> None:
+def test_another_channel_shows_nothing(judging: Judging) -> None:
     """What came over exec says nothing of the port-forward."""
-    hear(watch, replace(answer(BUSY, 1, 6.2, 0.02), channel="exec"))
-    assert tell(watch, busy=0.6) is None
+    hear(judging, replace(answer(BUSY, 1, 6.2, 0.02), channel="exec"))
+    assert tell(judging, busy=0.6) is None
 
 
-def test_an_answer_that_is_kept_back_shows_something(watch: Watch) -> None:
+def test_an_answer_that_is_kept_back_shows_something(judging: Judging) -> None:
     """A check that is run before its Service converged is written later; that it was answered at once counts now."""
-    watch.carried(answer(BUSY, 1, 6.2, 0.02))
-    assert tell(watch, busy=0.02) is Verdict.FLAKY
+    judging.carried(answer(BUSY, 1, 6.2, 0.02))
+    assert tell(judging, busy=0.02) is Verdict.FLAKY
 
 
-def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
+def test_silence_of_an_overloaded_probe_is_not_judged(judging: Judging) -> None:
     """An attempt without an answer is left out where another was answered and all else was late; the journal says which."""
-    answer_others(watch, 5.5, 1.5)
+    answer_others(judging, 5.5, 1.5)
     told = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
-    watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
-    watch.raw(answer(SLOW, 2, 15.0, 0.9))
-    watch.done(SLOW.id)
-    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
+    judging.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
+    judging.raw(answer(SLOW, 2, 15.0, 0.9))
+    judging.done(SLOW.id)
+    done = Follower(journal_of(judging).path).wait(SLOW.id, timeout=1)
     assert done.overloaded == (1,)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.PASS
@@ -123,19 +123,19 @@ def test_silence_of_an_overloaded_probe_is_not_judged(watch: Watch) -> None:
 @pytest.mark.parametrize(
     ("elapsed", "tool"), [(1.005, "dial"), (3.01, "dial"), (1.5, "curl"), (0.02, "dial")]
 )
-def test_silence_on_a_lossy_path_is_judged(watch: Watch, elapsed: float, tool: str) -> None:
+def test_silence_on_a_lossy_path_is_judged(judging: Judging, elapsed: float, tool: str) -> None:
     """Others that were late by a SYN that was sent again, or as processes are, excuse no silence: the check is flaky."""
-    answer_others(watch, 5.5, elapsed, tool)
+    answer_others(judging, 5.5, elapsed, tool)
     told = json.dumps({"errors": ["dial tcp 10.244.2.5:80: i/o timeout"]})
-    watch.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
-    watch.raw(answer(SLOW, 2, 15.0, 0.01))
-    watch.done(SLOW.id)
-    assert watch._verdicts[SLOW.id] is Verdict.FLAKY
+    judging.raw(replace(answer(SLOW, 1, 5.0, 5.0), stdout=told))
+    judging.raw(answer(SLOW, 2, 15.0, 0.01))
+    judging.done(SLOW.id)
+    assert judging._verdicts[SLOW.id] is Verdict.FLAKY
 
 
-def test_silent_processes_are_compared_with_the_requests_of_all_probes(watch: Watch) -> None:
+def test_silent_processes_are_compared_with_the_requests_of_all_probes(judging: Judging) -> None:
     """A process takes a second where all is well; what other probes were requested meanwhile tells an overloaded machine."""
-    answer_others(watch, 5.5, 1.5)
+    answer_others(judging, 5.5, 1.5)
     silent = replace(
         answer(SLOW, 1, 5.0, 5.0),
         probe="host-windows-1-1",
@@ -145,96 +145,96 @@ def test_silent_processes_are_compared_with_the_requests_of_all_probes(watch: Wa
         stdout="",
         stderr="curl: (28) Connection timed out after 5001 milliseconds",
     )
-    watch.raw(silent)
-    watch.raw(replace(silent, attempt=2, started=15.0, exit_code=0, stdout="server-linux-1-1"))
-    watch.done(SLOW.id)
-    assert Follower(journal_of(watch).path).wait(SLOW.id, timeout=1).overloaded == (1,)
+    judging.raw(silent)
+    judging.raw(replace(silent, attempt=2, started=15.0, exit_code=0, stdout="server-linux-1-1"))
+    judging.done(SLOW.id)
+    assert Follower(journal_of(judging).path).wait(SLOW.id, timeout=1).overloaded == (1,)
 
 
-def test_a_deadline_that_an_overloaded_probe_missed_is_no_failure(watch: Watch) -> None:
+def test_a_deadline_that_an_overloaded_probe_missed_is_no_failure(judging: Judging) -> None:
     """Polls take as long as everything else; where that is late, a Service that was late says nothing of its rules."""
     late = "Service s did not answer probe-linux-1-1 on linux-1 within 30 s"
 
     def verdict(busy: float) -> Verdict | None:
-        answer_others(watch, 2.0, busy)
-        hear(watch, answer(SLOW, 1, 6.0, 0.01))
-        hear(watch, answer(SLOW, 2, 7.0, 0.01))
-        watch.done(SLOW.id, late=late)
-        return watch._verdicts[SLOW.id]
+        answer_others(judging, 2.0, busy)
+        hear(judging, answer(SLOW, 1, 6.0, 0.01))
+        hear(judging, answer(SLOW, 2, 7.0, 0.01))
+        judging.done(SLOW.id, late=late)
+        return judging._verdicts[SLOW.id]
 
     assert verdict(1.5) is Verdict.PASS
-    events = History.of(read_journal(journal_of(watch).path)).events
+    events = History.of(read_journal(journal_of(judging).path)).events
     assert [one.text for one in events] == [
         f"{late}: probes were overloaded, and nothing is said of the rules"
     ]
 
 
-def test_a_deadline_that_a_prompt_probe_missed_is_a_failure(watch: Watch) -> None:
+def test_a_deadline_that_a_prompt_probe_missed_is_a_failure(judging: Judging) -> None:
     """Where everything else is answered at once, rules that came late came late."""
-    answer_others(watch, 2.0, 0.02)
-    hear(watch, answer(SLOW, 1, 6.0, 0.01))
-    watch.done(SLOW.id, late="Service s did not answer probe-linux-1-1 on linux-1 within 30 s")
-    assert watch._verdicts[SLOW.id] is Verdict.FAIL
+    answer_others(judging, 2.0, 0.02)
+    hear(judging, answer(SLOW, 1, 6.0, 0.01))
+    judging.done(SLOW.id, late="Service s did not answer probe-linux-1-1 on linux-1 within 30 s")
+    assert judging._verdicts[SLOW.id] is Verdict.FAIL
 
 
 @pytest.mark.parametrize(("began", "expected"), [(0.0, Verdict.UNKNOWN), (40_000.0, Verdict.FAIL)])
 def test_a_reboot_of_long_ago_excuses_no_late_service(
-    watch: Watch, began: float, expected: Verdict
+    judging: Judging, began: float, expected: Verdict
 ) -> None:
     """A node that was not Ready in a former round of a watch is no reason why a Service is late in this one."""
     ready = Readiness(ready=True, since="10:00:00")
     lost = Readiness(ready=False, since="10:00:30", why="it reboots")
     now, held = [0.0], {"win-2": ready}
-    watch.nodes = NodeWatch(
+    judging.nodes = NodeMonitor(
         names=["win-2"],
         read=lambda: dict(held),
         tell=lambda _text: None,
         began=0.0,
         clock=lambda: now[0],
     )
-    watch.nodes_of, watch.began = lambda _check: ["win-2"], began
+    judging.nodes_of, judging.began = lambda _check: ["win-2"], began
     for now[0], held["win-2"] in ((100.0, ready), (105.0, lost), (160.0, ready), (40_002.0, ready)):
-        watch.nodes.look()
-    hear(watch, answer(SLOW, 1, 40_001.0, 0.01))
-    watch.done(SLOW.id, late="Service s did not answer probe-windows-1-1 on win-2 within 30 s")
-    assert watch._verdicts[SLOW.id] is expected
+        judging.nodes.look()
+    hear(judging, answer(SLOW, 1, 40_001.0, 0.01))
+    judging.done(SLOW.id, late="Service s did not answer probe-windows-1-1 on win-2 within 30 s")
+    assert judging._verdicts[SLOW.id] is expected
 
 
-def test_what_was_stopped_is_nobodys_failure(watch: Watch) -> None:
+def test_what_was_stopped_is_nobodys_failure(judging: Judging) -> None:
     """It is judged like everything else, and calls for no diagnostics."""
-    watch.done(SLOW.id, distrust=f"{STOPPED} before this check was run")
-    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
+    judging.done(SLOW.id, distrust=f"{STOPPED} before this check was run")
+    done = Follower(journal_of(judging).path).wait(SLOW.id, timeout=1)
     assert done.judgement is not None
     assert done.judgement.verdict is Verdict.UNKNOWN
-    assert watch.failing() == []
+    assert judging.failing() == []
 
 
-def test_what_could_not_be_tested_has_no_verdict(watch: Watch) -> None:
+def test_what_could_not_be_tested_has_no_verdict(judging: Judging) -> None:
     """Its test is skipped with the reason."""
-    watch.done(SLOW.id, skip="this image has no ping")
-    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
+    judging.done(SLOW.id, skip="this image has no ping")
+    done = Follower(journal_of(judging).path).wait(SLOW.id, timeout=1)
     assert (done.skip, done.judgement) == ("this image has no ping", None)
-    assert watch.skipped == {SLOW.id}
-    assert watch.observations == {}
+    assert judging.skipped == {SLOW.id}
+    assert judging.observations == {}
 
 
-def test_it_is_judged_by_what_is_written(watch: Watch) -> None:
+def test_it_is_judged_by_what_is_written(judging: Judging) -> None:
     """Verdict and observation repeat no secret that the journal leaves out."""
-    journal_of(watch).redactor = Redactor(("hunter2-planted",))
-    watch.raw(replace(answer(SLOW, 1, 5.0, 0.01), error="hunter2-planted was refused"))
-    watch.done(SLOW.id, distrust="exec: hunter2-planted was refused")
-    done = Follower(journal_of(watch).path).wait(SLOW.id, timeout=1)
+    journal_of(judging).redactor = Redactor(("hunter2-planted",))
+    judging.raw(replace(answer(SLOW, 1, 5.0, 0.01), error="hunter2-planted was refused"))
+    judging.done(SLOW.id, distrust="exec: hunter2-planted was refused")
+    done = Follower(journal_of(judging).path).wait(SLOW.id, timeout=1)
     assert done.judgement is not None
     assert f"exec: {REDACTED} was refused" in done.judgement.message
-    assert "hunter2" not in repr(watch.observations)
+    assert "hunter2" not in repr(judging.observations)
 
 
-def test_a_journal_tells_the_same_again(watch: Watch) -> None:
+def test_a_journal_tells_the_same_again(judging: Judging) -> None:
     """Whoever has nothing but the journal reads the observation that was judged."""
-    tell(watch, busy=0.02)
-    journal_of(watch).write(Discovered(facts=mixed()))
+    tell(judging, busy=0.02)
+    journal_of(judging).write(Discovered(facts=mixed()))
     for one in (SLOW, BUSY):
-        journal_of(watch).write(Planned(check=one, expectation=watch.expectations[one.id]))
-    again = read_recorded(journal_of(watch).path)
-    assert again.observations == watch.observations
+        journal_of(judging).write(Planned(check=one, expectation=judging.expectations[one.id]))
+    again = read_recorded(journal_of(judging).path)
+    assert again.observations == judging.observations
     assert set(again.observations) == {SLOW.id}

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Protocol
 
 from nettests.judge import judge, judge_members
-from nettests.judge.members import skipped
+from nettests.judge.checks import skipped
 from nettests.model.check import Check, Plan
 from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation
@@ -28,8 +28,8 @@ from nettests.parse.lost_packets import loses, lost_alone
 from nettests.parse.overload import Carried, carried, overloaded, overloaded_before, too_busy
 from nettests.parse.read import read_raw
 from nettests.probes.sending import STOPPED
-from nettests.session.node_watch import NodeWatch
-from nettests.session.pod_watch import PodWatch
+from nettests.session.node_monitor import NodeMonitor
+from nettests.session.pod_monitor import PodMonitor
 
 
 class Writes(Protocol):
@@ -66,7 +66,7 @@ class LostDatagrams:
 
 
 @dataclass(slots=True, kw_only=True)
-class Watch:
+class Judging:
     """Writes to the journal for the probes, and judges each check when it is done. Thread-safe."""
 
     journal: Writes
@@ -76,8 +76,8 @@ class Watch:
     """The nodes that a check depends on."""
     doubts_about: Callable[[Check], Doubts] = lambda _check: NO_DOUBTS
     """Returns the doubts that calibrations raised about the instruments of a check."""
-    nodes: NodeWatch | None = None
-    pods: PodWatch | None = None
+    nodes: NodeMonitor | None = None
+    pods: PodMonitor | None = None
     began: float = 0.0
     """When the run, or this round of a watch, began, on the run's own clock."""
     lost_datagrams: LostDatagrams = field(default_factory=LostDatagrams)

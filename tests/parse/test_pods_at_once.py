@@ -8,8 +8,8 @@ import pytest
 from nettests.model.observation import Attempt
 from nettests.model.words import Outcome
 from nettests.parse import read_raw
-from nettests.parse.crowd import NAMED
 from nettests.parse.first_packets import lateness, longest, shows_busy_node
+from nettests.parse.pods_at_once import NAMED
 from tests.parse.raws import raw
 from tests.parse.test_first_packets import AT_ONCE, ENDED, SLOWLY, TIMED_OUT
 

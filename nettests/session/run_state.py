@@ -1,4 +1,4 @@
-"""The course of one run, shared by its stages: where it is, for how long, and whether to end.
+"""The state of one run, shared by its stages: where it is, for how long, and whether to end.
 
 ``Run`` creates it. Stages follow one another; the times of a repeated stage are added. Decides
 nothing itself: ``stopped`` ends the run early, ``broken_off`` skips diagnostics too.
@@ -48,7 +48,7 @@ class StageClock:
 
 
 @dataclass(slots=True, kw_only=True)
-class Course:
+class RunState:
     """How far a run is; background threads call ``on_progress`` with every ``Progress``."""
 
     stages: StageClock

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from nettests.model.check import Check
 from nettests.probes import Deployment, changes
 from nettests.probes.still_standing import started_again
-from nettests.session.node_watch import FRESH_SECONDS, Looks
+from nettests.session.node_monitor import FRESH_SECONDS, PacedReads
 
 
 @dataclass(slots=True, kw_only=True)
-class PodWatch:
+class PodMonitor:
     """How the Pods of one run changed since they were deployed. Thread-safe.
 
     ``read`` returns the current deployment; ``tell`` receives each change, in words.
@@ -32,13 +32,13 @@ class PodWatch:
     _latest: Deployment = field(init=False)
     _restarted: dict[str, float] = field(default_factory=dict)
     """When a restart was first noticed, by Pod."""
-    _looks: Looks[Deployment] = field(init=False)
+    _reads: PacedReads[Deployment] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     """One thread looks at a time, and all others wait for its result."""
 
     def __post_init__(self) -> None:
         self._latest = self.deployed
-        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
+        self._reads = PacedReads(read=self.read, clock=self.clock, began=self.began)
 
     def why_gone(self, check: Check, since: float) -> str:
         """Return which Pod of a check was lost, replaced or restarted since ``since``, or nothing."""
@@ -51,7 +51,7 @@ class PodWatch:
 
     def _look(self) -> None:
         """Read the Pods unless that was just done; a failed read changes nothing."""
-        look = self._looks.look(older_than=FRESH_SECONDS)
+        look = self._reads.look(older_than=FRESH_SECONDS)
         if look is None:
             return
         now, deployment = look

@@ -14,13 +14,13 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.expectation import Expectation, Expected
 from nettests.model.journal_records import Answer, Done
 from nettests.model.words import OS, Outcome, Protocol, Question, TargetKind, Verdict
-from nettests.parse.during import CONNECTIONS, FLOW, MEANWHILE
+from nettests.parse.endpoint_changes import CONNECTIONS, FLOW, MEANWHILE
 from nettests.probes import Directory, Sender
 from nettests.probes.attempts import Attempts
 from nettests.probes.examine import Examination
 from nettests.probes.sending import Probe
 from nettests.session.journal import Journal, read_journal
-from nettests.session.watch import Watch
+from nettests.session.judging import Judging
 from tests.probes.made import FACTS, action, check, deployed
 
 FINAL, FORMER = "server-linux-1-1", "server-linux-1-2"
@@ -110,39 +110,39 @@ class Records:
 
 
 @pytest.fixture
-def watch(tmp_path: Path) -> Iterator[Watch]:
+def judging(tmp_path: Path) -> Iterator[Judging]:
     """Yield a watch over the checks."""
     plan = Plan(checks=(TCP, UDP, UDP_AGAIN), skips=(), pods=(), services=())
     claims = {one.id: Expectation(claim=one.claim, expected=one.claim) for one in plan.checks}
     with Journal(tmp_path / "journal.jsonl") as journal:
-        yield Watch(journal=journal, plan=plan, expectations=claims)
+        yield Judging(journal=journal, plan=plan, expectations=claims)
 
 
-def judged(watch: Watch, of: Check, *records: Record) -> tuple[Verdict, str, int]:
+def judged(judging: Judging, of: Check, *records: Record) -> tuple[Verdict, str, int]:
     """Run a check that brings these records; return its verdict, its message and how many it took."""
     sender = Sender(
         directory=Directory(facts=FACTS, deployment=deployed()),
         probes={"probe-linux-1-1": Probe(name="probe-linux-1-1", http=(Answers(),))},
         external=None,
-        recorder=watch,
+        recorder=judging,
         timing=Timing(),
         began=0.0,
         examiners={Question.DURING: Records(records)},
     )
     Attempts().carry_out(sender, of)
-    watch.done(of.id)
-    assert isinstance(watch.journal, Journal)
-    lines = [one for one in read_journal(watch.journal.path) if isinstance(one, Done)]
+    judging.done(of.id)
+    assert isinstance(judging.journal, Journal)
+    lines = [one for one in read_journal(judging.journal.path) if isinstance(one, Done)]
     (done,) = [one for one in lines if one.check == of.id]
     assert done.judgement is not None
-    raws = [one.raw for one in read_journal(watch.journal.path) if isinstance(one, Answer)]
+    raws = [one.raw for one in read_journal(judging.journal.path) if isinstance(one, Answer)]
     taken = sum(one.check == of.id and one.tool == MEANWHILE for one in raws)
     return done.judgement.verdict, done.judgement.message, taken
 
 
-def test_one_connection_whose_syn_was_lost_is_flaky_with_its_figure(watch: Watch) -> None:
+def test_one_connection_whose_syn_was_lost_is_flaky_with_its_figure(judging: Judging) -> None:
     """The Service is used through changes once more, and then all connections are answered."""
-    verdict, message, taken = judged(watch, TCP, LATE, WHOLE)
+    verdict, message, taken = judged(judging, TCP, LATE, WHOLE)
     assert (verdict, taken) == (Verdict.FLAKY, 2)
     assert "1 of 312 was answered only when their first packet had been sent again" in message
     assert "repeated: all of 312 new connections were answered during 6 changes" in message
@@ -158,37 +158,37 @@ def test_one_connection_whose_syn_was_lost_is_flaky_with_its_figure(watch: Watch
         ),
     ],
 )
-def test_what_shows_each_time_fails(watch: Watch, record: Record, told: str) -> None:
+def test_what_shows_each_time_fails(judging: Judging, record: Record, told: str) -> None:
     """Rules that are missing for a moment are missing at the next changes, too."""
-    verdict, message, taken = judged(watch, TCP, record)
+    verdict, message, taken = judged(judging, TCP, record)
     assert (verdict, taken) == (Verdict.FAIL, 2)
     assert told in message
 
 
-def test_a_service_whose_rules_never_follow_is_not_changed_again(watch: Watch) -> None:
+def test_a_service_whose_rules_never_follow_is_not_changed_again(judging: Judging) -> None:
     """Nothing was seen, and nothing would be: another flow says that they do not follow."""
-    verdict, message, taken = judged(watch, TCP, NEVER, WHOLE)
+    verdict, message, taken = judged(judging, TCP, NEVER, WHOLE)
     assert (verdict, taken) == (Verdict.UNKNOWN, 1)
     assert "new flows did not follow" in message
 
 
-def test_the_first_datagram_of_a_flow_may_be_the_one_that_a_run_loses(watch: Watch) -> None:
+def test_the_first_datagram_of_a_flow_may_be_the_one_that_a_run_loses(judging: Judging) -> None:
     """The only one is no finding, and stands in the figure; a second check that loses one is flaky."""
-    assert judged(watch, UDP, LOST)[::2] == (Verdict.PASS, 1)
-    verdict, message, taken = judged(watch, UDP_AGAIN, LOST)
+    assert judged(judging, UDP, LOST)[::2] == (Verdict.PASS, 1)
+    verdict, message, taken = judged(judging, UDP_AGAIN, LOST)
     assert (verdict, taken) == (Verdict.FLAKY, 1)
     assert "1 of the flow's first datagrams had no answer, the next one had" in message
     assert "of its first datagrams 1 had none" in message
 
 
-def test_a_flow_that_loses_two_first_datagrams_is_flaky_by_itself(watch: Watch) -> None:
+def test_a_flow_that_loses_two_first_datagrams_is_flaky_by_itself(judging: Judging) -> None:
     """Two are no accident, whatever else the run has lost."""
-    assert judged(watch, UDP, FLOWING | {"silent": 2})[0] is Verdict.FLAKY
+    assert judged(judging, UDP, FLOWING | {"silent": 2})[0] is Verdict.FLAKY
 
 
-def test_a_flow_that_nobody_answers_is_repeated(watch: Watch) -> None:
+def test_a_flow_that_nobody_answers_is_repeated(judging: Judging) -> None:
     """Where the next one follows they disagree; where none does, it fails."""
-    verdict, message, taken = judged(watch, UDP, NOBODY, FLOWING)
+    verdict, message, taken = judged(judging, UDP, NOBODY, FLOWING)
     assert (verdict, taken) == (Verdict.FLAKY, 2)
     assert "answered by nobody 10 s after new flows had gone to another backend" in message
-    assert judged(watch, UDP_AGAIN, NOBODY)[::2] == (Verdict.FAIL, 2)
+    assert judged(judging, UDP_AGAIN, NOBODY)[::2] == (Verdict.FAIL, 2)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from nettests.model.permission import CONFIG_MAPS, Permission, reviewed
 from nettests.model.versions import KubernetesVersion
 from nettests.preflight.demand import quantity
-from nettests.preflight.limits import defaults_of, quotas_of
-from nettests.preflight.rules import roles
+from nettests.preflight.evidence import defaults_of, quotas_of
+from nettests.preflight.rights import roles
 
 EVERYTHING = reviewed(KubernetesVersion(1, 35), CONFIG_MAPS, own_namespace=False)
 

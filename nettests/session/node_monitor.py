@@ -1,8 +1,8 @@
 """Watch whether the tested nodes stay Ready during a run.
 
 A node that turns NotReady is an event of the run and a failed precondition: unanswered checks that
-depend on it say nothing about the network. The watch also notices when the API server stops
-answering. Reads are rate-limited (``Looks``). Times are on the run's clock (monotonic seconds since
+depend on it say nothing about the network. It also notices when the API server stops
+answering. Reads are rate-limited (``PacedReads``). Times are on the run's clock (monotonic seconds since
 its start), as in raw answers.
 """
 
@@ -28,7 +28,7 @@ Seen = TypeVar("Seen")
 
 
 @dataclass(slots=True, kw_only=True)
-class Looks(Generic[Seen]):
+class PacedReads(Generic[Seen]):
     """Rate-limits calls of ``read``; for one thread at a time."""
 
     read: Callable[[], Seen]
@@ -68,7 +68,7 @@ class _Spell:
 
 
 @dataclass(slots=True, kw_only=True)
-class NodeWatch:
+class NodeMonitor:
     """The readiness of the nodes of one run, over time. Thread-safe.
 
     ``read`` returns the current readiness; ``tell`` receives each change, in words.
@@ -86,7 +86,7 @@ class NodeWatch:
     clock: Callable[[], float] = time.monotonic
     _spells: dict[str, list[_Spell]] = field(default_factory=dict)
     _before: Mapping[str, Readiness] = field(default_factory=dict)
-    _looks: Looks[Mapping[str, Readiness]] = field(init=False)
+    _reads: PacedReads[Mapping[str, Readiness]] = field(init=False)
     _known_at: float = 0.0
     """When the last successful read began."""
     _looking: threading.Lock = field(default_factory=threading.Lock)
@@ -96,7 +96,7 @@ class NodeWatch:
     _thread: threading.Thread | None = None
 
     def __post_init__(self) -> None:
-        self._looks = Looks(read=self.read, clock=self.clock, began=self.began)
+        self._reads = PacedReads(read=self.read, clock=self.clock, began=self.began)
 
     def start(self) -> None:
         """Watch from now on, in the background; without nodes do nothing."""
@@ -118,7 +118,7 @@ class NodeWatch:
     def look(self, *, older_than: float = 0.0) -> None:
         """Read the nodes if the last read is older than that; a failed read changes nothing."""
         with self._looking:
-            look = self._looks.look(older_than=older_than)
+            look = self._reads.look(older_than=older_than)
             if look is None:
                 return
             now, readiness = look
@@ -184,17 +184,17 @@ class Dependence:
         """Return the nodes that a check depends on."""
         return nodes_of(check, self._pods, self.facts)
 
-    def watch(
+    def monitor(
         self,
         connection: Connection,
         tell: Callable[[str], None],
         began: float,
         gone: Callable[[str], None],
-    ) -> NodeWatch:
-        """Return the watch over all of these nodes; it reads once started."""
+    ) -> NodeMonitor:
+        """Return the monitor of all of these nodes; it reads once started."""
         names = sorted(frozenset().union(*map(self.of, self.plan.each)))
         many = len(self.facts.nodes)
-        return NodeWatch(
+        return NodeMonitor(
             names=names,
             read=lambda: read_readiness(connection, names, nodes=many),
             tell=tell,
