@@ -3,6 +3,8 @@
 The last stage of judging one check. One line each, enough to act on without the evidence.
 """
 
+from collections.abc import Mapping
+
 from nettests.judge.verdicts import NOT_JUDGED, Ruling
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation
@@ -69,7 +71,7 @@ def _sentence(check: Check, expected: str, observed: str, why: str) -> str:
     return " ".join(f"{head}: {why}".split()) if why else head
 
 
-_COMPARED = {
+_COMPARED: Mapping[tuple[str, str], str] = {
     (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
     (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
     (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
