@@ -48,12 +48,7 @@ def examiners(
             planned=rules_by_probe(checks),
         ),
         Question.START: Starting(
-            pods=api,
-            blank=blank,
-            facts=facts,
-            timing=timing,
-            standing=standing,
-            services=services,
+            pods=api, blank=blank, facts=facts, timing=timing, standing=standing, services=services
         ),
         Question.IDLE: IdleConnection(
             talks=api,

@@ -11,7 +11,7 @@ from nettests.model.check import Action, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import Object
 from nettests.model.labels import PURPOSE_LABEL
-from nettests.model.workload import Workload, workload_of
+from nettests.model.workload import WORDS, Workload, workload_of
 from nettests.plan.images import started
 from nettests.probes import stateful, workloads
 from nettests.probes.examine import case_of, in_namespace
@@ -74,3 +74,20 @@ def names_of_many(number: int, pods: int) -> list[str]:
     if pods == 1:
         return [f"start-{number}"]
     return [f"start-{number}-{ordinal:02}" for ordinal in range(1, pods + 1)]
+
+
+def kind_of(case: Case) -> Workload | None:
+    """Return the workload that a case tests; ``None`` if it tests a Pod."""
+    worked = case.then is not None and case.then.how in WORDS
+    return workload_of(json.loads(case.object)) if worked else None
+
+
+def names_of(item: Object) -> tuple[str, str, str]:
+    """Return a Pod's namespace and name, and its first container's name."""
+    metadata = item["metadata"]
+    return metadata["namespace"], metadata["name"], first_container(item)
+
+
+def first_container(item: Object) -> str:
+    """Return the name of a Pod's first container."""
+    return str(item["spec"]["containers"][0]["name"])

@@ -28,7 +28,7 @@ from nettests.model.check import (
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import Object
-from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, Workload, workload_of
+from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
 from nettests.probes import pods_at_once, stateful, termination, workloads
@@ -40,7 +40,15 @@ from nettests.probes.objects import Blank
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
-from nettests.probes.start_objects import manifest_for, names_of_many, pod_of
+from nettests.probes.shared_pods import SharedPods, may_share
+from nettests.probes.start_objects import (
+    first_container,
+    kind_of,
+    manifest_for,
+    names_of,
+    names_of_many,
+    pod_of,
+)
 
 LONG = frozenset({"renew", "restart", "end", TERMINATES, MAKES, ROLLS_OUT})
 """Cases with several further steps, which start first: started last, they would delay the end of a run."""
@@ -68,6 +76,10 @@ class Starting:
     """The run's Services, for the same."""
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
+    _shared: SharedPods = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_shared", SharedPods(self._remove))
 
     def examine(self, action: Action) -> Examination:
         """Create the case's Pod and return its record; several Pods start at once.
@@ -95,12 +107,15 @@ class Starting:
         words = ("create", json.dumps(manifest), *_words(case.then))
         context = _context(case, node)
         slot = self._slots.setdefault(node.name, for_starts(Bounds.of(self.timing)))
-        tool = "workload" if _kind(case) else "start"
+        tool = "workload" if kind_of(case) else "start"
         probed = partial(Examination, tool=tool, words=words, context=context)
         if BUILD in words[1]:
             return probed(
                 error=f"the Windows build of {node.name} is not known: {node.build.origin}"
             )
+        # In a namespace that is not the run's own, each Pod counts against quotas: none stays longer.
+        if may_share(case) and not self.blank.existing and policy_of(pod_of(manifest)) is None:
+            return self._examine_shared(manifest, action, node, slot)
         turn = ahead(slot) if case.then and case.then.how in LONG else slot
         with ExitStack() as afterwards, turn, ExitStack() as inside:
             try:
@@ -119,6 +134,26 @@ class Starting:
             except ChannelError as error:
                 return probed(error=error.message)
         return probed(stdout=json.dumps(record))
+
+    def _examine_shared(
+        self, manifest: Object, action: Action, node: NodeFacts, slot: Slots
+    ) -> Examination:
+        case = case_of(action)
+
+        def started(manifest: Object) -> Object:
+            self.pods.create(manifest)
+            return self._followed(manifest, case)
+
+        with self._shared.one_for(manifest) as pod, slot:
+            words = ("create", json.dumps(pod.manifest), *_words(case.then))
+            probed = partial(Examination, tool="start", words=words, context=_context(case, node))
+            try:
+                record = self._record(pod.watched(started), pod.manifest, action, node)
+            except SpentError:
+                raise
+            except (ChannelError, ClusterError) as error:
+                return probed(error=error.message)
+            return probed(stdout=json.dumps(record))
 
     def _record_of(self, manifest: Object, action: Action, node: NodeFacts) -> Object:
         """Return the record of the Pod, or of the workload if that is tested."""
@@ -175,16 +210,21 @@ class Starting:
             self.pods.delete(path_of(policy))
 
     def _watch(self, item: Object, action: Action, node: NodeFacts) -> Object:
-        case, namespace, name = case_of(action), self.blank.namespace, item["metadata"]["name"]
-        speaks = case.then is not None and case.then.how == FIRST_PACKETS
-        pod = self.pods.follow_pod(
-            namespace,
-            name,
+        return self._record(self._followed(item, case_of(action)), item, action, node)
+
+    def _followed(self, item: Object, case: Case) -> Object:
+        return self.pods.follow_pod(
+            self.blank.namespace,
+            item["metadata"]["name"],
             new=True,
-            settled=lambda now: start.conclusive(now, case, _first(item)),
+            settled=lambda now: start.conclusive(now, case, first_container(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,
         )
+
+    def _record(self, pod: Object, item: Object, action: Action, node: NodeFacts) -> Object:
+        case = case_of(action)
+        speaks = case.then is not None and case.then.how == FIRST_PACKETS
         record: Object = {"status": pod.get("status", {})}
         if speaks and start.ended(pod):
             record["then"] = {"logs": self._logs(item)}
@@ -199,7 +239,7 @@ class Starting:
 
     def _events(self, item: Object, then: Afterwards | None) -> list[Object]:
         """Return a Pod's events; the reason of a restart may appear a moment after it."""
-        namespace, name, _ = _names(item)
+        namespace, name, _ = names_of(item)
         awaited = then.says if then and then.how == RESTARTS else ""
         for left in reversed(range(EVENT_TRIES if awaited else 1)):
             events = [
@@ -212,7 +252,7 @@ class Starting:
 
     def _logs(self, item: Object) -> dict[str, str]:
         """Return each container's log, without those of containers that never ran."""
-        namespace, name, _ = _names(item)
+        namespace, name, _ = names_of(item)
         logs: dict[str, str] = {}
         for container in (str(spec["name"]) for spec in item["spec"]["containers"]):
             with suppress(ChannelError):
@@ -240,7 +280,7 @@ class Starting:
                 ran = self._run_until(then, item, node)
                 return {"exit_code": ran.exit_code, "stdout": ran.stdout, "stderr": ran.stderr}
             case "log":
-                namespace, name, container = _names(item)
+                namespace, name, container = names_of(item)
                 return {"stdout": self.pods.log_of(namespace, name, container)}
             case "pod-proxy" | "port-forward":
                 got = self._get(then, item)
@@ -277,7 +317,7 @@ class Starting:
         return ran
 
     def _run(self, words: tuple[str, ...], item: Object, node: NodeFacts) -> ExecAnswer:
-        namespace, name, container = _names(item)
+        namespace, name, container = names_of(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):  # one request after another, each first in the queue
             beyond = RESOLVER_HANGS_SECONDS if words[0] == "nslookup" else HANG_SECONDS
@@ -286,13 +326,13 @@ class Starting:
 
     def _attached(self, then: Afterwards, item: Object, node: NodeFacts) -> str:
         """Attach to the first container; such a stream counts against the limit of processes."""
-        namespace, name, container = _names(item)
+        namespace, name, container = names_of(item)
         channel = self.pods.open_exec(namespace, name, container, node=node.name, os=node.os)
         with ahead(channel.slots):
             return self.pods.attach(namespace, name, container, until=then.says)
 
     def _get(self, then: Afterwards, item: Object) -> HttpAnswer:
-        namespace, name, _ = _names(item)
+        namespace, name, _ = names_of(item)
         forward = then.how == "port-forward"
         opened = self.pods.port_forward if forward else self.pods.pod_proxy
         port, path = then.words
@@ -304,7 +344,7 @@ class Starting:
 
     def _read(self, then: Afterwards, item: Object) -> str:
         """Read a port; a server without readiness probe may need a moment until it listens."""
-        namespace, name, _ = _names(item)
+        namespace, name, _ = names_of(item)
         for left in reversed(range(LISTENING_TRIES)):
             try:
                 return self.pods.read_port(
@@ -325,7 +365,7 @@ class Starting:
         reached is unchanged after ``stuck``.
         """
         begin(lambda _: self._get(then, item))
-        namespace, name, container = _names(item)
+        namespace, name, container = names_of(item)
         again = self.pods.follow_pod(
             namespace,
             name,
@@ -345,23 +385,9 @@ def _context(case: Case, node: NodeFacts) -> dict[str, str]:
         "reasons": "\n".join(case.reasons),
         "client-node": ",".join(map(str, node.addresses)),
         **({"then": case.then.how, "says": case.then.says} if case.then else {}),
-        **({"kind": kind.value} if (kind := _kind(case)) else {}),
+        **({"kind": kind.value} if (kind := kind_of(case)) else {}),
         **({start.WHOLE_LINE: "yes"} if case.then and case.then.whole_line else {}),
     }
-
-
-def _kind(case: Case) -> Workload | None:
-    worked = case.then is not None and case.then.how in WORDS
-    return workload_of(json.loads(case.object)) if worked else None
-
-
-def _names(item: Object) -> tuple[str, str, str]:
-    metadata = item["metadata"]
-    return metadata["namespace"], metadata["name"], _first(item)
-
-
-def _first(item: Object) -> str:
-    return str(item["spec"]["containers"][0]["name"])
 
 
 def _words(then: Afterwards | None) -> tuple[str, ...]:

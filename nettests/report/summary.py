@@ -216,9 +216,9 @@ def _what_is_wrong(results: Results, bugs: list[str]) -> str:
     for shown in range(min(CAUSES, len(causes)), 0, -1):
         more = len(causes) - shown + others
         rest = [*([f"{more} more"] if more else []), *bugs]
-        said = " · ".join((*causes[:shown], *rest))
-        if _fits(said):
-            return said
+        headline = " · ".join((*causes[:shown], *rest))
+        if _fits(headline):
+            return headline
     words = causes[0].split()
     while len(words) > 1 and not _fits(" · ".join((f"{' '.join(words)} …", *rest))):
         words.pop()
@@ -234,8 +234,8 @@ def in_short(cause: str) -> str:
     cause = one_line(cause, limit=CAUSE_LENGTH)
     for pattern, short in _SHORT:
         if match := pattern.fullmatch(cause):
-            said, _, protocol = match.expand(short).partition("/")
-            return f"{said} for {protocol}" if protocol else said
+            shortened, _, protocol = match.expand(short).partition("/")
+            return f"{shortened} for {protocol}" if protocol else shortened
     return cause
 
 
@@ -243,8 +243,8 @@ def _without_cause(results: Results, alone: list[str]) -> str:
     kind = _kind(results)
     if not kind or not alone:
         return kind
-    one = alone[0].partition("/")[0] if len(alone) == 1 else ""
-    return f"{kind}: {one or f'{len(alone)} checks without a common cause'}"
+    flow = alone[0].partition("/")[0] if len(alone) == 1 else ""
+    return f"{kind}: {flow or f'{len(alone)} checks without a common cause'}"
 
 
 def _kind(results: Results) -> str:

@@ -7,7 +7,7 @@ count. If two nodes differ, nothing shows which is wrong; of more, the one that 
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nettests.model.facts import Network, NodeFacts
 from nettests.rules.cni_files import CNI
@@ -51,11 +51,26 @@ def spelled_alike(text: str, node: NodeFacts, of_pods: Iterable[Network] = ()) -
 
 
 def of_peer(reading: OfPeers, text: str, node: NodeFacts, of_pods: Iterable[Network]) -> str:
-    """Return what is compared: the tool's output, for the kubelet with the Node's versions."""
+    """Return what is compared: the tool's output, for the kubelet with facts of the node."""
     alike = spelled_alike(text, node, of_pods)
-    return (
-        f"{alike}\n{node.kubelet.value}, {node.runtime.value}" if reading.of == KUBELET else alike
-    )
+    return "\n".join((alike, *_facts(node))) if reading.of == KUBELET else alike
+
+
+def _facts(node: NodeFacts) -> Iterator[str]:
+    proxy = node.kube_proxy
+    for name, fact in (
+        ("kubelet", node.kubelet),
+        ("runtime", node.runtime),
+        ("kube-proxy", proxy.version),
+        ("kube-proxy's mode", proxy.mode),
+        ("kube-proxy's DSR", proxy.dsr),
+        ("DNS suffixes", node.dns_suffixes),
+    ):
+        value = " ".join(fact.value) if isinstance(fact.value, tuple) else fact.value
+        yield f"{name}{_IS}{_UNKNOWN if value is None else value}"
+
+
+_IS, _UNKNOWN = ": ", "not known"
 
 
 @rule(about=(), reads=COMPARED)
@@ -67,7 +82,7 @@ def like_its_peers(evidence: Evidence) -> Finding:
         if node not in texts or len(texts) < 2:
             continue
         compared += 1
-        values = {name: _values(text) for name, text in sorted(texts.items())}
+        values = _comparable({name: _values(text) for name, text in sorted(texts.items())})
         usual, its = Counter(values.values()).most_common(1)[0][0], values[node]
         if its != usual:
             like = ", ".join([name for name, value in values.items() if value == usual][:_NAMED])
@@ -87,6 +102,19 @@ def like_its_peers(evidence: Evidence) -> Finding:
 
 def _values(text: str) -> frozenset[str]:
     return frozenset(filter(None, (part.strip(" []{}\r") for part in re.split(r"[\n,]", text))))
+
+
+def _comparable(values: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Leave out a fact that is not known of every node: then it is no difference."""
+    unknown = tuple(
+        text.removesuffix(_UNKNOWN)
+        for text in frozenset().union(*values.values())
+        if text.endswith(f"{_IS}{_UNKNOWN}")
+    )
+    return {
+        name: frozenset(text for text in texts if not text.startswith(unknown))
+        for name, texts in values.items()
+    }
 
 
 def _shown(values: frozenset[str]) -> str:

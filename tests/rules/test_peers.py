@@ -6,6 +6,8 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
+from nettests.model.facts import known, unknown
+from nettests.model.versions import KubernetesVersion
 from nettests.rules import RULES, Evidence, NothingThereError
 from nettests.rules.peers import COMPARED, of_peer, spelled_alike
 from tests.plan.clusters import node
@@ -77,8 +79,27 @@ def test_a_node_s_part_of_the_network_of_all_pods_is_its_own(text: str, alike: s
     assert spelled_alike(text, one, of_pods) == alike
 
 
-def test_versions_of_the_node_object_are_compared_beside_the_kubelet() -> None:
-    """They cost no reading."""
+def test_facts_of_the_node_are_compared_beside_the_kubelet() -> None:
+    """They cost no reading: versions, kube-proxy's settings and DNS suffixes."""
     one = node("windows-1", 1)
-    assert str(one.kubelet.value) in of_peer(KUBELET, "", one, ())
+    suffixes = replace(one, dns_suffixes=known(("svc.cluster.local", "cluster.local"), "read"))
+    assert f"kubelet: {one.kubelet.value}" in of_peer(KUBELET, "", one, ())
+    assert "DNS suffixes: svc.cluster.local cluster.local" in of_peer(KUBELET, "", suffixes, ())
     assert of_peer(OTHERS[0], "", one, ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("mine", "conforms"), [("v1.33.5", True), ("v1.32.9", False), (None, True)]
+)
+def test_a_fact_that_is_not_known_of_every_node_is_no_difference(
+    mine: str | None, conforms: bool
+) -> None:
+    """A log that was rotated on one node says nothing about kube-proxy there."""
+    versions = {"a": mine, "b": "v1.33.5", "c": "v1.33.5"}
+    one = node("windows-1", 1)
+    texts = {}
+    for name, text in versions.items():
+        version = known(KubernetesVersion.parse(text), "log") if text else unknown("no log")
+        proxy = replace(one.kube_proxy, version=version)
+        texts[name] = of_peer(KUBELET, "", replace(one, kube_proxy=proxy), ())
+    assert RULE.demand(evidence("a", **texts)).conforms is conforms

@@ -1,0 +1,82 @@
+"""Checks whose Pods would be the same share one, which the last of them removes."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from nettests.model.check import Afterwards
+from nettests.model.cluster_profile import Timing
+from nettests.model.json_text import Object
+from nettests.probes.starting import Starting
+from tests.probes.made import FACTS
+from tests.probes.test_starting import BLANK, READY, Cluster, case, question
+
+READS = Afterwards(how="exec", words=("hostname",), says="w")
+
+
+@dataclass(slots=True)
+class Gathering(Cluster):
+    """Lets the first Pod start only after both checks have asked for theirs."""
+
+    both: threading.Barrier = field(default_factory=lambda: threading.Barrier(2))
+
+    def follow_pod(self, namespace: str, name: str, **how: Any) -> Object:
+        self.both.wait(timeout=30)
+        return Cluster.follow_pod(self, namespace, name, **how)
+
+
+def examined_side_by_side(cluster: Gathering, probing: Starting) -> list[str]:
+    """Examine the same case twice, the second once the first has created its Pod; return the names of both Pods."""
+    with ThreadPoolExecutor(2) as checks:
+        first = checks.submit(probing.examine, question(case(READS)))
+        second = checks.submit(probing.examine, question(case(READS)))
+        cluster.both.wait(timeout=30)
+        done = [first.result(), second.result()]
+    return [json.loads(each.words[1])["metadata"]["name"] for each in done]
+
+
+def test_checks_that_only_look_share_a_pod() -> None:
+    """One Pod is created for both, each does its own with it, and it is removed once."""
+    cluster = Gathering(READY)
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    names = examined_side_by_side(cluster, probing)
+    assert len(set(names)) == 1
+    assert [item["metadata"]["name"] for item in cluster.created] == names[:1]
+    assert cluster.deleted == names[:1]
+
+
+@pytest.mark.parametrize(
+    ("then", "existing", "shared"),
+    [
+        (READS, False, True),
+        (READS, True, False),
+        (Afterwards(how="restart", words=("8080", "/exit")), False, False),
+        (None, False, False),
+    ],
+    ids=["only looked at", "counted by a quota", "changed", "only started"],
+)
+def test_a_pod_that_is_changed_or_counted_is_not_shared(
+    *, then: Afterwards | None, existing: bool, shared: bool
+) -> None:
+    """What one check does to its Pod, or how long it keeps it, must not concern another."""
+    cluster = Cluster(READY)
+    blank = replace(BLANK, existing=existing)
+    probing = Starting(pods=cluster, blank=blank, facts=FACTS, timing=Timing())
+    probing.examine(question(case(then)))
+    with probing._shared.one_for(cluster.created[0]):
+        probing.examine(question(case(then)))
+        assert (len(cluster.deleted) == 1) is shared
+
+
+def test_the_next_check_after_the_last_gets_a_pod_of_its_own() -> None:
+    """A Pod that nobody needs any more is removed, and not used again."""
+    cluster = Cluster(READY)
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    for _ in range(2):
+        probing.examine(question(case(READS)))
+    assert len({item["metadata"]["name"] for item in cluster.created}) == 2
+    assert len(cluster.deleted) == 2
