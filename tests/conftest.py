@@ -13,12 +13,16 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nettests.redaction.redactor import forget
 from tests.needs_lab import NEEDS_LAB
+
+if TYPE_CHECKING:
+    from tests.report.browser import Page
 
 # No test measures time: a busy machine is not a failure.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -94,6 +98,17 @@ def stays_on_loopback() -> Iterator[None]:
     _violations.clear()
     yield
     assert not _violations, f"left the loopback: {_violations}"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Page]":
+    """One browser for the tests of a module."""
+    from tests.report.browser import PROGRAM, browsing
+
+    if PROGRAM is None:
+        pytest.skip("there is no Chromium here")
+    with browsing(tmp_path_factory.mktemp("browser")) as page:
+        yield page
 
 
 LAB_ENDS_SECONDS = 20

@@ -61,11 +61,9 @@ _OF_LINUX = {
 
 
 def next_step(ruling: Ruling, findings: Findings) -> str:
-    """Return the next step after a ruling; empty where nothing needs attention."""
+    """Return the next step after a ruling."""
     check, observation = findings.check, findings.observation
     match ruling.after:
-        case "":
-            return ""
         case "failure":
             return _after_failure(
                 check, observation, target_fails=findings.proof.failed_target is not None

@@ -33,7 +33,8 @@ def judge(check: Check, expectation: Expectation, observation: Observation | Non
     proof = proof_of(check, expectation.expected, observed)
     findings = Findings(check=check, expectation=expectation, proof=proof)
     ruling = rule(findings)
-    return judgement_of(check, expectation, observed, ruling, next_step(ruling, findings))
+    step = next_step(ruling, findings) if ruling.after else ""
+    return judgement_of(check, expectation, observed, ruling, step)
 
 
 def judge_run(

@@ -13,14 +13,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from nettests.cluster import Connection
 from nettests.cluster.list_watch import GONE_SECONDS
-from nettests.cluster.readiness import Readiness, read_readiness
+from nettests.cluster.readiness import Readiness
 from nettests.errors import ClusterError
 from nettests.judge.distrust import UNREADY
-from nettests.model.check import Check, Plan
-from nettests.model.facts import ClusterFacts
-from nettests.plan.selection import nodes_by_pod, nodes_of
 
 FRESH_SECONDS = 1.0
 """The maximum age of a read that a failing check is compared with."""
@@ -167,38 +163,3 @@ class NodeMonitor:
         elif now and before and now.ready and before.ready and now.since != before.since:
             spells.append(_Spell(began=self._known_at, why=f"until {now.since}", ended=at))
             self.tell(f"node {name} was not Ready for a moment, until {now.since}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dependence:
-    """Which nodes the checks of a plan depend on."""
-
-    plan: Plan
-    facts: ClusterFacts
-    _pods: Mapping[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_pods", nodes_by_pod(self.plan.pods))
-
-    def of(self, check: Check) -> frozenset[str]:
-        """Return the nodes that a check depends on."""
-        return nodes_of(check, self._pods, self.facts)
-
-    def monitor(
-        self,
-        connection: Connection,
-        tell: Callable[[str], None],
-        began: float,
-        gone: Callable[[str], None],
-    ) -> NodeMonitor:
-        """Return the monitor of all of these nodes; it reads once started."""
-        names = sorted(frozenset().union(*map(self.of, self.plan.each)))
-        many = len(self.facts.nodes)
-        return NodeMonitor(
-            names=names,
-            read=lambda: read_readiness(connection, names, nodes=many),
-            tell=tell,
-            began=began,
-            silence=connection.under_way.silence,
-            gone=gone,
-        )

@@ -9,19 +9,20 @@ import threading
 from collections.abc import Callable, Collection
 from functools import partial
 
+from nettests.cluster.readiness import read_readiness
 from nettests.errors import NettestsError
 from nettests.model.check import Plan
 from nettests.model.exit_code import ExitCode
 from nettests.model.journal_records import Discovered
 from nettests.model.run_folder import JOURNAL
-from nettests.plan.selection import select
+from nettests.plan.selection import nodes_by_pod, nodes_of, select
 from nettests.probes.sending import STOPPED
 from nettests.session.blueprint import record_plan
 from nettests.session.deploying import Standing, deploy_and_pull
 from nettests.session.diagnosis import Failing, diagnose_run
 from nettests.session.journal import Journal
 from nettests.session.judging import Judging
-from nettests.session.node_monitor import Dependence, NodeMonitor
+from nettests.session.node_monitor import NodeMonitor
 from nettests.session.observing import Observation, Observing, Once
 from nettests.session.prepare import Prepared
 from nettests.session.process import make_room
@@ -94,12 +95,18 @@ class Run:
         blueprint = self.prepared.blueprint
         plan = select(blueprint.plan, blueprint.facts, selected)
         record_plan(blueprint, plan, self.journal)
-        depends = Dependence(plan=plan, facts=blueprint.facts)
-        tell = partial(self.journal.event, notable=True)
-        self._nodes = depends.monitor(
-            self.prepared.connection, tell, self.state.began, self._server_gone
+        connection, facts = self.prepared.connection, blueprint.facts
+        depends_on = partial(nodes_of, pods=nodes_by_pod(plan.pods), facts=facts)
+        names = sorted(frozenset().union(*map(depends_on, plan.each)))
+        self._nodes = NodeMonitor(
+            names=names,
+            read=lambda: read_readiness(connection, names, nodes=len(facts.nodes)),
+            tell=partial(self.journal.event, notable=True),
+            began=self.state.began,
+            silence=connection.under_way.silence,
+            gone=self._server_gone,
         )
-        self.judging.nodes_of, self.judging.nodes = depends.of, self._nodes
+        self.judging.nodes_of, self.judging.nodes = depends_on, self._nodes
         self._thread = threading.Thread(
             target=self._work, args=(plan,), name="nettests-run", daemon=True
         )

@@ -4,33 +4,30 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from nettests.baseline.entries import read_baseline
-from nettests.cli import main
 from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Outcome
 from nettests.report import render_json
 from tests.baseline.runs import BROKEN, FACTS, FLOWS, OPEN, OTHER, baseline, run
+from tests.cli.calling import nettests
 from tests.cli.test_commands import run as run_command
 from tests.cli.test_hostile_texts import NASTY, OBEYED
 from tests.cli.test_rejudge import MANIFEST as ONE_WAY
 from tests.compare.runs import as_expected, but, results
 
 
-def called(*arguments: str | Path) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
 def accept(*arguments: str | Path, expires: str = "2099-12-31") -> Result:
     """Accept with a reason and an end."""
-    return called("baseline", "accept", "--reason=ticket 4711", f"--expires={expires}", *arguments)
+    return nettests(
+        "baseline", "accept", "--reason=ticket 4711", f"--expires={expires}", *arguments
+    )
 
 
 def stale(*arguments: str | Path) -> Result:
-    return called("baseline", "stale", *arguments)
+    return nettests("baseline", "stale", *arguments)
 
 
 def written(
@@ -167,7 +164,7 @@ def test_nothing_is_accepted_without_a_reason_and_an_end(
     bad: Path, file: Path, words: list[str], said: str
 ) -> None:
     """Both are required, and a day that is over is none."""
-    done = called("baseline", "accept", bad, "--to", file, *words)
+    done = nettests("baseline", "accept", bad, "--to", file, *words)
     assert done.exit_code == 2
     assert said in done.output
     assert not file.exists()
@@ -291,10 +288,10 @@ def test_a_run_that_is_judged_again_is_held_to_a_baseline_too(
     manifest = tmp_path / "site.yaml"
     manifest.write_text(ONE_WAY)
     limits = f"--limitations={manifest}"
-    assert called("rejudge", finished, limits).exit_code == 1
+    assert nettests("rejudge", finished, limits).exit_code == 1
     assert accept(finished / "rejudged", "--to", file).exit_code == 0
     held = [f"--baseline={file}", "--fail-on=new"]
-    done = called("rejudge", finished, limits, *held)
+    done = nettests("rejudge", finished, limits, *held)
     assert done.exit_code == 0, done.output
     assert " known failures, 0 new, 0 otherwise than accepted, 0 expired" in done.output
     again = json.loads((finished / "rejudged" / "results.json").read_text())
@@ -304,14 +301,14 @@ def test_a_run_that_is_judged_again_is_held_to_a_baseline_too(
     fewer = file.with_name("fewer.yaml")
     one = sorted(checks_in(file))[0]
     assert accept(finished / "rejudged", "--to", fewer, "--check", one).exit_code == 0
-    red = called("rejudge", finished, limits, f"--baseline={fewer}", "--fail-on=new")
+    red = nettests("rejudge", finished, limits, f"--baseline={fewer}", "--fail-on=new")
     assert red.exit_code == 1
     assert "1 known failure, " in red.output
 
 
 def test_judging_again_without_a_baseline_needs_none(finished: Path) -> None:
     """And --fail-on new without one is wrong input."""
-    assert called("rejudge", finished).exit_code == 0
-    refused = called("rejudge", finished, "--fail-on=new")
+    assert nettests("rejudge", finished).exit_code == 0
+    refused = nettests("rejudge", finished, "--fail-on=new")
     assert refused.exit_code == 4
     assert "--baseline" in refused.output

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from nettests import __version__
 from nettests.cli import discover_commands, main
@@ -17,14 +17,10 @@ from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.exit_code import ExitCode
 from nettests.model.facts import ClusterFacts
 from nettests.session.run_options import RunOptions
+from tests.cli.calling import nettests
 from tests.plan.clusters import mixed
 
 CHECK = "pod-to-pod-ip/windows-1/linux-1/other-node/tcp"
-
-
-def nettests(*arguments: str) -> Result:
-    """Run the command line in this process."""
-    return CliRunner().invoke(main, arguments)
 
 
 @pytest.fixture

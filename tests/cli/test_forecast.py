@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from nettests.cli import forecast_command, main
+from nettests.cli import forecast_command
 from nettests.forecast.changing import changed
 from nettests.forecast.keys import read_change
 from nettests.model.cluster_profile import ClusterProfile
@@ -17,6 +17,7 @@ from nettests.model.journal_records import Begin
 from nettests.model.words import Outcome
 from nettests.report import render_json
 from nettests.session.run_options import RunOptions
+from tests.cli.calling import nettests
 from tests.cli.test_hostile_texts import NASTY, OBEYED
 from tests.compare.runs import Behaves, as_expected, but, results
 from tests.facts import cluster_facts
@@ -25,11 +26,6 @@ FLOWS = ("dsr-source-address", "service-hairpin", "pod-to-pod-ip", "windows-pod-
 OLD = cluster_facts("win2019-l2bridge")
 DSR = "kubeProxy.dsr=true"
 SEEN = "dsr-source-address/windows-1/windows-1/same-node/tcp"
-
-
-def nettests(*arguments: str | Path) -> Result:
-    """Call the command line in this process."""
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 def forecast(*arguments: str | Path) -> Result:

@@ -4,21 +4,16 @@ import json
 from dataclasses import replace
 
 import pytest
-from click.testing import CliRunner, Result
 
-from nettests.cli import discover_commands, main
+from nettests.cli import discover_commands
 from nettests.cli.discover_commands import _pinned
 from nettests.model.cluster_profile import AGNHOST, ClusterProfile
 from nettests.model.facts import ClusterFacts, known
 from nettests.session.run_options import RunOptions
+from tests.cli.calling import nettests
 from tests.plan.clusters import mixed, node
 
 CORDONED = "node-linux-1-2-x7"
-
-
-def nettests(*arguments: str) -> Result:
-    """Run the command line in this process."""
-    return CliRunner().invoke(main, arguments)
 
 
 @pytest.fixture(autouse=True)

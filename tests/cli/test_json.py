@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
 
 from nettests.cli import discover_commands, main
 from nettests.model.cluster_profile import ClusterProfile
@@ -17,6 +16,7 @@ from nettests.model.words import Outcome
 from nettests.report import render_json
 from nettests.session.run_options import RunOptions
 from tests.baseline.runs import BROKEN, FACTS, FLOWS
+from tests.cli.calling import nettests
 from tests.cli.test_commands import CHECK
 from tests.cli.test_explain import ENTRY
 from tests.compare.runs import as_expected, but, results
@@ -40,14 +40,9 @@ WITHOUT = {
 """Commands without a JSON form, and what programs read instead."""
 
 
-def called(*arguments: str | Path) -> Result:
-    """Run a command in this process."""
-    return CliRunner().invoke(main, [*map(str, arguments)])
-
-
 def told(*arguments: str | Path, code: int = 0) -> Any:
     """Return what a command tells programs."""
-    done = called(*arguments, "--json")
+    done = nettests(*arguments, "--json")
     assert done.exit_code == code, done.output
     return json.loads(done.output)
 
@@ -110,17 +105,17 @@ def test_json_is_requested_in_the_same_two_ways_everywhere() -> None:
 )
 def test_both_ways_print_the_same(command: tuple[str | Path, ...]) -> None:
     """One JSON value, whichever is typed; a text is what stands there without them."""
-    flag, form = called(*command, "--json"), called(*command, "--output", "json")
+    flag, form = nettests(*command, "--json"), nettests(*command, "--output", "json")
     assert (flag.exit_code, flag.output) == (form.exit_code, form.output)
     assert isinstance(json.loads(form.output), dict)
-    assert called(*command, "--output=text").output == called(*command).output
+    assert nettests(*command, "--output=text").output == nettests(*command).output
 
 
 @pytest.mark.parametrize(("command", "form"), [("lint", "text"), ("diff", "markdown")])
 def test_two_forms_at_once_are_refused(command: str, form: str) -> None:
     """Neither is taken silently."""
     runs = (SAMPLE, SAMPLE) if command == "diff" else ()
-    refused = called(command, *runs, "--json", f"--output={form}")
+    refused = nettests(command, *runs, "--json", f"--output={form}")
     assert refused.exit_code == 2
     assert f"--json and --output {form} exclude each other" in refused.output
 
@@ -172,7 +167,7 @@ def test_lint_lists_what_is_to_repair(entry: Path) -> None:
     assert told("lint")["findings"] == []
     entry.write_text(entry.read_text("utf-8").replace("pod-to-pod-ip", "pod-to-pod-i"), "utf-8")
     data = told("lint", entry, code=1)
-    lines = called("lint", entry).output
+    lines = nettests("lint", entry).output
     assert f"{entry}:6: one-way covers the flow pod-to-pod-i" in data["findings"][0]
     assert all(finding.splitlines()[0] in lines for finding in data["findings"])
     assert f"{data['read']['entries']} entries" in lines
@@ -191,7 +186,7 @@ def test_stale_tells_of_every_entry_whether_it_holds(
         (tmp_path / name / "results.json").write_text(text, "utf-8")
     file = tmp_path / "baseline.yaml"
     given = ("--reason=ticket 4711", "--expires=2099-12-31", f"--to={file}")
-    assert called("baseline", "accept", tmp_path / "then", *given).exit_code == 0
+    assert nettests("baseline", "accept", tmp_path / "then", *given).exit_code == 0
     data = told("baseline", "stale", tmp_path / "now", f"--baseline={file}", code=code)
     (one,) = [one for one in data["entries"] if one["check"] == BROKEN]
     assert (one["reason"], one["expires"]) == ("ticket 4711", "2099-12-31")

@@ -5,9 +5,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from nettests.cli import discover_commands, main
+from nettests.cli import discover_commands
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.words import CheckClass, Outcome
 from nettests.plan import build, load
@@ -16,13 +15,9 @@ from nettests.report import render_json
 from nettests.resources import suites_path
 from nettests.session.estimate import estimate
 from tests.baseline.runs import BROKEN, FACTS, FLOWS
+from tests.cli.calling import nettests
 from tests.compare.runs import but, results
 from tests.plan.clusters import mixed
-
-
-def called(*arguments: str | Path) -> Result:
-    """Run the command in this process."""
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -38,17 +33,17 @@ def recorded(tmp_path: Path) -> Path:
 
 def test_flows_are_listed_with_their_class_and_claim() -> None:
     """All, or those that a pattern chooses; no cluster is contacted."""
-    lines = called("list", "flows").output.splitlines()
+    lines = nettests("list", "flows").output.splitlines()
     assert len(lines) == len(load([suites_path()]).flows)
-    (only,) = called("list", "flows", "--flow=icmp-egress").output.splitlines()
-    (row,) = json.loads(called("list", "flows", "--flow=icmp-egress", "--json").output)
+    (only,) = nettests("list", "flows", "--flow=icmp-egress").output.splitlines()
+    (row,) = json.loads(nettests("list", "flows", "--flow=icmp-egress", "--json").output)
     assert row["flow"] == "icmp-egress"
     assert only.split()[:2] == ["icmp-egress", CheckClass.DEFAULT.value]
 
 
 def test_limitations_are_listed_with_their_summaries() -> None:
     """Of every layer, each once, however many conditions it has."""
-    lines = called("list", "limitations").output.splitlines()
+    lines = nettests("list", "limitations").output.splitlines()
     assert any(line.startswith("icmp-pod-external ") for line in lines)
     assert len(lines) > 50
     assert len({line.split()[0] for line in lines}) == len(lines)
@@ -56,21 +51,21 @@ def test_limitations_are_listed_with_their_summaries() -> None:
 
 def test_ready_cluster_profiles_are_listed_apart_from_those_of_the_lab() -> None:
     """Each by the name that --cluster-profile takes, with its file, from which one of one's own is made."""
-    rows = json.loads(called("list", "cluster-profiles", "--json").output)
+    rows = json.loads(nettests("list", "cluster-profiles", "--json").output)
     assert {"aks-overlay", "eks", "gke", "openshift"} < {row["profile"] for row in rows}
     assert all(Path(row["file"]).is_file() and row["platform"] for row in rows)
-    lines = called("list", "cluster-profiles").output.splitlines()
+    lines = nettests("list", "cluster-profiles").output.splitlines()
     assert [line.split()[0] for line in lines] == [row["profile"] for row in rows]
 
 
 def test_checks_are_listed_on_the_facts_of_a_run(recorded: Path) -> None:
     """With what is expected of each; its cluster is not needed."""
-    done = called("list", "checks", "--of", recorded, "--check=pod-to-pod-ip/*/tcp")
+    done = nettests("list", "checks", "--of", recorded, "--check=pod-to-pod-ip/*/tcp")
     assert done.exit_code == 0, done.output
     ids = [line.split()[0] for line in done.output.splitlines()[:-1]]
     assert BROKEN in ids
     assert {one.rpartition("/")[2] for one in ids} == {"tcp"}
-    assert called("list", "flows", "--of", recorded).exit_code == 2
+    assert nettests("list", "flows", "--of", recorded).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -86,7 +81,7 @@ def test_what_the_lab_has_is_listed_by_the_lab(
         "carried_out",
         lambda words: called_with.append([*words]),
     )
-    assert called("list", what).exit_code == 0
+    assert nettests("list", what).exit_code == 0
     assert called_with == [[*COMMAND, *words]]
 
 
@@ -94,16 +89,16 @@ def test_the_page_of_a_run_is_named_and_opened_where_there_is_a_terminal(
     recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a page the command says how to make it."""
-    assert "nettests rejudge" in called("open", recorded).output
+    assert "nettests rejudge" in nettests("open", recorded).output
     (recorded / "report.html").write_text("")
     opened: list[str] = []
     module = import_module("nettests.cli.open_command")
     monkeypatch.setattr(module.webbrowser, "open", opened.append)
     monkeypatch.setattr(module.os, "isatty", lambda _: False)
-    assert called("open", recorded).output == f"{recorded / 'report.html'}\n"
+    assert nettests("open", recorded).output == f"{recorded / 'report.html'}\n"
     assert opened == []
     monkeypatch.setattr(module.os, "isatty", lambda _: True)
-    called("open", recorded)
+    nettests("open", recorded)
     assert opened == [(recorded / "report.html").as_uri()]
 
 
@@ -112,11 +107,11 @@ def test_a_dry_run_says_what_a_run_would_take(
 ) -> None:
     """It plans, counts and creates nothing; of what failed before, that alone."""
     monkeypatch.setattr(discover_commands, "read_facts", lambda *_: FACTS)
-    whole = called("run", "--dry-run", "--flow=pod-to-pod-ip", "--flow=icmp-egress")
+    whole = nettests("run", "--dry-run", "--flow=pod-to-pod-ip", "--flow=icmp-egress")
     assert whole.exit_code == 0, whole.output
     assert whole.output.splitlines()[0].startswith("14 checks of 2 flows, run ")
     assert "API requests" in whole.output
-    failed = called("run", "--dry-run", f"--rerun-failed={recorded}")
+    failed = nettests("run", "--dry-run", f"--rerun-failed={recorded}")
     assert failed.output.startswith("1 check of 1 flow, run ")
 
 

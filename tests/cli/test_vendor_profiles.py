@@ -3,24 +3,19 @@
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from nettests.cli import discover_commands, main
+from nettests.cli import discover_commands
 from nettests.cluster.profile_file import read_profile
 from nettests.conformance.vendor_files import read_vendor_files
 from nettests.conformance.vendor_profile import VendorProfile
 from nettests.resources import manifests_path, suites_path
+from tests.cli.calling import nettests
 from tests.cli.test_run_arguments import passed_on
 from tests.conformance.claimed import text_of
 from tests.conformance.test_vendor_files import MANIFEST, filled
 from tests.facts import cluster_facts
 
 SHIPPED = manifests_path() / "vendors"
-
-
-def called(*arguments: str | Path) -> Result:
-    """Run a command in this process."""
-    return CliRunner().invoke(main, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -70,7 +65,7 @@ def test_a_run_takes_what_was_named_twice_once(
 @pytest.mark.usefixtures("known")
 def test_a_plan_has_the_vendors_checks_and_limitations(profile: Path) -> None:
     """Their ids, and the entry that decides."""
-    done = called("plan", f"--vendor-profile={profile}", "--flow=acme-own")
+    done = nettests("plan", f"--vendor-profile={profile}", "--flow=acme-own")
     assert done.exit_code == 0, done.output
     assert "acme-own/linux-1/linux-1/same-node/tcp  connected, 2 nodes\n" in done.output
     assert "acme-own/windows-1/windows-1/same-node/tcp  timed_out (acme-limited)" in done.output
@@ -80,17 +75,17 @@ def test_a_profile_that_is_wrong_stops_a_run_before_it_begins(tmp_path: Path) ->
     """With its line, and exit code 4."""
     file = tmp_path / "vendor.yaml"
     file.write_text(text_of(lambda data: data.update(suites=["nosuch"])), "utf-8")
-    done = called("run", f"--vendor-profile={file}")
+    done = nettests("run", f"--vendor-profile={file}")
     assert done.exit_code == 4
     assert "there is no suite nosuch" in done.output
 
 
 def test_lint_reads_a_profile_with_all_that_it_brings(profile: Path) -> None:
     """Its flows and entries are counted, and nothing is wrong."""
-    done = called("lint", profile)
+    done = nettests("lint", profile)
     assert done.exit_code == 0, done.output
     assert done.output.endswith("1 vendor profile: nothing to repair\n")
-    folder = called("lint", profile.parent, f"--suite={profile.parent}")
+    folder = nettests("lint", profile.parent, f"--suite={profile.parent}")
     assert folder.output == done.output
 
 
@@ -101,7 +96,7 @@ def test_lint_finds_what_is_wrong_with_claims(profile: Path) -> None:
         .replace("  - acme-own\n", "")
         .replace("pod-to-service-clusterip", "pod-to-service-clustrip")
     )
-    done = called("lint", profile)
+    done = nettests("lint", profile)
     assert done.exit_code == 1
     told = " ".join(done.output.split())
     assert "claims the flow pod-to-service-clustrip" in told
@@ -113,7 +108,7 @@ def test_lint_refuses_a_profile_that_is_none(tmp_path: Path) -> None:
     """With file and line, as of manifests."""
     file = tmp_path / "vendor.yaml"
     file.write_text(text_of(lambda data: data.pop("plugin")), "utf-8")
-    done = called("lint", file)
+    done = nettests("lint", file)
     assert done.exit_code == 4
     assert f"{file}:1: plugin is missing" in done.output
 
@@ -123,4 +118,4 @@ def test_shipped_profiles_are_right(file: Path) -> None:
     """They are examples."""
     read: VendorProfile = read_vendor_files(file).profile
     assert read.features
-    assert called("lint", file).exit_code == 0
+    assert nettests("lint", file).exit_code == 0

@@ -1,6 +1,5 @@
 """The page of a difference in a real browser: it fits any window, loads nothing, and a hostile text does nothing."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,18 +11,10 @@ from nettests.compare.reading import read_results
 from nettests.compare.sections import render_page
 from nettests.report import Results, build_results, render_json
 from tests.report.axe import assert_readable, needs_axe
-from tests.report.browser import PROGRAM, Page, browsing
+from tests.report.browser import Page
 from tests.report.hostile import hostile_records
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 WIDTHS = (360, 768, 1400)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One browser for the tests of this module."""
-    with browsing(tmp_path_factory.mktemp("browser")) as page:
-        yield page
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The page of a conformance report in a real browser: it fits any window, loads nothing, and a hostile text does nothing."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,17 +8,9 @@ from nettests.conformance.report_page import PAGE, documents
 from tests.conformance.claimed import report
 from tests.conformance.test_documents import FAILED, hostile
 from tests.report.axe import assert_readable, needs_axe
-from tests.report.browser import PROGRAM, Page, browsing
+from tests.report.browser import Page
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 WIDTHS = (360, 768, 1400)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One browser for the tests of this module."""
-    with browsing(tmp_path_factory.mktemp("browser")) as page:
-        yield page
 
 
 @pytest.fixture(params=["failed", "hostile"])

@@ -1,6 +1,5 @@
 """The page of a history in a real browser: it fits any window, loads nothing, and charts and strips share their columns."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +10,9 @@ from nettests.history.trends import history_of
 from tests.history.story import nights
 from tests.history.test_page import hostile
 from tests.report.axe import assert_readable, needs_axe
-from tests.report.browser import PROGRAM, Page, browsing
+from tests.report.browser import Page
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 WIDTHS = (360, 768, 1400)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One browser for the tests of this module."""
-    with browsing(tmp_path_factory.mktemp("browser")) as page:
-        yield page
 
 
 @pytest.fixture(params=["nights", "hostile"])

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -12,24 +12,16 @@ import pytest
 from nettests.report import Results, build_results, render_html
 from scripts.axe import FILE as AXE
 from tests.report.axe import needs_axe, violations
-from tests.report.browser import PROGRAM, WIDTHS, Page, browsing
+from tests.report.browser import WIDTHS, Page
 from tests.report.hostile import hostile_records
 from tests.report.sweep import swept
 from tests.report.test_unread import strange
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 RED = "pod-to-service-fqdn/linux-1/windows-1/other-node/tcp"
 FEW = """for (const kind of [".flow", ".card", "tr.of-suite", ".overview tbody", ".limitations li"])
   [...document.querySelectorAll(kind)].slice(12).forEach((one) => one.remove())"""
 """Leaves some of each thing that a page has in hundreds, all laid out alike: axe looks at each of them."""
 Write = Callable[[Results], Path]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One browser for the tests of this module."""
-    with browsing(tmp_path_factory.mktemp("browser")) as page:
-        yield page
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,19 @@
 """The page in a real browser: evidence appears when a check is opened, texts stay texts, nothing is loaded."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from nettests.report import Results, build_results, render_html
-from tests.report.browser import PROGRAM, Page, browsing
+from tests.report.browser import Page
 from tests.report.hostile import hostile_records
 from tests.report.sweep import swept
-
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
 
 RED = "pod-to-service-fqdn/linux-1/windows-1/other-node/tcp"
 DRAWER = 'document.querySelector("dialog[open] .evidence")'
 Write = Callable[[str], Path]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One browser for the tests of this module."""
-    with browsing(tmp_path_factory.mktemp("browser")) as page:
-        yield page
 
 
 @pytest.fixture

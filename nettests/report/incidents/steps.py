@@ -72,7 +72,7 @@ def _at_size(size: str, results: Sequence[CheckResult], facts: ClusterFacts | No
         return _STEPS["long-transfers"]
     limits = limits_of(results)
     if not limits:
-        return "compare the MTU of Pods' interfaces with what the path carries, less the bytes of an encapsulation"
+        return _STEPS["sizes"]
     largest = min(limits)
     on_wire = ""
     if _encapsulates(facts):
