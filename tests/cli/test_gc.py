@@ -95,7 +95,10 @@ def test_what_would_go_is_shown_and_stays(gc: Find) -> None:
     lines = gc(DEAD).output.splitlines()
     assert lines[0].startswith(f"{RUN}  dead        namespace {NAMESPACE}  2 objects  me.here  ")
     assert lines[0].endswith("created 60 min ago, expires in 5 h")
-    assert lines[1] == "  may go: the Lease of its run is no longer renewed; everything in it belongs to the run"
+    assert (
+        lines[1]
+        == "  may go: the Lease of its run is no longer renewed; everything in it belongs to the run"
+    )
     assert lines[2] == "Nothing was removed. Remove what 1 dead run left: nettests gc --yes"
     assert gc(DEAD).exit_code == 0
 
