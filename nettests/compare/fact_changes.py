@@ -13,6 +13,7 @@ from pathlib import PurePath
 from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, text_of
 from nettests.compare.recorded import RecordedRun
 from nettests.model.facts import ClusterFacts, NodeFacts
+from nettests.resources import lines_of
 
 PAIR = " → "
 """Between the two nodes in the label of a member."""
@@ -51,21 +52,7 @@ def join_nodes(before: ClusterFacts | None, after: ClusterFacts | None) -> Joine
 
 
 ABSENT = "absent"
-_CHOOSING = frozenset(
-    {
-        *(
-            "--flow",
-            "--check",
-            "--rerun-failed",
-            "--enable",
-            "--nodes",
-            "--exclude-node",
-            "--sample",
-            "-k",
-        ),
-        *("--image", "--registry", "--namespace", "--limitations"),
-    }
-)
+_CHOOSING = frozenset(lines_of("nettests.compare", "choosing.txt"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from nettests.model.labels import document_version
 from nettests.model.limits import spelled
 from nettests.model.run_folder import JOURNAL
 from nettests.parse.unread import VARYING, Unread
+from nettests.resources import lines_of
 
 INDEX, README, VERDICTS, UNREAD = "bundle.json", "README.txt", "verdicts.json", "unread.txt"
 MEMBERS = (README, INDEX, JOURNAL, VERDICTS, UNREAD)
@@ -131,18 +132,8 @@ def _digests(members: Mapping[str, bytes], name: str) -> Mapping[str, str]:
 
 
 SAID = {
-    Kind.ADDRESS: "IP addresses (who shares a subnet still does; the last part of each stays)",
-    Kind.MAC: "MAC addresses (their maker stays)",
-    Kind.ID: "GUIDs, digests and other identifiers",
-    Kind.NODE: "names of nodes",
-    Kind.NAMESPACE: "the namespace",
-    Kind.ZONE: "zones",
-    Kind.CONTEXT: "the context of the kubeconfig",
-    Kind.DOMAIN: "the cluster's domain",
-    Kind.USER: "names of users in paths",
-    Kind.NAME: "other names: of Pods, Services, hosts, domains, images, clouds",
-    Kind.WORD: "words of free texts that are not known to be harmless",
-    Kind.NUMBER: "long numbers, such as accounts",
+    Kind[kind]: words
+    for kind, _, words in (line.partition(": ") for line in lines_of("nettests.export", "said.txt"))
 }
 _STAYS = (
     "versions, builds and settings of Kubernetes, Windows and the network plugin",

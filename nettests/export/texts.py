@@ -21,26 +21,14 @@ from nettests.model.dns_names import DEFAULT_DOMAIN
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Diagnostics, Discovered, Planned, Record, Unknown
 from nettests.redaction import Redactor
+from nettests.resources import lines_of
 
 _DEEPEST = 80
 _LONG_NUMBER = 10**10
 """From this on, a number is not a count."""
 _HEX = "0-9A-Fa-f"
 _TOKENS = re.compile(
-    # samples: %5Bfd00%3A%3A1%5D, a%20b
-    rf"(?P<coded>[\w.~+%-]*%[{_HEX}]{{2}}[\w.~+%-]*)"
-    # sample: 0563cc3d-6c5f-4727-8071-225e52e6590a
-    rf"|(?P<guid>(?<![\w-])[{_HEX}]{{8}}-(?:[{_HEX}]{{4}}-){{3}}[{_HEX}]{{12}}(?![\w-]))"
-    # samples: 00-15-5D-01-02-03, 00:15:5d:01:02:03, 0015.5d01.0203
-    rf"|(?P<mac>(?<![\w:.-])(?:[{_HEX}]{{2}}(?P<joint>[:-])(?:[{_HEX}]{{2}}(?P=joint)){{4}}[{_HEX}]{{2}}"
-    rf"|[{_HEX}]{{4}}\.[{_HEX}]{{4}}\.[{_HEX}]{{4}})(?![\w-]|[:.][{_HEX}]))"
-    # samples: 2026-11-25T16:47:37.123456+00:00, 16:47:37.12; no address begins so
-    r"|(?P<time>(?<![\w:.])(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:\d\d)?(?![\w:]))"
-    # samples: fd00:10:244::5, ::ffff:10.0.0.1, fe80::1/64
-    rf"|(?P<v6>(?<![\w.])(?:[{_HEX}]{{0,4}}:){{2,8}}(?:[{_HEX}]{{0,4}}|(?:\d{{1,3}}\.){{3}}\d{{1,3}})(?![\w:])(?:/\d{{1,3}}(?!\w))?)"
-    # samples: 10.244.1.5, 10.244.0.0/16, 10.0.0.1. at the end of a sentence
-    r"|(?P<v4>(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?!\w|\.\d)(?:/\d{1,2}(?!\w))?)"
-    r"|(?P<token>\w(?:[\w.-]*\w)?)"
+    "|".join(lines_of("nettests.export", "tokens.txt")).replace("[H]", f"[{_HEX}]")
 )
 # samples: web-10.0.0.1, x_10.0.0.1, 10.0.0.1_x
 _WITHIN = re.compile(r"(?<!\d)(?<!\d\.)(?:\d{1,3}\.){3}\d{1,3}(?!\d|\.\d)")

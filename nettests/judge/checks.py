@@ -29,7 +29,7 @@ _WORDED = frozenset({*ATTENTION, Verdict.SKIPPED})
 
 def judge(check: Check, expectation: Expectation, observation: Observation | None) -> Judgement:
     """Return the verdict of one check, with its message; an observation of ``None`` means never observed."""
-    observed = observation or unusable(check.id, "it was never observed")
+    observed = observation or unusable(check.id, "the check was never run")
     proof = proof_of(check, expectation.expected, observed)
     findings = Findings(check=check, expectation=expectation, proof=proof)
     ruling = rule(findings)
@@ -100,7 +100,7 @@ def _never(check: Check, label: str) -> Judgement:
     return Judgement(
         check=member_id(check.id, label),
         verdict=Verdict.UNKNOWN,
-        message=f"{check.title}: {label}: it was never run",
+        message=f"{check.title}: {label}: this member was never run",
         expected=str(check.claim),
         observed="nothing that was judged",
     )

@@ -3,6 +3,8 @@
 The last stage of judging one check. One line each, enough to act on without the evidence.
 """
 
+from collections.abc import Mapping
+
 from nettests.judge.verdicts import NOT_JUDGED, Ruling
 from nettests.model.check import Check
 from nettests.model.expectation import Expectation
@@ -69,12 +71,24 @@ def _sentence(check: Check, expected: str, observed: str, why: str) -> str:
     return " ".join(f"{head}: {why}".split()) if why else head
 
 
+_COMPARED: Mapping[tuple[str, str], str] = {
+    (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
+    (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
+    (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
+    (Outcome.DEVIATES, Outcome.CONFORMS): "expected to deviate, and does not",
+}
+"""What is read or started, and compared with what documents say of it."""
+
+
 def _compared(expected: str, observed: str) -> str:
-    if expected != Outcome.CONFORMS:
-        return f"expected {expected}, observed {observed}"
-    if observed == Outcome.DEVIATES:
-        return "not as documented"
-    return f"expected as documented, observed {observed}"
+    if expected == UNSPECIFIED:
+        return f"observed {observed}"
+    if words := _COMPARED.get((expected, observed)):
+        return words
+    wanted = {"conforms": "the documented result", "deviates": "a deviation"}.get(
+        expected, expected
+    )
+    return f"expected {wanted}, observed {observed}"
 
 
 def _runs(words: list[str]) -> list[str]:

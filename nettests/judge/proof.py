@@ -75,12 +75,12 @@ def _why_not_proven(observation: Observation) -> str:
     """Return why the controls do not prove a result that needs them, or nothing."""
     for control in observation.controls:
         if not control.ok:
-            return f"its {control.proves} control failed ({control.detail})"
+            return f"the {control.proves} control failed as well ({control.detail})"
     shown = {control.proves for control in observation.controls}
     needed = {TARGET} if observation.outcome.positive else {VANTAGE, TARGET}
     missing = set() if PATH in shown else needed - shown
     if missing:
-        return f"no {sorted(missing)[0]} control could be run on this cluster"
+        return f"this cluster allows no {sorted(missing)[0]} control"
     return ""
 
 
@@ -94,8 +94,8 @@ def _why_vantage_fails(observation: Observation, *, in_cluster: bool) -> str:
     if any(control.ok for control in controls) or (in_cluster and _lost_here(observation)):
         return ""
     if not controls:
-        return "no vantage control could be run on this cluster"
-    return f"its {controls[0].proves} control failed ({controls[0].detail})"
+        return "this cluster allows no vantage control"
+    return f"the {controls[0].proves} control failed as well ({controls[0].detail})"
 
 
 def _lost_here(observation: Observation) -> ControlResult | None:
@@ -167,8 +167,8 @@ def _denied(attempt: Attempt) -> Attempt:
 
 
 BEFORE_THE_SUFFIXES = (
-    "nslookup tries the bare name first and goes on to the suffixes after a denial alone, which the cluster's upstream did "
-    "not give"
+    "nslookup asks for the bare name first, and tries the DNS suffixes only after the answer “no such name”, which the "
+    "upstream server did not give"
 )
 
 

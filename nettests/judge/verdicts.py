@@ -71,7 +71,7 @@ class Ruling:
     """The entry that is met, if it is not the deciding one."""
 
 
-LOSS_PROVEN = "a path in order would lose as much once in a million times"
+LOSS_PROVEN = "a healthy path loses as many only once in a million cases"
 _ANSWERED = frozenset({Verdict.PASS, Verdict.LIMITED, Verdict.FLAKY})
 """Verdicts that a late answer, a lost packet or slowness overrides."""
 
@@ -87,7 +87,7 @@ def rule(findings: Findings) -> Ruling:
         late = f"not proven to be in time: {observation.late}"
         return Ruling(Verdict.UNKNOWN, late, "overload")
     if observation.late:
-        late = f"{observation.late}; this check was answered after that"
+        late = f"{observation.late}; this check got its answer only later"
         return Ruling(Verdict.FAIL, late, "late Service")
     if ruling.verdict is Verdict.FLAKY:
         return ruling
@@ -164,13 +164,16 @@ def _open(findings: Findings) -> Ruling | None:
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
     if not shown and _is_allowed(expectation, observation):
         why = documented(expectation.limitation, "left open by")
-        unseen = f"left open by a known bug that does not show: {names}"
+        unseen = f"left open because of a known bug, which does not show here: {names}"
         return Ruling(Verdict.RECORDED, unseen if names else why)
     ruling = _failed(findings)
     if ruling.verdict is Verdict.UNKNOWN:
         return ruling
     if not shown:
-        return replace(ruling, why=f"the documents leave it open, but not for this; {ruling.why}")
+        return replace(
+            ruling,
+            why=f"the documents leave the outcome open, but do not allow this one; {ruling.why}",
+        )
     why = f"a known bug shows: {names} ({shown[0].summary})"
     return Ruling(Verdict.KNOWN_BUG, why, "known-bug", limitation=shown[0].id)
 
@@ -256,7 +259,7 @@ def _disagreement(findings: Findings) -> Ruling | None:
         return Ruling(Verdict.FAIL, why, "distribution")
     met = not set(outcomes).isdisjoint(expected.outcomes)
     if met and expected.source_seen in {None, observation.source_seen, *sources}:
-        why = f"the attempts disagree {observation.last_detail}".strip()
+        why = f"the attempts disagree: {observation.last_detail}".removesuffix(": ")
         return Ruling(Verdict.FLAKY, why, "attempts")
     return _never_met(findings, outcomes)
 
@@ -276,7 +279,7 @@ def _never_met(findings: Findings, outcomes: tuple[Outcome, ...]) -> Ruling:
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     brought = [*outcomes, *findings.observation.sources_seen]
-    why = f"no attempt met it; they brought {' and '.join(result.value for result in brought)}"
+    why = f"no attempt did; their outcomes: {', '.join(result.value for result in brought)}"
     return Ruling(Verdict.FAIL, f"{why}; {detail}" if detail else why, "failure")
 
 
@@ -305,12 +308,12 @@ def _ports_differ(findings: Findings) -> Ruling:
 def _wrong_backend(findings: Findings) -> Ruling | None:
     observation, backends = findings.observation, findings.check.target.backends
     if observation.unexpected_addresses:
-        why = f"it resolved to {', '.join(observation.unexpected_addresses)}, which is not the target's address"
+        why = f"it resolved to {', '.join(observation.unexpected_addresses)}, not to the target's address"
         return Ruling(Verdict.FAIL, why, "misleading")
     strangers = [name for name in observation.backends if name not in backends] if backends else []
     if not strangers:
         return None
-    why = f"answered by {', '.join(strangers)}, which is not {' or '.join(backends)}"
+    why = f"answered by {', '.join(strangers)}, not by {' or '.join(backends)}"
     return Ruling(Verdict.FAIL, why, "failure")
 
 
@@ -320,12 +323,21 @@ def _unseen(findings: Findings) -> Ruling | None:
     if expected is None or not observation.outcome.positive:
         return None
     if expected.source_seen is not None and observation.source_seen is None:
-        why = "no answer told which source address the server saw"
+        why = "no answer says which source address the server saw"
     elif expected.distribution is not None and observation.distribution is None:
-        why = "no answers told which backends share the connections"
+        why = "no answer says which backend it came from"
     else:
         return None
     return Ruling(Verdict.UNKNOWN, why, "distrust")
+
+
+_COMPARED = {
+    (Outcome.CONFORMS, Outcome.CONFORMS): "as documented",
+    (Outcome.CONFORMS, Outcome.DEVIATES): "not as documented",
+    (Outcome.DEVIATES, Outcome.DEVIATES): "deviates, as expected",
+    (Outcome.DEVIATES, Outcome.CONFORMS): "expected to deviate, and does not",
+}
+"""What is read or started, and compared with what documents say of it."""
 
 
 def _compared(findings: Findings) -> Ruling:

@@ -11,12 +11,13 @@ microsoft/hcsshim.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from nettests.model.json_text import Object
 from nettests.model.visible import cut
 from nettests.model.windows_programs import exit_code_in_words
+from nettests.resources import lines_of
 
 LENGTH = 300
 """Characters of a problem, which must fit on one line; the journal keeps an event's whole text."""
@@ -26,18 +27,15 @@ STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 """Reasons of a waiting container before anything failed, and while the sandbox fails."""
 QUIET = STARTING | {"Completed", ""}
 PULLS = frozenset({"ErrImagePull", "ImagePullBackOff"})
-_NOT_OF_THIS_NODE = re.compile(
-    # sample: failed to pull and unpack image "r/agnhost:2.63.0": no match for platform in manifest: not found
-    r"no match for platform"
-    # sample: no matching manifest for windows(10.0.17763)/amd64 in the manifest list entries
-    r"|no matching manifest"
-    # sample: a Windows version 10.0.26100-based image is incompatible with a 10.0.20348 host
-    r"|image is incompatible with a \S+ host"
-    # sample: hcs::CreateComputeSystem a1: The container operating system does not match the host operating system.
-    r"|does not match the host operating system"
-    # sample: image operating system "linux" cannot be used on this platform
-    r"|cannot be used on this platform"
-)
+_PATTERNS: Mapping[str, list[str]] = {
+    key: [
+        line.partition(": ")[2]
+        for line in lines_of("nettests.model", "pod_problem.txt")
+        if line.startswith(key)
+    ]
+    for key in ("image", "wrapper")
+}
+_NOT_OF_THIS_NODE = re.compile("|".join(_PATTERNS["image"]))
 """Errors of images, also the sandbox's, without a manifest for this node: retrying is pointless."""
 _PROGRESS = frozenset({"Pulling", "Pulled", "Created", "Started"})
 """Events of a Pod with a working sandbox."""
@@ -49,20 +47,7 @@ _TELL_LITTLE = (
     re.compile(r"^BackOff: |^Failed: Error: \w+$|^FailedToRetrieveImagePullSecret: |^DNSConfigForming: |^FailedScheduling: "),
 )  # fmt: skip
 """Warnings that only follow from others or give no reason; the latter rank below the former."""
-_WRAPPERS = re.compile(
-    r"\(combined from similar events\): |rpc error: code = \w+ desc = |Failed (?:to )?create pod sandbox: "
-    r'|failed to set ?up network for sandbox "[^"]*": '
-    r'|failed to set up sandbox container "[^"]*" network for pod "[^"]*": '
-    r'|failed to start sandbox container for pod "[^"]*": '
-    r"|failed to create containerd task: |failed to create shim task: |: unknown$"
-    # sample: Failed to pull image "a:1": failed to pull and unpack image "a:1": no match …
-    r'|failed to pull image "(?P<image>[^"]*)": (?=failed to pull and unpack image "(?P=image)")'
-    # HNS' answer, which the text before it repeats in words: {"Success":false,"Error":"…","ErrorCode":2151350302}
-    r'|\{"Success":false.*?\}'
-    # The request that failed, as Go prints a struct: endpoint config &{ 18b1_nat d5ec6f42  [] [{ 0}] …
-    r"|[: ]*(?:endpoint config )?&\{[^:]*$",
-    re.IGNORECASE,
-)
+_WRAPPERS = re.compile("|".join(_PATTERNS["wrapper"]), re.IGNORECASE)
 """Text that kubelets and runtimes wrap around an error."""
 # samples: sandbox container "5cc1", hcs::CreateComputeSystem 6968702e67e4:, a container's or sandbox's 64 digits anywhere
 _IDS = re.compile(

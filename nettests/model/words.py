@@ -265,14 +265,8 @@ class Outcome(StrEnum):
 
 _POSITIVE = frozenset(
     {
-        Outcome.CONNECTED,
-        Outcome.REPLIED,
-        Outcome.RESOLVED,
-        Outcome.ACCEPTED,
-        Outcome.CONFORMS,
-        Outcome.STARTED,
-        Outcome.HEALTHY,
-        Outcome.UNHEALTHY,
+        *(Outcome.CONNECTED, Outcome.REPLIED, Outcome.RESOLVED, Outcome.ACCEPTED),
+        *(Outcome.CONFORMS, Outcome.STARTED, Outcome.HEALTHY, Outcome.UNHEALTHY),
     }
 )
 

@@ -217,7 +217,7 @@ def _result(control: Control, answers: Sequence[Attempt]) -> ControlResult:
         return ControlResult(
             proves=control.proves,
             ok=len(backends) >= SEVERAL,
-            detail=f"{len(backends)} backends answered {len(answers)} connections",
+            detail=f"{len(backends) or 'no'} backend{'' if len(backends) == 1 else 's'} answered {len(answers)} connections",
         )
     last = (positive or list(answers))[-1]
     return ControlResult(

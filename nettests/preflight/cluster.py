@@ -47,17 +47,17 @@ def versions(evidence: Evidence) -> Finding:
     problems = [skew for node in evidence.facts.nodes for skew in skews(node, server)]
     level = worst(level for level, _ in problems)
     if level is Level.OK:
-        summary = f"kubelets and kube-proxies go with Kubernetes {server}"
+        summary = f"versions of kubelets and kube-proxies fit Kubernetes {server}"
         return Finding(topic="version skew", level=level, summary=summary)
     newer = level is Level.BLOCKER
     return Finding(
         topic="version skew",
         level=level,
-        summary="parts of the cluster are newer than its API server: nobody promises how they behave"
+        summary="some components are newer than the API server, which Kubernetes does not support"
         if newer
-        else "parts of the cluster are older than is supported, or not known",
+        else "some components are older than Kubernetes supports, or of unknown version",
         details=tuple(text for _, text in problems),
-        next_step=f"upgrade what is behind, the API server first ({POLICY})",
+        next_step=f"upgrade the older components, the API server first ({POLICY})",
     )
 
 
@@ -66,9 +66,9 @@ def network_plugin(evidence: Evidence) -> Finding:
     topic, plugin = "network plugin", evidence.facts.cni.plugin
     windows = sorted(node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS)
     if not windows:
-        return ok(topic, "there is no Windows node that needs one")
+        return ok(topic, "no Windows node needs one")
     if plugin.value is None:
-        return note(topic, f"it is not known: {plugin.origin}")
+        return note(topic, f"the network plugin is not known: {plugin.origin}")
     if plugin.value not in WITHOUT_AGENT:
         return ok(topic, f"{plugin.value} is not known to lack an agent for Windows")
     return Finding(
@@ -76,10 +76,10 @@ def network_plugin(evidence: Evidence) -> Finding:
         level=Level.BLOCKER,
         summary=f"{plugin.value} has no agent for Windows, and is documented as unsupported there",
         details=(
-            f"without a network of another plugin no Pod starts on {', '.join(windows)}",
+            f"unless another plugin provides a network, no Pod starts on {', '.join(windows)}",
             f"documented in: {WITHOUT_AGENT[plugin.value]}",
         ),
-        next_step="give Windows nodes another plugin and name it in the cluster profile (facts.cni.plugin)",
+        next_step="give Windows nodes another plugin, and name it in the cluster profile (facts.cni.plugin)",
     )
 
 
@@ -94,12 +94,12 @@ def address_families(evidence: Evidence) -> Finding:
     return Finding(
         topic=topic,
         level=Level.BLOCKER,
-        summary="IPv6 alone is documented as unsupported on Windows",
+        summary="the cluster has IPv6 only, which is documented as unsupported on Windows",
         details=(
-            f"without IPv4: {', '.join(without)}{'; what needs a Windows node is skipped' if alone else ''}",
+            f"without IPv4: {', '.join(without)}{'; checks that need a Windows node are skipped' if alone else ''}",
             f"documented in: {IPV6_SOURCE}",
         ),
-        next_step="give the cluster IPv4 or both families, or take its Windows nodes out",
+        next_step="give the cluster IPv4 or both families, or remove its Windows nodes",
     )
 
 
@@ -114,7 +114,7 @@ def components(evidence: Evidence) -> Finding:
     """
     lacking = list(evidence.lacking_agents)
     if not evidence.facts.dns_pods.value:
-        lacking.append("no Pod of the cluster's DNS is known to be Ready")
+        lacking.append("no Ready Pod of the cluster's DNS was found")
     windows = {node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS}
     details = tuple(
         f"{name}: none of {counted(number, 'Pod')} of others in the pod network is Ready"

@@ -34,11 +34,11 @@ def nodes(evidence: Evidence) -> Finding:
     elif not windows:
         level, summary = Level.WARNING, "no Windows node is usable: only Linux is tested"
     elif unready := [n.name for n in evidence.facts.nodes if not n.ready and n.schedulable]:
-        summary = f"{', '.join(unready)} not Ready and not cordoned: nothing is tested there"
+        summary = f"{', '.join(unready)} not Ready and not cordoned: they are not tested"
         level = Level.WARNING
     else:
         level, summary = Level.OK, f"{counted(len(usable), 'node')} can hold probes"
-    step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair what is out"
+    step = "" if level is Level.OK else "see `kubectl get nodes`; uncordon or repair these nodes"
     return Finding(
         topic="nodes", level=level, summary=summary, details=tuple(lines), next_step=step
     )
@@ -73,7 +73,7 @@ def taints(evidence: Evidence) -> Finding:
             summary=f"{', '.join(sorted(unwell))} "
             f"{'is' if len(unwell) == 1 else 'are'} tainted as not working",
             details=lines,
-            next_step="wait until the taint goes, or repair the node; its pods may have no network",
+            next_step="wait until the taint is gone, or repair the node: its Pods may have no network",
         )
     level = Level.NOTE if lines else Level.OK
     summary = "probes tolerate the taints of their nodes" if lines else "no usable node is tainted"
@@ -89,9 +89,9 @@ def images(evidence: Evidence) -> Finding:
         return Finding(
             topic="images",
             level=worst((evidence.cost(skips), Level.WARNING)),
-            summary=f"no image serves {', '.join(sorted(lacking))}: left out of a run",
+            summary=f"no image serves {', '.join(sorted(lacking))}: they are left out of a run",
             details=tuple(f"{name}: {why}" for name, why in sorted(lacking.items())),
-            next_step="name an image with that build in the cluster profile",
+            next_step="name an image for that build in the cluster profile",
         )
     text = ", ".join(used) or "none is needed"
     return ok("images", text)
@@ -106,7 +106,7 @@ def host_process(evidence: Evidence) -> Finding:
     if not lacking:
         text = f"{counted(len(windows), 'Windows node')} can run them"
         return ok("HostProcess", text)
-    problem = "cannot, or are not known to, run them"
+    problem = "cannot run them, or it is not known whether they can"
     return Finding(
         topic="HostProcess",
         level=evidence.cost(skips),
@@ -127,9 +127,9 @@ def node_vantages(evidence: Evidence) -> Finding:
         return Finding(
             topic=topic,
             level=Level.BLOCKER,
-            summary="ports of the vantages are taken on their nodes",
+            summary="ports that probes on nodes need are in use",
             details=clashes,
-            next_step="move that pod, or cordon the node for the time of a run",
+            next_step="move that Pod, or cordon the node during a run",
         )
     if not planned and not possible:
         return note(topic, "none is needed or possible")

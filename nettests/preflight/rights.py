@@ -70,12 +70,12 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
     if permission in {*FOR_FACTS, LIST_SERVICE_CIDRS} or permission.resource == "configmaps":
         return f"{permission}: facts stay unknown, unless the cluster profile states them"
     if permission.resource == CREATE_POLICY.resource:
-        return f"{permission}: no NetworkPolicy keeps others in the pod network from the probes"
+        return f"{permission}: no NetworkPolicy protects the probes from other Pods"
     if permission.resource in {kind.plural for kind in Workload}:
-        return f"{permission}: checks of class costly that make such objects are left out"
+        return f"{permission}: checks of class costly that create such objects are left out"
     if permission == LIST_EVENTS:
-        return f"{permission}: why a pod does not start is told less exactly"
-    return f"{permission}: another way is used, or less is known"
+        return f"{permission}: the reason why a Pod does not start is known less exactly"
+    return f"{permission}: a fallback is used, or less is known"
 
 
 def _needs(check: Check, permission: Permission, evidence: Evidence) -> bool:

@@ -33,13 +33,13 @@ def pod_security(evidence: Evidence) -> Finding:
     stopped = all(f"pod-{os.value}" in evidence.refusals for os in present)
     worse = Level.BLOCKER if stopped else evidence.cost(skips)
     if not evidence.refusals and not skips:
-        return ok(topic, f"{enforced}; it takes all pods of a run")
+        return ok(topic, f"{enforced}, which allows all Pods of a run")
     return Finding(
         topic=topic,
         level=worst((worse, Level.WARNING)),
         summary=f"{enforced}; {counted(len(skips), 'check')} left out",
         details=tuple(f"{POD_KINDS[kind]}: {why}" for kind, why in evidence.refusals.items()),
-        next_step=f"label it {ENFORCED_LEVEL_LABEL}=privileged, or go without these checks",
+        next_step=f"label it {ENFORCED_LEVEL_LABEL}=privileged, or do without these checks",
     )
 
 
@@ -47,7 +47,7 @@ def privileged(evidence: Evidence) -> Finding:
     """Say whether the API server accepts privileged containers, and which checks that costs."""
     topic, fact = "privileged Pods", evidence.facts.privileged
     if fact.value is None:
-        return note(topic, f"whether the API server takes them is not known: {fact.origin}")
+        return note(topic, f"it is not known whether the API server accepts them: {fact.origin}")
     if fact.value:
         return ok(topic, "the API server accepts privileged and HostProcess containers")
     # sample: the API server takes no HostProcess containers: spec: Forbidden: hostProcess containers are …
@@ -55,10 +55,10 @@ def privileged(evidence: Evidence) -> Finding:
     return Finding(
         topic=topic,
         level=worst((evidence.cost(skips), Level.NOTE)),
-        summary="the API server takes no privileged and no HostProcess containers; "
+        summary="the API server accepts neither privileged nor HostProcess containers; "
         f"{counted(len(skips), 'check')} left out",
         details=(fact.origin,),
-        next_step="start kube-apiserver with --allow-privileged=true, or go without these checks",
+        next_step="start kube-apiserver with --allow-privileged=true, or do without these checks",
     )
 
 
@@ -143,7 +143,7 @@ def leftovers(evidence: Evidence) -> Finding:
         return Finding(
             topic=topic,
             level=Level.WARNING,
-            summary=f"{counted(len(lines), 'run')} left something, or is going on",
+            summary=f"{counted(len(lines), 'run')} left objects behind, or is going on",
             details=lines,
             next_step="nettests gc",
         )

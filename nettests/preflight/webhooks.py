@@ -20,7 +20,9 @@ def webhooks(evidence: Evidence) -> Finding:
     """Name the webhooks that see Pods of a run; opting out of an injector does not prevent that."""
     topic = "webhooks"
     if evidence.webhooks_unread:
-        return note(topic, f"which ones see a run's Pods is not known: {evidence.webhooks_unread}")
+        return note(
+            topic, f"it is not known which ones see a run's Pods: {evidence.webhooks_unread}"
+        )
     everything = [*evidence.objects, *(item for some in evidence.passing for item in some.objects)]
     pods = [item["metadata"].get("labels") or {} for item in everything if item["kind"] == "Pod"]
     lines = tuple(
@@ -30,13 +32,13 @@ def webhooks(evidence: Evidence) -> Finding:
         for line in _sees(configuration, hook, evidence.namespace_labels, pods)
     )
     if not lines:
-        return ok(topic, "none sees a Pod of a run")
+        return ok(topic, "none sees the Pods of a run")
     return Finding(
         topic=topic,
         level=Level.NOTE,
         summary=f"{counted(len(lines), 'admission webhook')} will see Pods of a run",
         details=lines,
-        next_step="if one refuses or changes them: exempt namespaces called nettests-*, or state pods.labels and "
+        next_step="if one of them refuses or changes Pods: exempt namespaces named nettests-*, or state pods.labels and "
         "pods.annotations in the cluster profile",
     )
 

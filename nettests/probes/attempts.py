@@ -49,18 +49,8 @@ from nettests.probes.trains import Trains
 
 ONE_IS_ENOUGH = frozenset(
     {
-        "ping",
-        "nslookup",
-        "resolve_dnsname",
-        "admission",
-        "inspection",
-        "start",
-        "crowd",
-        "workload",
-        "idle",
-        SERVICES,
-        WITNESS,
-        MEANWHILE,
+        *("ping", "nslookup", "resolve_dnsname", "admission", "inspection", "start", "crowd"),
+        *("workload", "idle", SERVICES, WITNESS, MEANWHILE),
     }
 )
 """Tools for which one success is enough: ``ping`` sends three echoes itself, a transfer of 1 MiB hundreds of packets,

@@ -9,7 +9,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +17,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from nettests.model.expectation import Source
+from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Raw
 from nettests.model.verdict import ATTENTION, SUMMARY_ORDER
 from nettests.model.words import Verdict
@@ -38,11 +39,11 @@ from nettests.report.summary import (
 from nettests.report.text import plural
 
 _PURPOSES = {
-    "check": "the question itself",
-    "control:vantage": "positive control: does this vantage reach anything by this protocol?",
-    "control:target": "positive control: does this target answer another vantage?",
-    "control:path": "positive control: one path that shows both",
-    "arrival": "did what nobody answered arrive? one more datagram, and the server's log of it",
+    "check": "the check itself",
+    "control:vantage": "positive control: does this source reach anything over this protocol?",
+    "control:target": "positive control: does this target answer another source?",
+    "control:path": "positive control: one path that proves source and target",
+    "arrival": "did the unanswered request arrive? one more datagram, looked up in the server's log",
     "origin": "proof of origin: does the probe run where it should?",
 }
 
@@ -91,6 +92,7 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
         results=results,
         since=since,
         groups=groups,
+        named=partial(named_by_nodes, results.facts),
         suites=suites(groups),
         overview=overview(groups),
         pictures=sum(len(pictures(group)) for group in groups),
@@ -105,6 +107,16 @@ def render_html(results: Results, *, since: Markup = NOTHING) -> str:
         policy=harmless.policy(style=style, script=script),
     )
     return harmless.as_utf8(text)
+
+
+def named_by_nodes(facts: ClusterFacts | None, end: str) -> str:
+    """Return the label of an end with the nodes of its node pool, whose own name is for ids."""
+    pool, bracket, build = end.partition(" (")
+    nodes = [node.name for node in facts.nodes if node.pool == pool] if facts else []
+    if not nodes:
+        return end
+    names = ", ".join(nodes) if len(nodes) <= 2 else f"{nodes[0]} … {nodes[-1]}"
+    return f"{names}{bracket}{build}"
 
 
 def _members(results: Results, incident: Incident) -> list[CheckResult]:

@@ -26,7 +26,10 @@ def test_a_bug_that_does_not_show_is_recorded() -> None:
     for outcome in (Outcome.CONNECTED, Outcome.REFUSED):
         told = judge(check(), OPEN, observed(outcome, outcome))
         assert told.verdict is Verdict.RECORDED
-        assert "left open by a known bug that does not show: dsr-hairpin-bug" in told.message
+        assert (
+            "left open because of a known bug, which does not show here: dsr-hairpin-bug"
+            in told.message
+        )
 
 
 @pytest.mark.parametrize("bugs", [(), (BUG,)])
@@ -41,7 +44,9 @@ def test_an_open_outcome_is_one_of_those_that_documents_leave_open(
     open_ = replace(expects(None, bugs=bugs), among=(Outcome.CONNECTED, Outcome.TIMED_OUT))
     told = judge(check(), open_, observed(outcome, outcome))
     assert told.verdict is due
-    assert ("leave it open, but not for this" in told.message) is (due is Verdict.FAIL)
+    assert ("leave the outcome open, but do not allow this one" in told.message) is (
+        due is Verdict.FAIL
+    )
     unproven = observed(Outcome.REFUSED, controls=())
     assert judge(check(), open_, unproven).verdict is Verdict.UNKNOWN
 

@@ -20,7 +20,7 @@ def test_a_service_that_converged_too_late_fails(expectation: Expectation) -> No
     seen = observed(Outcome.CONNECTED, source=SourceSeen.CLIENT_NODE, late=LATE, resent=RESENT)
     told = judge(check(), expectation, seen)
     assert told.verdict is Verdict.FAIL
-    assert f"{LATE}; this check was answered after that" in told.message
+    assert f"{LATE}; this check got its answer only later" in told.message
 
 
 OVERLOADED = (
@@ -37,7 +37,7 @@ def test_an_overloaded_probe_proves_neither_lateness_nor_its_absence(
     told = judge(check(), expectation, seen)
     assert told.verdict is Verdict.UNKNOWN
     assert OVERLOADED in told.message
-    assert "less to do" in told.next_step
+    assert "less busy" in told.next_step
 
 
 def test_an_overloaded_probe_excuses_no_failure() -> None:

@@ -75,7 +75,7 @@ def test_a_member_without_a_judgement_says_that_it_was_never_run() -> None:
     """What was expected of it is the check's claim."""
     judgement = judge_members(whole(LABELS[:1]), {})
     assert judgement.message == (
-        f"{HEAD} - unknown for 1 of 1 pair of nodes: {LABELS[0]} - {CHECK.title}: {LABELS[0]}: it was never run"
+        f"{HEAD} - unknown for 1 of 1 pair of nodes: {LABELS[0]} - {CHECK.title}: {LABELS[0]}: this member was never run"
     )
     assert judgement.expected == str(CHECK.claim)
     assert judgement.observed == "nothing that was judged"

@@ -77,7 +77,7 @@ def test_a_recorded_check_says_who_leaves_it_open() -> None:
     """What the documents leave open is recorded, with the entry that says so."""
     found = told(expects(None), observed(Outcome.REFUSED))
     assert found.verdict is Verdict.RECORDED
-    assert "expected unspecified, observed refused: left open by node-svc-vip-docs" in found.message
+    assert "observed refused: left open by node-svc-vip-docs" in found.message
 
 
 def test_what_no_entry_leaves_open_is_recorded_too() -> None:
@@ -104,7 +104,7 @@ def test_unknown_says_what_is_not_trusted() -> None:
     assert "the driver of win-1 is unknown" in found.message
     assert "cluster profile" in found.next_step
     unproven = told(expects(TIMED_OUT), observed(Outcome.TIMED_OUT, controls=VANTAGE_ONLY))
-    assert "its target control failed (timed out)" in unproven.message
+    assert "the target control failed as well (timed out)" in unproven.message
 
 
 def test_disagreement_shows_the_attempts_in_order() -> None:
@@ -177,4 +177,4 @@ def test_a_setting_that_deviates_is_said_in_one_word_less() -> None:
     claim = expects(Expected(outcome=Outcome.CONFORMS))
     assert " - not as documented: it deviates" in told(claim, observed(Outcome.DEVIATES)).message
     refused = told(claim, observed(Outcome.REFUSED, controls=(control("path", ok=True),))).message
-    assert " - expected as documented, observed refused: it refused" in refused
+    assert " - expected the documented result, observed refused: it refused" in refused

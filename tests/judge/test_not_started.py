@@ -35,11 +35,11 @@ def test_the_pod_and_its_reason_are_read(why: str, found: NotStarted | None) -> 
 @pytest.mark.parametrize(
     ("reason", "step"),
     [
-        (PULL, "whether its node reaches the registry"),
+        (PULL, "whether the node reaches the registry"),
         ("container p: ImagePullBackOff: no match for platform in manifest: not found", "manifest list"),
         ("FailedCreatePodSandBox: hcs::CreateComputeSystem: The container operating system does not match the host operating system.", "pause image"),
-        ("container p: ErrImagePull: unexpected status: 429 Too Many Requests", "limits pulls"),
-        ("container p: ErrImagePull: pull access denied, no basic auth credentials", "wants credentials"),
+        ("container p: ErrImagePull: unexpected status: 429 Too Many Requests", "limits the number of pulls"),
+        ("container p: ErrImagePull: pull access denied, no basic auth credentials", "demands credentials"),
         ("container p: ErrImagePull: hcsshim::ImportLayer failed in Win32: The system cannot find the file specified.", "free disk"),
         ("FailedCreatePodSandBox: hcs::CreateComputeSystem: The paging file is too small", "lacks memory"),
         ("not scheduled: 6 Insufficient vpc.amazonaws.com/PrivateIPv4Address", "addresses that its subnet has left"),
@@ -58,7 +58,7 @@ def test_the_step_fits_the_cause(reason: str, step: str) -> None:
     found = after_distrust(f"pod p is not Ready: {reason}")
     assert "kubectl describe pod p" in found
     assert step in found
-    assert ("registry" in found) is ("registry" in step or "limits pulls" in step or "credentials" in step)  # fmt: skip
+    assert ("registry" in found) is ("registry" in step or "limits the number of pulls" in step or "credentials" in step)  # fmt: skip
 
 
 def test_other_distrust_is_the_probes() -> None:

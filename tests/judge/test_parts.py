@@ -122,4 +122,4 @@ def test_a_name_that_leads_elsewhere_fails() -> None:
         claim = Expected(outcome=Outcome.RESOLVED)
         found = judge(check(), expects(Expected(outcome=expected), claim=claim), seen)
         assert found.verdict is Verdict.FAIL
-        assert "203.0.113.9, which is not the target's address" in found.message
+        assert "203.0.113.9, not to the target's address" in found.message

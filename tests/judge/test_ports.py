@@ -66,7 +66,7 @@ def test_the_message_says_what_other_vantages_get_and_where_to_look() -> None:
     """Where nobody is answered at that port it is said; the next step looks for what the port lacks."""
     found = judge(check(), expects(CLAIM), seen(HALF_LOST, VANTAGE_ONLY))
     assert "nothing else reaches the target either" in found.message
-    assert found.next_step.startswith("look for what that port alone lacks")
+    assert found.next_step.startswith("compare the port that fails with the one that works")
 
 
 def test_the_source_that_a_port_saw_is_told() -> None:

@@ -8,6 +8,7 @@ import pytest
 from nettests.judge import advice, distrust, judge, judge_run
 from nettests.judge.advice import Late, late_service
 from nettests.judge.distrust import not_started
+from nettests.judge.message import UNSPECIFIED
 from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected
 from nettests.model.observation import Observation, PortSeen
@@ -45,8 +46,8 @@ STICKY = Expected(outcome=OK, distribution=ONE)
 POD = Expected(outcome=OK, source_seen=SourceSeen.CLIENT_POD)
 NODE = Expected(outcome=OK, source_seen=SourceSeen.CLIENT_NODE)
 LOOK_AT_REFUSAL = (
-    "something answers for the target without serving it: compare the Service's EndpointSlices with the pods, and "
-    "the port that the server listens on"
+    "a host rejects the connection: compare the Service's EndpointSlices with the Pods, and the port with the one that "
+    "the server listens on"
 )
 SEEN_ON_LINUX = "compare the addresses seen in the evidence with the pods and nodes"
 SEEN = f"{SEEN_ON_LINUX}, and with the source VIP"
@@ -67,15 +68,15 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(CLAIM), observed(REFUSED, controls=VANTAGE_ONLY), Verdict.FAIL,
          "it refused; nothing else reaches the target either (timed out)", advice.STEPS["failed-service"]),
         (expects(CLAIM), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: no vantage control could be run on this cluster", advice.STEPS["no-proof"]),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST), Verdict.LIMITED,
          "as documented by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[:1]), Verdict.UNKNOWN,
-         "not proven: no target control could be run on this cluster", advice.STEPS["no-proof"]),
+         "not proven: this cluster allows no target control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST, controls=HOLD[1:]), Verdict.UNKNOWN,
-         "not proven: no vantage control could be run on this cluster", advice.STEPS["no-proof"]),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(LOST, controls=()), Verdict.UNKNOWN,
-         "not proven: no target control could be run on this cluster", advice.STEPS["no-proof"]),
+         "not proven: this cluster allows no target control", advice.STEPS["no-proof"]),
         (expects(TIMED_OUT), observed(OK), Verdict.LIFTED,
          "limitation node-svc-vip-docs no longer shows; update the manifest",
          "update limitations/base/services.yaml:7; check that the probe took the documented path, then narrow the entry"),
@@ -83,9 +84,9 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
          "left open by node-svc-vip-docs (Windows debugging tips §Network troubleshooting)", ""),
         (expects(None, limited=False), observed(REFUSED), Verdict.RECORDED, "the documents leave it open", ""),
         (expects(None, bugs=[BUG]), observed(OK), Verdict.RECORDED,
-         "left open by a known bug that does not show: dsr-hairpin-bug", ""),
+         "left open because of a known bug, which does not show here: dsr-hairpin-bug", ""),
         (expects(None, bugs=[replace(BUG, id="b"), BUG]), observed(OK), Verdict.RECORDED,
-         "left open by a known bug that does not show: b, dsr-hairpin-bug", ""),
+         "left open because of a known bug, which does not show here: b, dsr-hairpin-bug", ""),
         (expects(None, bugs=[BUG]), observed(LOST), Verdict.KNOWN_BUG,
          "a known bug shows: dsr-hairpin-bug (a Pod does not reach itself through its Service)", advice.STEPS["known-bug"]),
         (expects(None, bugs=[BUG, replace(BUG, id="b", summary="s")]), observed(LOST), Verdict.KNOWN_BUG,
@@ -94,24 +95,24 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(CLAIM), observed(OK, trusted=False), Verdict.UNKNOWN, "cannot be judged: the probe failed", advice.STEPS["distrust"]),
         (expects(CLAIM), observed(Outcome.PROBE_FAILED), Verdict.UNKNOWN, "cannot be judged: it probe_failed", advice.STEPS["distrust"]),
         (expects(CLAIM, undecided="the driver is not known"), observed(OK), Verdict.UNKNOWN, "the driver is not known", advice.STEPS["undecided"]),
-        (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check was answered after that", advice.STEPS["lateness"]),
+        (expects(CLAIM), observed(OK, late="it was late"), Verdict.FAIL, "it was late; this check got its answer only later", advice.STEPS["lateness"]),
         (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.STEPS["loss"]),
-        (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree it refused", advice.STEPS["disagreement"]),
-        (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree it refused", advice.STEPS["disagreement"]),
-        (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt met it; they brought timed_out and refused; it refused", LOOK_AT_REFUSAL),
+        (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
+        (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
+        (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt did; their outcomes: timed_out, refused; it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(OK, backends=("x", "server-1", "y")), Verdict.FAIL,
-         "answered by x, y, which is not server-1 or server-2", SEEN),
+         "answered by x, y, not by server-1 or server-2", SEEN),
         (expects(CLAIM), observed(OK, unexpected_addresses=("a", "b")), Verdict.FAIL,
-         "it resolved to a, b, which is not the target's address", advice.STEPS["misleading"]),
-        (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer told which source address the server saw", advice.STEPS["distrust"]),
-        (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answers told which backends share the connections", advice.STEPS["distrust"]),
+         "it resolved to a, b, not to the target's address", advice.STEPS["misleading"]),
+        (expects(POD, claim=POD), observed(OK), Verdict.UNKNOWN, "no answer says which source address the server saw", advice.STEPS["distrust"]),
+        (expects(STICKY, claim=STICKY), observed(OK), Verdict.UNKNOWN, "no answer says which backend it came from", advice.STEPS["distrust"]),
         (expects(POD, claim=POD), observed(OK, source=SourceSeen.OTHER), Verdict.FAIL, "", SEEN),
         (expects(CLAIM), observed(OK, stale="it is stale"), Verdict.FAIL, "it is stale; server-1 answered", advice.after_staleness(check())),
         (expects(CLAIM), observed(OK, stale="it is stale", backends=BACKENDS), Verdict.FAIL,
          "it is stale; server-1 and server-2 answered", advice.after_staleness(check())),
         (expects(CLAIM), observed(LOST, stale="it is stale"), Verdict.FAIL, "it is stale; it timed_out", advice.after_staleness(check())),
         (expects(CLAIM), observed(LOST, stale="it is stale", controls=()), Verdict.UNKNOWN,
-         "not proven: no vantage control could be run on this cluster", advice.STEPS["no-proof"]),
+         "not proven: this cluster allows no vantage control", advice.STEPS["no-proof"]),
     ],
 )  # fmt: skip
 def test_why_and_what_next(
@@ -120,7 +121,8 @@ def test_why_and_what_next(
     """One line that says why, and one step that fits it; nothing of either where all is as claimed."""
     found = told(expectation, seen)
     assert (found.verdict, found.next_step) == (verdict, step)
-    head = f"{SUBJECT} - expected {found.expected}, observed {found.observed}"
+    wanted = "" if found.expected == UNSPECIFIED else f"expected {found.expected}, "
+    head = f"{SUBJECT} - {wanted}observed {found.observed}"
     if why.startswith("cannot be judged: "):  # what was observed proves nothing
         assert found.message == f"{SUBJECT} - {why}"
     else:
@@ -148,7 +150,7 @@ def test_a_run_is_judged_check_by_check() -> None:
     both = {one.id: expects(CLAIM), other.id: expects(TIMED_OUT)}
     first, second = judge_run([one, other], both, {other.id: observed(LOST)})
     assert (first.check, first.verdict) == (one.id, Verdict.UNKNOWN)
-    assert first.message.endswith("- cannot be judged: it was never observed")
+    assert first.message.endswith("- cannot be judged: the check was never run")
     assert (second.check, second.verdict) == ("other", Verdict.LIMITED)
 
 
@@ -187,7 +189,7 @@ def test_the_last_attempt_that_failed_is_told() -> None:
     seen = observed(REFUSED, LOST, OK)
     attempts = (attempt(REFUSED, 1, "first"), attempt(LOST, 2, "second"), attempt(OK, 3, "third"))
     found = told(expects(CLAIM), replace(seen, attempts=attempts))
-    assert found.message.endswith("the attempts disagree second")
+    assert found.message.endswith("the attempts disagree: second")
 
 
 def next_of(probed: Check, outcome: Outcome, claim: Expected = CLAIM, **changes: Any) -> str:
@@ -212,7 +214,7 @@ def to(kind: TargetKind, source: OS = OS.LINUX, target: OS = OS.LINUX, **action:
         (to(TargetKind.POD_IP), Outcome.REJECTED, "read the API server's message in the evidence"),
         (to(TargetKind.POD_IP), Outcome.ACCEPTED, "compare the API server's version and feature gates with what the claim's source says"),
         (to(TargetKind.POD_IP), Outcome.HEALTHY, "compare the Service's EndpointSlice with the pods that stand on the target node"),
-        (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether the target node's kube-proxy knows of the Service's endpoint on it"),
+        (to(TargetKind.POD_IP), Outcome.UNHEALTHY, "see whether kube-proxy on the target node knows the Service's endpoint there"),
         (to(TargetKind.POD_IP), Outcome.STARTED, "compare the versions of kubelet and runtime on the node with what the claim's source says"),
         (to(TargetKind.POD_IP), Outcome.REPLIED, SEEN_ON_LINUX),
         (to(TargetKind.POD_IP), LOST, "look for the packet on the way: routes, the tunnel where the network plugin makes one, NetworkPolicies, and firewalls of both nodes"),
@@ -344,7 +346,7 @@ def test_what_to_do_where_nothing_can_be_trusted() -> None:
     pulls = advice.after_distrust("pod p is not Ready: container c: ErrImagePull: gone")
     assert (
         pulls
-        == f"{describe}; whether its node reaches the registry, and pulls the image (`crictl pull`)"
+        == f"{describe}; see whether the node reaches the registry and can pull the image (`crictl pull`)"
     )
     other = advice.after_distrust("pod p is not Ready:  Pending ")
     assert other == f"{describe}, and run again once such Pods start there"

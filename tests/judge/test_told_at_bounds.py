@@ -46,7 +46,7 @@ def test_one_answer_is_enough_to_be_late(seen: Observation, verdict: Verdict) ->
     """A Service that answered at all after its deadline was late, whatever else its answers were."""
     found = told(expects(CLAIM), seen)
     assert found.verdict is verdict
-    assert "late; this check was answered after that" in found.message
+    assert "late; this check got its answer only later" in found.message
 
 
 def test_expected_failures_of_several_kinds_are_met_by_any_of_them() -> None:

@@ -1,4 +1,4 @@
-"""An answer that took as long as a lost packet is waited for, while all else came at once."""
+"""An answer that took as long as a lost packet takes, while all else came at once."""
 
 import json
 from collections.abc import Sequence
@@ -69,8 +69,8 @@ def test_a_lost_syn_is_told(seconds: float) -> None:
     """One second, or three, where the others take milliseconds, is a SYN that was sent again."""
     told = resent(check(), answers(seconds, 0.02, 0.03), MEANWHILE)
     assert told is not None
-    assert told.startswith(f"attempt 1 took {seconds:.2f} s, as long as a lost SYN is waited for")
-    assert "the probe answered 2 other questions meanwhile" in told
+    assert told.startswith(f"attempt 1 took {seconds:.2f} s, as long as a lost SYN takes")
+    assert "the probe was not busy: meanwhile it answered other requests (2)" in told
 
 
 def test_a_payload_that_took_a_second_is_no_lost_syn() -> None:
@@ -234,10 +234,10 @@ def test_what_else_was_answered_began_and_ended_within(other: Carried, *, counts
 
 
 def test_what_shows_that_a_packet_was_lost_is_told() -> None:
-    """The time, what is waited for so long, the middle of the other answers, and how many questions were answered."""
+    """The time, what takes so long, the middle of the other answers, and how many questions were answered."""
     assert resent(check(), answers(1.02, 0.02, 0.03, 0.04), MEANWHILE) == (
-        "attempt 1 took 1.02 s, as long as a lost SYN is waited for, and the others 30 ms; "
-        "the probe answered 2 other questions meanwhile"
+        "attempt 1 took 1.02 s, as long as a lost SYN takes, and the others 30 ms; "
+        "the probe was not busy: meanwhile it answered other requests (2)"
     )
 
 
@@ -255,7 +255,7 @@ def test_of_a_name_the_time_tells_what_was_lost(
     """Before five seconds no query is sent again, only a SYN."""
     told = resent(check(kind=kind), answers(seconds, 0.02, 0.02), MEANWHILE)
     assert told is not None
-    assert f"as long as a lost {what} is waited for" in told
+    assert f"as long as a lost {what} takes" in told
 
 
 def test_one_backend_needs_no_name() -> None:

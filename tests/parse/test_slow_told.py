@@ -62,7 +62,7 @@ def test_what_a_probe_says_of_itself_is_positive_and_of_that_purpose() -> None:
     """Failed answers, other purposes and those of a channel that broke show nothing; 244.4 ms are 244."""
     own = answers(1.5)
     good = itself(own, 0.2444, 0.01)
-    assert by_itself(check(), good, own) == "the probe answered for itself in 244 ms meanwhile"
+    assert by_itself(check(), good, own) == "meanwhile the probe itself answered within 244 ms"
     others: Sequence[Sequence[Raw]] = (
         [replace(one, purpose="check") for one in good],
         [replace(one, stdout=REFUSED) for one in good],
@@ -87,7 +87,7 @@ PROMPT = [Carried(11.0, 0.1), Carried(12.0, 0.1)]
 def test_a_payload_that_times_out_beside_late_small_questions_is_told() -> None:
     """It is not for its size: small questions took more than a second while the probe answered others at once."""
     assert slow(LARGE, payload(1.5, 2.0), PROMPT) == (
-        "small questions were answered after 1.5 s, and the probe answered 2 other questions at once meanwhile"
+        "small requests were answered only after 1.5 s, while the probe answered others at once (2)"
     )
 
 

@@ -71,23 +71,23 @@ def of_ipv6_alone(way: int) -> Evidence:
 
 Case = tuple[str, Callable[[], Evidence], Level, str]
 CASES: tuple[Case, ...] = (
-    ("version skew", lambda: HEALTHY, Level.OK, "go with Kubernetes"),
+    ("version skew", lambda: HEALTHY, Level.OK, "fit Kubernetes"),
     (
         "version skew",
         lambda: evidence(with_nodes(mixed(), kubelet=known(KubernetesVersion(1, 21), "test"))),
         Level.BLOCKER,
-        "newer than its API server",
+        "newer than the API server",
     ),
     (
         "version skew",
         lambda: evidence(with_nodes(mixed(), kubelet=known(KubernetesVersion(1, 17), "test"))),
         Level.WARNING,
-        "older than is supported",
+        "older than Kubernetes supports",
     ),
     ("network plugin", lambda: with_plugin("flannel"), Level.OK, "flannel is not known to lack"),
     ("network plugin", lambda: with_plugin("cilium"), Level.BLOCKER, "cilium has no agent"),
     ("network plugin", lambda: with_plugin("weave"), Level.BLOCKER, "documented as unsupported"),
-    ("network plugin", lambda: with_plugin(None), Level.NOTE, "it is not known: test"),
+    ("network plugin", lambda: with_plugin(None), Level.NOTE, "plugin is not known: test"),
     (
         "network plugin",
         lambda: with_plugin("cilium", without(without(mixed(), "windows-1"), "windows-2")),
@@ -124,7 +124,7 @@ CASES: tuple[Case, ...] = (
         "0 checks",
     ),
     ("Pod Security", lambda: HEALTHY, Level.OK, "a namespace of the run's own"),
-    ("Pod Security", lambda: evidence(STAGING), Level.OK, "takes all pods"),
+    ("Pod Security", lambda: evidence(STAGING), Level.OK, "allows all Pods"),
     (
         "Pod Security",
         lambda: evidence(STAGING, refusals={"pod-linux": "a policy", "pod-windows": "a policy"}),
@@ -145,7 +145,12 @@ CASES: tuple[Case, ...] = (
         Level.BLOCKER,
         "staging is at level baseline",
     ),
-    ("privileged Pods", lambda: HEALTHY, Level.NOTE, "is not known: it was not run"),
+    (
+        "privileged Pods",
+        lambda: HEALTHY,
+        Level.NOTE,
+        "it is not known whether the API server accepts them: it was not run",
+    ),
     ("privileged Pods", lambda: evidence(TAKEN), Level.OK, "accepts privileged"),
     ("privileged Pods", lambda: evidence(REFUSED), Level.WARNING, "left out"),
     (
@@ -172,7 +177,7 @@ CASES: tuple[Case, ...] = (
         "nodes",
         lambda: evidence(one_unready(mixed())),
         Level.WARNING,
-        "-x7 not Ready and not cordoned: nothing is tested there",
+        "-x7 not Ready and not cordoned: they are not tested",
     ),
     ("components", lambda: HEALTHY, Level.OK, "are Ready"),
     (
@@ -187,7 +192,7 @@ CASES: tuple[Case, ...] = (
         "components",
         lambda: evidence(replace(mixed(), dns_pods=Fact(None, "none is Ready"))),
         Level.WARNING,
-        "no Pod of the cluster's DNS",
+        "no Ready Pod of the cluster's DNS",
     ),
     (
         "components",
@@ -259,7 +264,7 @@ CASES: tuple[Case, ...] = (
         "node vantages",
         lambda: evidence(ports={"node-linux-1-1-x7": {19080: "pod kube-system/other"}}),
         Level.BLOCKER,
-        "are taken",
+        "are in use",
     ),
     (
         "node vantages",
@@ -304,13 +309,13 @@ CASES: tuple[Case, ...] = (
         "leftovers",
         lambda: evidence(STAGING, remains=remains("dead", "staging")),
         Level.WARNING,
-        "1 run left something",
+        "1 run left objects behind",
     ),
     (
         "leftovers",
         lambda: evidence(remains=remains("alive", "nettests-r1")),
         Level.WARNING,
-        "1 run left something",
+        "1 run left objects behind",
     ),
     ("leftovers", lambda: evidence(unlisted="403"), Level.NOTE, "cannot be looked for: 403"),
     ("exposure", lambda: HEALTHY, Level.OK, "nothing is reachable"),
@@ -360,7 +365,7 @@ def test_only_where_the_cluster_has_ipv6_alone_is_anything_skipped(way: int) -> 
     """Of nodes without IPv4 in a cluster that has it no check is left out, and none is said to be."""
     found = findings(of_ipv6_alone(way))
     (one,) = [each for each in found if each.topic == "address families"]
-    assert ("is skipped" in " ".join(one.details)) is (way == 1)
+    assert ("are skipped" in " ".join(one.details)) is (way == 1)
 
 
 def test_an_identity_that_may_not_list_nodes_is_told_everything_that_is_missing() -> None:

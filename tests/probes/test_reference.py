@@ -47,7 +47,7 @@ def test_the_probe_answers_for_itself_while_the_path_is_tried_again(bench: Bench
     assert sum(raw.purpose == REFERENCE for raw in raws) >= 2
     told = slow(PATH, raws, ())
     assert told is not None
-    assert "the probe answered for itself" in told
+    assert "the probe itself answered" in told
 
 
 def test_a_probe_that_is_late_itself_shows_nothing_of_the_path(bench: Bench) -> None:

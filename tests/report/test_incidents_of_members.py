@@ -13,7 +13,7 @@ from tests.report.sweep import FLOWS, swept
 
 NODE = "win-2"
 LATE = (
-    "every answer took 3.1 s or more, and 2 s are waited for at most before something is sent again"
+    "every answer took 3.1 s or more, longer than the 2 s after which a lost packet is sent again"
 )
 LOOKUP = "lookup web.ns.svc.cluster.local on 10.96.0.10:53: read udp 10.244.1.5:50333->10.96.0.10:53: i/o timeout"
 

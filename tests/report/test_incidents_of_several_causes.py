@@ -2,12 +2,16 @@
 
 from dataclasses import replace
 
-from nettests.model.check import Check
+import pytest
+
+from nettests.model.check import Action, Check
 from nettests.model.measured import estimate
-from nettests.model.words import Protocol
+from nettests.model.words import Outcome, Protocol, TargetKind, Verdict
 from nettests.report import Results
+from nettests.report.incidents import find_incidents
 from nettests.report.incidents.loss import lossy
-from nettests.report.results import CheckResult
+from nettests.report.results import CheckResult, run_singly
+from tests.report.sweep import swept
 from tests.report.test_incidents import (
     LINUX,
     OTHER_LINUX,
@@ -36,6 +40,75 @@ def test_a_loss_is_not_scoped_by_what_another_cause_silences(quiet: Results) -> 
     (loss,) = [each.cause for each in incidents if "are lost now and then" in each.cause]
     assert {LINUX, OTHER_LINUX} <= {*loss.replace(":", "").split()}
     assert WIN not in loss
+
+
+@pytest.mark.parametrize("cut", [{"win-4", "linux-3"}, {"win-3", "win-5"}])
+@pytest.mark.parametrize("pair", [("win-1", "linux-1"), ("win-6", "win-7"), ("linux-2", "linux-4")])
+def test_a_loss_that_few_checks_show_is_named_beside_greater_causes(
+    pair: tuple[str, str], cut: set[str]
+) -> None:
+    """One node of twelve cut off and one pair: a loss counted by two checks elsewhere is no matter of their flow."""
+
+    def silent(action: Action) -> bool:
+        nodes = {action.source.node, action.target.node}
+        way = (action.source.node, action.target.node)
+        struck = way == pair and action.target.kind is TargetKind.POD_IP
+        return struck or (len(nodes) > 1 and "win-2" in nodes) or nodes == cut
+
+    def of(one: CheckResult) -> CheckResult:
+        there = one.check and (one.check.source.node, one.check.target.node) == pair
+        if not there or one.observation is None or one.verdict is Verdict.PASS:
+            return one
+        counted = replace(
+            one.observation, outcome=Outcome.CONNECTED, loss=estimate(84, 2), attempts=()
+        )
+        return replace(one, verdict=Verdict.FLAKY, observation=counted)
+
+    swept_twelve = swept(silent, flows=("pod-to-pod-ip",))
+    results = [of(one) for one in run_singly(swept_twelve.checks)]
+    (loss,) = [
+        each
+        for each in find_incidents(results, swept_twelve.facts)
+        if "are lost now and then" in each.cause
+    ]
+    assert {*pair} <= {*loss.cause.replace(":", "").split()}
+    assert cut.isdisjoint(loss.cause.split())
+
+
+@pytest.mark.parametrize(
+    ("pairs", "place"),
+    [
+        ([("linux-2", "win-1"), ("win-2", "win-1")], "between win-1 and other nodes"),
+        ([("win-3", "linux-1"), ("win-3", "win-5")], "between win-3 and other nodes"),
+        ([("win-3", "linux-1"), ("win-6", "win-5")], None),
+    ],
+)
+def test_two_checks_that_lose_some_at_one_node_are_a_loss_there(
+    pairs: list[tuple[str, str]], place: str | None
+) -> None:
+    """What no other cause explains is one incident if a node is common to both, and two checks if not."""
+
+    def silent(action: Action) -> bool:
+        way = (action.source.node, action.target.node)
+        return way in pairs and action.protocol is Protocol.TCP
+
+    def of(one: CheckResult) -> CheckResult:
+        if one.observation is None or one.verdict is Verdict.PASS:
+            return one
+        (first, *_) = one.observation.attempts
+        answered = tuple(
+            replace(first, number=number, outcome=Outcome.CONNECTED) for number in (2, 3)
+        )
+        seen = replace(one.observation, agreed=False, attempts=(first, *answered), controls=())
+        return replace(one, verdict=Verdict.FLAKY, observation=seen)
+
+    swept_twelve = swept(silent, flows=("pod-to-pod-ip",))
+    results = [of(one) for one in run_singly(swept_twelve.checks)]
+    incidents = find_incidents(results, swept_twelve.facts)
+    told = [each.cause for each in incidents if "are lost now and then" in each.cause]
+    assert len(incidents) == (1 if place else 2)
+    assert bool(told) is bool(place)
+    assert place is None or (place in told[0] and "2 of 6 attempts" in told[0])
 
 
 def test_a_path_that_loses_everything_loses_nothing_now_and_then(quiet: Results) -> None:

@@ -8,10 +8,10 @@ import pytest
 from lxml import html
 
 from nettests.model.verdict import SUMMARY_ORDER
-from nettests.model.words import Verdict
+from nettests.model.words import OS, Verdict
 from nettests.plan import Matrix, flow, flow_of
 from nettests.report import build_results
-from nettests.report.html_report import render_html
+from nettests.report.html_report import evidence, render_html
 from nettests.report.matrix import FlowGroup, flow_groups, overview, suites
 from tests.report.scenario import Story, records
 
@@ -145,6 +145,24 @@ def test_checks_of_journals_without_suites_stand_together() -> None:
     every = tuple(replace(group, suite="") for group in groups(Story()))
     (only,) = suites(every)
     assert len(only.groups) == len(every)
+
+
+def test_matrices_name_nodes_and_no_pools() -> None:
+    """A person reads the nodes of a node pool at rows and columns, and in the evidence the node before its pool."""
+    results = build_results(records(Story()))
+    text = render_html(results)
+    heads = {
+        " ".join(head.text.split())
+        for head in html.document_fromstring(text).xpath("//table[@class='matrix']//th[text()]")
+    }
+    assert results.facts is not None
+    windows = [node.name for node in results.facts.nodes if node.os is OS.WINDOWS]
+    assert f"{', '.join(windows)} (17763.1339)" in heads
+    assert not {node.pool for node in results.facts.nodes} & {head.split(" ")[0] for head in heads}
+    check = next(one for one in results.checks if one.ran and one.check and one.check.source.node)
+    assert check.check is not None
+    from_node = evidence(check).partition("<dt>From</dt>")[2].partition("</b>")[0]
+    assert from_node == f"<dd><b>{check.check.source.node}"
 
 
 def test_a_suite_of_which_nothing_ran_says_why() -> None:

@@ -88,12 +88,12 @@ def test_a_new_entry_that_does_not_show_is_lifted(
 
 
 def test_a_check_without_answers_is_unknown(sample: Recorded) -> None:
-    """It is judged all the same, and the message says that it was never observed."""
+    """It is judged all the same, and the message says that the check was never run."""
     check = sample.checks[0]
     kept = {name: seen for name, seen in sample.observations.items() if name != check.id}
     (told,) = rejudged(replace(sample, checks=(check,), observations=kept), ())
     assert told.verdict is Verdict.UNKNOWN
-    assert "it was never observed" in told.message
+    assert "the check was never run" in told.message
 
 
 def test_what_turned_out_not_to_apply_is_no_check(tmp_path: Path, sample: Recorded) -> None:

@@ -66,11 +66,12 @@ def late(seconds: float) -> Trouble:
     return trouble
 
 
-def ignoring(kind: str) -> Trouble:
-    """Hold back answers for records of a kind, longer than any client waits."""
+def ignoring(kind: str, server: IPv4Address | None = None) -> Trouble:
+    """Hold back answers for records of a kind, of one server or of all, longer than any client waits."""
 
-    async def trouble(_server: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
-        if answer.question and answer.question[0].rdtype == dns.rdatatype.from_text(kind):
+    async def trouble(queried: IPv4Address, answer: dns.message.Message) -> dns.message.Message:
+        of_kind = answer.question and answer.question[0].rdtype == dns.rdatatype.from_text(kind)
+        if of_kind and server in {None, queried}:
             await asyncio.sleep(_LONGER_THAN_CLIENTS)
         return answer
 

@@ -76,12 +76,13 @@ async def _frozen(targets: Targets, _options: Json) -> AsyncIterator[None]:
 
 
 @fault("dns-replica-wrong")
-async def _replica_wrong(targets: Targets, _options: Json) -> AsyncIterator[None]:
+async def _replica_wrong(targets: Targets, options: Json) -> AsyncIterator[None]:
     uid, _ = targets.dns_pod()
     async with targets.client("faults") as client:
         pods = await _scaled(client, 2)
     wrong = next(pod for pod in pods if pod["metadata"]["uid"] != uid)
-    end = targets.dns.add(server.denying(IPv4Address(wrong["status"]["podIP"])))
+    address, ignored = IPv4Address(wrong["status"]["podIP"]), text(options, "type")
+    end = targets.dns.add(server.ignoring(ignored, address) if ignored else server.denying(address))
     yield
     end()
     async with targets.client("faults") as client:

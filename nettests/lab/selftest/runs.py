@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 import cattrs
@@ -82,7 +81,7 @@ class Run:
         """Yield incidents that say that nothing passes between nodes, each with a passing pair of these."""
         for incident in self.incidents:
             traits = dict(incident.traits)
-            protocol = traits.pop("protocol", "*")
+            protocol = traits.pop("protocol", "")
             place = set(traits.items()) if {*traits} <= _PLACES else set()
             if not incident.explained or len(place) != 1 or "get no answer" not in incident.cause:
                 continue
@@ -90,7 +89,7 @@ class Run:
             passing = (
                 pair
                 for check in self.checks
-                if fnmatchcase(check.protocol, protocol)
+                if not protocol or check.protocol in protocol.split(" and ")
                 for pair in check.passing
                 if _is_within(pair, kind, value)
             )

@@ -23,6 +23,7 @@ from nettests.report.incidents.evidence import (
 from nettests.report.incidents.folding import Surroundings, folded
 from nettests.report.incidents.hops import directed, node_of_dns, nodes_of_pods
 from nettests.report.incidents.loss import Loss, early, find_losses
+from nettests.report.incidents.loss import lossy as is_lossy
 from nettests.report.incidents.pathless import deviations, without_path
 from nettests.report.incidents.phrases import (
     cause_alone,
@@ -161,7 +162,8 @@ def _losses_beside_causes(
     """
     losses = find_losses(others, evidence, queried)
     explained = explain([*_without(clues, *losses)])
-    lossy = {check for loss in losses for check in loss.checks}
+    located = {check for loss in losses for check in loss.checks}
+    lossy = located or {result.id for result in others if is_lossy(result)}
     apart = _struck_by_cause(lossy, explained, evidence) | _silenced(lossy, explained, evidence)
     if lossy and apart:
         others = [result for result in others if result.id not in apart]

@@ -18,7 +18,7 @@ from nettests.model.retransmission import SYN_AGAIN
 from nettests.model.words import Outcome, Protocol
 from nettests.parse.first_packets import lateness
 from nettests.parse.lost_packets import UNCLEAR
-from nettests.report.incidents.scopes import is_apart, places_of
+from nettests.report.incidents.scopes import PLACES, is_apart, places_of
 from nettests.report.incidents.search import RED, Evidence
 from nettests.report.incidents.traits import Kind, Trait, speaks_of_first_packets
 from nettests.report.results import CheckResult
@@ -96,7 +96,8 @@ def find_losses(
     struck = [result for result in red if lossy(result)]
     if unexplained and struck:
         struck = [result for result in red if result in struck or _silent(result)]
-    if len(struck) < FEWEST and not any(map(_counted, struck)):
+    placed = len(struck) < FEWEST and not any(map(_counted, struck))
+    if placed and (not unexplained or len(struck) < 2):
         return ()
     ids = {result.id for result in struck}
     if ids - {clue.check for clue in queries}:
@@ -108,6 +109,7 @@ def find_losses(
         for scope, checks in places_of(ids | silent, evidence)
         if (there := [result for result in struck if result.id in checks])
         if not all(map(_unclear, there)) or is_apart(scope, checks, evidence)
+        if not placed or {trait.kind for trait in scope} & {*PLACES}  # two that have one in common
     )
 
 

@@ -19,6 +19,7 @@ from nettests.report.incidents.pathless import rules_of
 from nettests.report.incidents.slowness import Slowness
 from nettests.report.incidents.traits import (
     MEBIBYTE,
+    TRANSPORTS,
     WITNESSED,
     Kind,
     Trait,
@@ -230,7 +231,9 @@ def _where(of: Mapping[Kind, str]) -> str:
         f" at {of[Kind.TARGET_NODE]}" if Kind.TARGET_NODE in of else "",
         f" ({of[Kind.SYSTEMS]})" if Kind.SYSTEMS in of else "",
         f" {of[Kind.SOME_PODS]}" if Kind.SOME_PODS in of else "",
-        f" over {_named(of[Kind.PROTOCOL])}" if Kind.PROTOCOL in of else "",
+        f" over {_named(of[Kind.PROTOCOL])}"
+        if of.get(Kind.PROTOCOL, TRANSPORTS) != TRANSPORTS
+        else "",
         f" over {of[Kind.QUERIES_OVER].upper()}" if Kind.QUERIES_OVER in of else "",
     ]
     return "".join(parts)

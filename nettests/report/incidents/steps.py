@@ -46,7 +46,7 @@ def next_step_of(
     if step := _at_dns(of, facts):
         return step
     if Kind.FORWARDS in of:
-        return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether answers to the node's own address come back to it"
+        return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether replies to the node's own address come back to it"
     if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
         return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
@@ -72,13 +72,13 @@ def _at_size(size: str, results: Sequence[CheckResult], facts: ClusterFacts | No
         return _STEPS["long-transfers"]
     limits = limits_of(results)
     if not limits:
-        return "compare the MTU of Pods' interfaces with what the path carries, less encapsulation"
+        return _STEPS["sizes"]
     largest = min(limits)
     on_wire = ""
     if _encapsulates(facts):
-        on_wire = f" (the way between nodes carries {largest + VXLAN:,} bytes, of which VXLAN takes {VXLAN})"
+        on_wire = f" (the path between nodes carries {largest + VXLAN:,} bytes, of which VXLAN takes {VXLAN})"
     return (
-        f"let the plugin give Pods an MTU of {largest:,} bytes{on_wire}, or let the way carry more; and see "
+        f"let the plugin give Pods an MTU of {largest:,} bytes{on_wire}, or make the path carry more; and see "
         'whether ICMP "fragmentation needed" is let through'
     )
 
@@ -141,7 +141,7 @@ def _at_route(facts: ClusterFacts | None, route: str) -> str:
     windows = node is not None and node.os is OS.WINDOWS
     if _encapsulates(facts):
         tool = "RemoteSubnetRoute policies, Get-HnsNetwork" if windows else "ip route, bridge fdb"
-        return f"on {start}, look for the way into the tunnel for {network}: {tool}"
+        return f"on {start}, look for the route into the tunnel for {network}: {tool}"
     tool = "Get-NetRoute" if windows else "ip route"
     return f"on {start}, look for the route to {network}: {tool}"
 
