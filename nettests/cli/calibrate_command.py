@@ -150,7 +150,7 @@ def _last_lines(calibrated: CalibratedNow) -> Iterator[str]:
     elif calibrated.exit_code is ExitCode.OK:
         yield "Every tool is understood: next, nettests run."
     else:
-        yield "What needs a tool that is not understood is unknown where it answers like this; all else can be tested."
+        yield "Checks that need one of these tools stay unknown on these nodes; everything else can be tested."
     if calibrated.bundle:
         yield f"→ help to read it: {calibrated.bundle} has no names and addresses, to send with an issue of the project"
     yield f"journal: {calibrated.folder}"

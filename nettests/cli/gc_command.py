@@ -113,15 +113,15 @@ def _tell(
 
 def _why_it_goes(leftover: Leftover) -> str:
     if leftover.state is State.TERMINATING:
-        return "it is terminating, and nobody renews a Lease of its run"
+        return "it is terminating, and no Lease of its run is renewed"
     if leftover.state in {State.KEPT, State.EXPIRED}:
         why = "its run was named" if leftover.named else "it was kept, and has expired"
     else:
-        why = "nobody renews the Lease of its run"
+        why = "the Lease of its run is no longer renewed"
     whose = (
-        "everything in it is the run's"
+        "everything in it belongs to the run"
         if leftover.own_namespace
-        else "only what carries the run's marks goes"
+        else "only objects with the run's labels are removed"
     )
     counted = f", if what may not be listed counts 0: {', '.join(leftover.uncounted)}"
     return f"{why}; {whose}{counted if leftover.uncounted else ''}"

@@ -82,10 +82,11 @@ def _flows(common: CommonOptions) -> Iterator[dict[str, str]]:
 
 
 def _limitations(common: CommonOptions) -> Iterator[dict[str, str]]:
-    for manifest in read_manifests(common.options.manifests)[0]:
-        for entry in manifest.limitations:
-            layer = entry.layer.name.lower()
-            yield {"limitation": entry.id, "layer": layer, "summary": entry.summary}
+    manifests = read_manifests(common.options.manifests)[0]
+    entries = {entry.id: entry for manifest in manifests for entry in manifest.limitations}
+    for entry in entries.values():  # an entry with several conditions is read as several
+        layer = entry.layer.name.lower()
+        yield {"limitation": entry.id, "layer": layer, "summary": entry.summary}
 
 
 def _ready(_: CommonOptions) -> Iterator[dict[str, str]]:

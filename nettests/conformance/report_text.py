@@ -67,7 +67,7 @@ def headline(report: ConformanceReport) -> str:
             shown = f"{good} of {plural(total, 'claimed feature')} succeeded"
             not_shown = f", {gaps} {'was' if gaps == 1 else 'were'} not shown whole" if gaps else ""
             outside = [row.subject for row in report.scope if row.holds is not Truth.YES]
-            but = f"; {', '.join(outside)} not inside of what is supported" if outside else ""
+            but = f"; {', '.join(outside)} outside what is supported" if outside else ""
             broken = but if report.tested.complete else "; the run broke off"
             return f"Partially conformant: {shown}{not_shown}{broken}"
 
@@ -116,7 +116,7 @@ def feature_lines(feature: FeatureReport) -> Iterator[str]:
 
 def scope_lines(report: ConformanceReport) -> Iterator[str]:
     """Yield the parts of the scope in which the cluster may be unsupported."""
-    words = {Truth.NO: "outside of what is supported", Truth.UNKNOWN: "not known to be supported"}
+    words = {Truth.NO: "outside what is supported", Truth.UNKNOWN: "not known to be supported"}
     for row in report.scope:
         if row.holds in words:
             yield f"{words[row.holds]}: {row.subject} {row.found}, supported {row.claimed}"

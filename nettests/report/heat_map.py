@@ -101,7 +101,7 @@ def node_map(checks: Iterable[CheckResult]) -> HeatMap | None:
     worst = _worst_by_pair(checks)
     if len({placed.source for placed in worst}) < 2:
         return None
-    return _heat_map("The worst that was seen between two nodes", worst)
+    return _heat_map("Worst result of each pair of nodes", worst)
 
 
 def node_lines(checks: Iterable[CheckResult]) -> Iterator[str]:

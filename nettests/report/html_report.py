@@ -39,11 +39,11 @@ from nettests.report.summary import (
 from nettests.report.text import plural
 
 _PURPOSES = {
-    "check": "the question itself",
-    "control:vantage": "positive control: does this vantage reach anything by this protocol?",
-    "control:target": "positive control: does this target answer another vantage?",
-    "control:path": "positive control: one path that shows both",
-    "arrival": "did what nobody answered arrive? one more datagram, and the server's log of it",
+    "check": "the check itself",
+    "control:vantage": "positive control: does this source reach anything over this protocol?",
+    "control:target": "positive control: does this target answer another source?",
+    "control:path": "positive control: one path that proves source and target",
+    "arrival": "did the unanswered request arrive? one more datagram, looked up in the server's log",
     "origin": "proof of origin: does the probe run where it should?",
 }
 

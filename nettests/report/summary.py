@@ -182,9 +182,9 @@ def unread_line(results: Results) -> str:
     """Return how much tool output no parser understands; empty if all was read."""
     if not results.unread:
         return ""
-    count = plural(len(results.unread), "answer")
+    count = plural(len(results.unread), "tool answer")
     checks = {check for unread in results.unread for check in unread.checks}
-    return f"{count} of tools that are not understood, in {plural(len(checks), 'check')}"
+    return f"{count} not understood, in {plural(len(checks), 'check')}"
 
 
 def leading(results: Results) -> Verdict:

@@ -95,7 +95,10 @@ def test_what_would_go_is_shown_and_stays(gc: Find) -> None:
     lines = gc(DEAD).output.splitlines()
     assert lines[0].startswith(f"{RUN}  dead        namespace {NAMESPACE}  2 objects  me.here  ")
     assert lines[0].endswith("created 60 min ago, expires in 5 h")
-    assert lines[1] == "  may go: nobody renews the Lease of its run; everything in it is the run's"
+    assert (
+        lines[1]
+        == "  may go: the Lease of its run is no longer renewed; everything in it belongs to the run"
+    )
     assert lines[2] == "Nothing was removed. Remove what 1 dead run left: nettests gc --yes"
     assert gc(DEAD).exit_code == 0
 
@@ -143,11 +146,11 @@ def test_what_stays_is_told_with_the_reason_and_the_next_step(
 @pytest.mark.parametrize(
     ("left", "why"),
     [
-        (BORROWED, "nobody renews the Lease of its run; only what carries the run's marks goes"),
-        (replace(DEAD, state=State.EXPIRED), "it was kept, and has expired; everything in it is the run's"),
-        (replace(KEPT, named=True), "its run was named; everything in it is the run's"),
+        (BORROWED, "the Lease of its run is no longer renewed; only objects with the run's labels are removed"),
+        (replace(DEAD, state=State.EXPIRED), "it was kept, and has expired; everything in it belongs to the run"),
+        (replace(KEPT, named=True), "its run was named; everything in it belongs to the run"),
         (replace(DEAD, state=State.TERMINATING),
-         "it is terminating, and nobody renews a Lease of its run"),
+         "it is terminating, and no Lease of its run is renewed"),
     ],
     ids=["borrowed", "expired", "named", "terminating"],
 )  # fmt: skip

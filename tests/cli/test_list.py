@@ -42,10 +42,11 @@ def test_flows_are_listed_with_their_class_and_claim() -> None:
 
 
 def test_limitations_are_listed_with_their_summaries() -> None:
-    """Of every layer."""
+    """Of every layer, each once, however many conditions it has."""
     lines = nettests("list", "limitations").output.splitlines()
     assert any(line.startswith("icmp-pod-external ") for line in lines)
     assert len(lines) > 50
+    assert len({line.split()[0] for line in lines}) == len(lines)
 
 
 def test_ready_cluster_profiles_are_listed_apart_from_those_of_the_lab() -> None:

@@ -89,7 +89,7 @@ def test_the_profile_stands_in_the_document_line_by_line() -> None:
         (report(FAILED), "Not conformant: 1 of 3 claimed features failed", Result.FAILURE),
         (
             report(claims=profile(lambda data: data.update(plugin="calico"))),
-            "Partially conformant: 3 of 3 claimed features succeeded; plugin not inside of what is supported",
+            "Partially conformant: 3 of 3 claimed features succeeded; plugin outside what is supported",
             Result.PARTIAL,
         ),
     ],
@@ -139,7 +139,7 @@ def test_where_the_cluster_is_not_supported_is_said_first() -> None:
     """With both sides."""
     other = report(claims=profile(lambda data: data.update(plugin="calico")))
     (line,) = scope_lines(other)
-    assert line == "outside of what is supported: plugin flannel, supported calico"
+    assert line == "outside what is supported: plugin flannel, supported calico"
     assert line in documents(other)[MARKDOWN]
     broken = replace(report(), tested=replace(report().tested, complete=False))
     assert [*scope_lines(broken)] == ["the run broke off before its end"]

@@ -51,7 +51,7 @@ def test_a_supported_cluster_is_inside() -> None:
     ],
 )
 def test_every_windows_node_counts(build: WindowsBuild | None, holds: Truth) -> None:
-    """One node outside of what is supported, or not known to be inside, decides."""
+    """One node outside what is supported, or not known to be inside, decides."""
     assert told(with_build(build))["Windows build"] is holds
 
 

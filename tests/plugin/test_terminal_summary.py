@@ -36,7 +36,7 @@ def test_texts_that_no_parser_knows_are_told_with_the_command() -> None:
     one = Unread(tool="ping", client_os="windows", text="Zeit\nüberschreitung", checks=("a/b",))
     results = replace(build_results(()), unread=(one,) * (SHOWN + 2))
     lines = [line for line, _ in _unread(results, Path("reports/x"))]
-    assert lines[0] == f"{SHOWN + 2} answers of tools that are not understood, in 1 check:"
+    assert lines[0] == f"{SHOWN + 2} tool answers not understood, in 1 check:"
     assert lines[1] == "  ping on windows: Zeit überschreitung"
     assert lines[-2] == "  … and 2 more, in the report"
     assert "nettests export reports/x" in lines[-1]

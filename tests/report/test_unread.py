@@ -38,7 +38,7 @@ def test_it_is_one_text_of_each_system(run: Results) -> None:
         ("ping", "windows"),
     }
     assert all(len(one.checks) > 1 and STRANGE in one.text for one in run.unread)
-    assert unread_line(run).startswith("2 answers of tools that are not understood, in ")
+    assert unread_line(run).startswith("2 tool answers not understood, in ")
 
 
 def test_the_page_shows_it_and_names_the_command(run: Results) -> None:
