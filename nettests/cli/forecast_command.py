@@ -21,13 +21,13 @@ from nettests.cluster.profile_file import read_profile
 from nettests.compare.fact_changes import options_of
 from nettests.compare.sections import render_markdown
 from nettests.errors import PathError
-from nettests.forecast.changing import changed, other_manifests
-from nettests.forecast.changing import notes as notes_on
+from nettests.forecast.expected_run import Planned, at_any_patch, deciding_patches
+from nettests.forecast.facts_after import changed, other_manifests
+from nettests.forecast.facts_after import notes as notes_on
 from nettests.forecast.forecast import Forecast
 from nettests.forecast.forecast import forecast as forecast_of
 from nettests.forecast.forecast_text import document, overview
 from nettests.forecast.keys import Change, left_alone, read_change, stated_changes
-from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan import Flow, read_classes

@@ -1,6 +1,6 @@
 """Two plans of a cluster, before and after a change of facts → ``Forecast``, with reasons. Pure.
 
-It is the difference of two runs in which everything is as documented (``planned``). A check that
+It is the difference of two runs in which everything is as documented (``expected_run``). A check that
 cannot be forecast is listed with the fact that would settle it, and never counted as a change.
 """
 
@@ -20,8 +20,8 @@ from nettests.compare.fact_changes import FactChange, fact_changes, join_nodes
 from nettests.compare.known_facts import Cause, Dependency, entries_in, unknown_in
 from nettests.compare.recorded import RecordedRun
 from nettests.expect import Manifest
+from nettests.forecast.expected_run import Planned, as_documented
 from nettests.forecast.keys import Change, settling
-from nettests.forecast.planned import Planned, as_documented
 from nettests.model.check import Check
 from nettests.model.expectation import Source
 from nettests.model.journal_records import ManifestFile

@@ -17,11 +17,11 @@ from nettests.compare.difference import UNTOLD, Difference
 from nettests.compare.fact_changes import FactChange
 from nettests.compare.recorded import RecordedCheck, RecordedRun
 from nettests.compare.sections import Item, Overview, Section, alike, facts_section, filled, named
-from nettests.forecast.changing import other_manifests
+from nettests.forecast.expected_run import text_of
+from nettests.forecast.facts_after import other_manifests
 from nettests.forecast.forecast import ExpectedChange, Forecast
 from nettests.forecast.forecast_text import words_of
 from nettests.forecast.keys import KEYS
-from nettests.forecast.planned import text_of
 from nettests.model.codec import to_data
 from nettests.model.verdict import ACCEPTED
 from nettests.model.words import Verdict

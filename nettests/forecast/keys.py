@@ -2,7 +2,7 @@
 
 Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.windows.dsr``,
 ``windowsFirewall``) and, for facts that a cluster reports itself, those of conditions in limitation
-manifests, with the OS in front (``windows.build``). Pure; ``changing`` applies the values.
+manifests, with the OS in front (``windows.build``). Pure; ``facts_after`` applies the values.
 """
 
 import json

@@ -33,14 +33,25 @@ class Proof:
     """Why nothing shows that the vantage of a negative result works, or nothing."""
     failed_target: ControlResult | None
     """The control that shows that another vantage does not reach the target either."""
-    why_failed: str
-    """The detail of the last failed attempt, and which of its controls failed alike."""
+
+    @property
+    def why_failed(self) -> str:
+        """The detail of the last failed attempt, and which of its controls failed alike."""
+        why, target = self.observation.last_detail, self.failed_target
+        if self.observation.outcome.positive:
+            return why
+        if target is not None:
+            return f"{why}; nothing else reaches the target either ({target.detail})"
+        controls = self.observation.controls
+        reached = any(control.ok for control in controls if control.proves == VANTAGE)
+        here = None if reached else _lost_here(self.observation)
+        return f"{why}; the source reaches nothing else either ({here.detail})" if here else why
 
 
 def proof_of(check: Check, expected: Expected | None, observation: Observation) -> Proof:
     """Return what an observation proves of an expected outcome, or of one left open."""
     seen = read_as_denied(check, observation)
-    needed, target = _needs_controls(seen), _failed_target(seen)
+    needed = _needs_controls(seen)
     in_cluster = check.source.kind is not VantageKind.EXTERNAL
     unproven = needed and not seen.outcome.positive
     return Proof(
@@ -48,8 +59,7 @@ def proof_of(check: Check, expected: Expected | None, observation: Observation) 
         kept_back=_kept_from_the_suffixes(check, expected, seen),
         lacking=_why_not_proven(seen) if needed else "",
         vantage_fails=_why_vantage_fails(seen, in_cluster=in_cluster) if unproven else "",
-        failed_target=target,
-        why_failed=_why_failed(seen, target),
+        failed_target=_failed_target(seen),
     )
 
 
@@ -117,20 +127,6 @@ def _met_network(control: ControlResult) -> bool:
     """Whether a failed control was sent over the network at all."""
     # sample: probe_failed: control channel port-forward: port-forward to p: …
     return control.detail != NOT_RUN and not control.detail.startswith(Outcome.PROBE_FAILED.value)
-
-
-def _why_failed(observation: Observation, target: ControlResult | None) -> str:
-    why = observation.last_detail
-    if observation.outcome.positive:
-        return why
-    if target is not None:
-        return f"{why}; nothing else reaches the target either ({target.detail})"
-    here = (
-        None
-        if any(each.ok for each in observation.controls if each.proves == VANTAGE)
-        else _lost_here(observation)
-    )
-    return f"{why}; the source reaches nothing else either ({here.detail})" if here else why
 
 
 NOT_FOUND = frozenset({Outcome.NXDOMAIN, Outcome.SERVFAIL, Outcome.TIMED_OUT})

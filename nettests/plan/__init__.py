@@ -2,7 +2,7 @@
 
 Suites declare flows (``flow``), and ``declarations`` collects them. ``build`` names the stages in their
 order: node pools (``node_pools``) → cells (``matrix``) → questions (``questions``, ``actions``) →
-skips (``applies``) → controls (``controls``) → needs (``needs``).
+skips (``applicability``) → controls (``controls``) → needs (``needs``).
 Everything except loading suite modules is pure; nothing here knows pytest or the Kubernetes API.
 """
 

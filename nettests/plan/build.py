@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.words import OS, CheckClass, Placement, Protocol, Question
 from nettests.plan import targets
 from nettests.plan.actions import action
-from nettests.plan.applies import sift
+from nettests.plan.applicability import sift
 from nettests.plan.controls import Topology, controls
 from nettests.plan.flow import Flow
 from nettests.plan.node_pools import choose_pools, of_use

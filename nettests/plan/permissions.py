@@ -1,6 +1,6 @@
 """The permissions that a check needs, and why it is skipped if one is denied. Pure.
 
-Used by ``applies`` for every planned check, and by ``preflight`` to name the checks that a missing
+Used by ``applicability`` for every planned check, and by ``preflight`` to name the checks that a missing
 permission costs. Discovery finds the denials (``ClusterFacts.denied``).
 """
 

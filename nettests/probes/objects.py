@@ -32,7 +32,7 @@ from nettests.model.yaml_text import read_yaml
 from nettests.outside_files import read_bytes
 from nettests.plan import pod_security
 from nettests.plan.images import mirrored, probe_image
-from nettests.plan.least import limited, pinging_pods
+from nettests.plan.least_privilege import limited, pinging_pods
 from nettests.plan.node_pools import MANY_BACKENDS
 from nettests.probes import container_start
 from nettests.probes.deployment import StandingPod

@@ -1,6 +1,6 @@
 """What configuration rules are about, and the facts that they compare with.
 
-Subjects are facts of a node or the cluster, each with a word, also for ``plan.applies``
+Subjects are facts of a node or the cluster, each with a word, also for ``plan.applicability``
 (``Case.when``). A rule about overlays does not apply to an l2bridge node, nor if the driver is
 unknown: the check is then skipped with the reason of the unknown fact. ``probes.configuration``
 records known facts beside the readings, so that findings can be recomputed.

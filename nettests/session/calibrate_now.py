@@ -17,7 +17,7 @@ from nettests.model.journal_records import Discovered
 from nettests.model.run_folder import JOURNAL
 from nettests.model.words import OS, Question
 from nettests.plan import Flow
-from nettests.plan.least import pinging_pods
+from nettests.plan.least_privilege import pinging_pods
 from nettests.plan.node_pools import host_probe, node_vantage, pod_vantage, probe, unusable
 from nettests.private import require_writable
 from nettests.report.instruments import instrument_rows

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from nettests.cli import forecast_command
-from nettests.forecast.changing import changed
+from nettests.forecast.facts_after import changed
 from nettests.forecast.keys import read_change
 from nettests.model.cluster_profile import ClusterProfile
 from nettests.model.codec import data_of, encode

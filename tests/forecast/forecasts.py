@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from functools import cache
 
-from nettests.forecast.changing import changed, notes
+from nettests.forecast.expected_run import Planned, at_any_patch, deciding_patches
+from nettests.forecast.facts_after import changed, notes
 from nettests.forecast.forecast import Coming, Forecast, forecast
 from nettests.forecast.keys import read_change
-from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import CheckClass
 from nettests.plan import build

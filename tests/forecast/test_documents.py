@@ -14,7 +14,7 @@ from nettests.compare.difference_text import document as difference_document
 from nettests.compare.known_facts import Cause
 from nettests.compare.sections import SHOWN, Section, render_markdown
 from nettests.errors import PathError
-from nettests.forecast.changing import changed
+from nettests.forecast.facts_after import changed
 from nettests.forecast.forecast import Coming, ExpectedChange, Expects, Forecast
 from nettests.forecast.forecast_text import (
     KINDS,

@@ -7,7 +7,8 @@ import pytest
 
 from nettests.compare.difference import difference
 from nettests.compare.recorded import Expecting, RecordedCheck, RecordedRun
-from nettests.forecast.changing import changed
+from nettests.forecast.expected_run import OPEN, UNDECIDED, text_of
+from nettests.forecast.facts_after import changed
 from nettests.forecast.forecast import Forecast
 from nettests.forecast.fulfilment import (
     ON_SOME,
@@ -18,7 +19,6 @@ from nettests.forecast.fulfilment import (
     fulfilment,
 )
 from nettests.forecast.keys import read_change
-from nettests.forecast.planned import OPEN, UNDECIDED, text_of
 from nettests.model.check import Check
 from nettests.model.check_id import parent_of
 from nettests.model.expectation import Expectation, Expected

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nettests.forecast.changing import changed, notes, other_manifests
+from nettests.forecast.facts_after import changed, notes, other_manifests
 from nettests.forecast.keys import read_change
 from nettests.model.facts import ClusterFacts, NodeFacts, known
 from nettests.model.journal_records import ManifestFile

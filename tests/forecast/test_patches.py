@@ -3,9 +3,9 @@
 import pytest
 
 from nettests.expect import Manifest, read_manifest
-from nettests.forecast.changing import changed
+from nettests.forecast.expected_run import Planned, at_any_patch, deciding_patches
+from nettests.forecast.facts_after import changed
 from nettests.forecast.keys import LAST_PATCH, read_change
-from nettests.forecast.planned import Planned, at_any_patch, deciding_patches
 from nettests.plan import build
 from tests.expect.entries import text
 from tests.facts import cluster_facts

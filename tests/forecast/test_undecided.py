@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nettests.compare.known_facts import entries_in, unknown_in
+from nettests.forecast.expected_run import at_any_patch
 from nettests.forecast.forecast import Coming, Forecast, Undecided
 from nettests.forecast.keys import read_change
-from nettests.forecast.planned import at_any_patch
 from nettests.model.facts import NodeFacts, known, unknown
 from nettests.model.versions import WindowsBuild
 from nettests.model.words import Verdict

@@ -5,7 +5,7 @@ from itertools import permutations
 import pytest
 
 from nettests.compare.difference import Difference, Moved, difference
-from nettests.forecast.changing import changed
+from nettests.forecast.facts_after import changed
 from nettests.forecast.forecast import UNCHANGED, Coming, Forecast
 from nettests.forecast.fulfilment import Attribution, Fulfilment, fulfilment
 from nettests.forecast.keys import read_change

@@ -74,6 +74,7 @@ def test_the_next_step_names_the_ports() -> None:
         (OS.LINUX, None, STEPS["ports-on-linux"]),
         (OS.WINDOWS, Crowd.REMOVED, STEPS["leftovers"]),
         (OS.LINUX, Crowd.REMOVED, STEPS["leftovers-on-linux"]),
+        (OS.WINDOWS, Crowd.SERVED, STEPS["crowd"]),
         (OS.LINUX, Crowd.SERVED, STEPS["crowd-on-linux"]),
     ],
 )

@@ -8,6 +8,7 @@ from nettests.judge import advice, distrust, judge, judge_members
 from nettests.judge.checks import skipped
 from nettests.model.check import Member
 from nettests.model.expectation import Expected
+from nettests.model.observation import OVERLOADED
 from nettests.model.verdict import Judgement
 from nettests.model.words import OS, Distribution, Outcome, TargetKind, Verdict
 from tests.judge.cases import BACKENDS, CLAIM, VANTAGE_ONLY, attempt, check, expects, observed
@@ -27,6 +28,57 @@ def test_the_pod_that_went_is_read(why: str, pod: str | None) -> None:
     """A Pod that is gone, or was started again, is named, and what to do is said of it alone."""
     assert distrust.gone_pod(why) == pod
     assert (advice.after_distrust(why) == advice.STEPS["gone"]) is (pod is not None)
+
+
+API = "https://10.0.0.1:6443 (context c)"
+
+
+@pytest.mark.parametrize(
+    ("why", "step"),
+    [
+        ("attempt 1: curl.exe is missing in node-windows-1-1: no such file", "missing-program"),
+        (
+            "exec on win-1 was not calibrated: exec in p was not opened: [Errno 111] gone",
+            "lost-api",
+        ),
+        (f"control channel exec: the API server {API} cannot be reached: refused", "lost-api"),
+        ("hns on win-1 was not calibrated: it did not end within 40 s", "instrument"),
+        (f"attempt 2: {OVERLOADED}: 9 of 10 answers were late", "overload"),
+        ("node win-2 was not Ready while this was probed (kubelet stopped)", "unready"),
+        ("nobody knows why", "distrust"),
+    ],
+)
+def test_each_reason_for_distrust_has_its_step(why: str, step: str) -> None:
+    """What made a result untrusted decides what to do; a reason that none knows has a general step."""
+    assert advice.after_distrust(why) == advice.STEPS[step]
+
+
+@pytest.mark.parametrize(
+    ("why", "program"),
+    [
+        ("attempt 1: curl.exe is missing in node-windows-1-1: it is not there", "curl.exe"),
+        (r"C:\tools\ping.exe could not be started in p: access is denied", "ping.exe"),
+        ("curl.exe is missing", None),
+    ],
+)
+def test_the_program_that_is_missing_is_read(why: str, program: str | None) -> None:
+    """Its name without its folder, however the sentence begins."""
+    assert distrust.missing_program(why) == program
+
+
+@pytest.mark.parametrize(
+    ("why", "ending"),
+    [
+        (
+            "pod s was started again while this was run: Error, exit code 2; more",
+            ": Error, exit code 2",
+        ),
+        ("pod s was started again while this was run", ""),
+    ],
+)
+def test_how_a_container_ended_is_read(why: str, ending: str) -> None:
+    """The reason says it up to its end, or not at all."""
+    assert distrust.last_ending(why) == ending
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from nettests.model.labels import MEMBER_LABEL
 from nettests.model.service import ServiceSettings
 from nettests.model.windows_programs import AGNHOST, START_AGNHOST
 from nettests.model.words import OS, Protocol, Question, TargetKind, VantageKind
-from nettests.plan.least import limited
+from nettests.plan.least_privilege import limited
 from nettests.plan.pod_security import forbidden
 from nettests.probes import objects
 from nettests.resources import manifests_path

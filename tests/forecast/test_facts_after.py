@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nettests.errors import PlanError
-from nettests.forecast.changing import changed
+from nettests.forecast.facts_after import changed
 from nettests.forecast.keys import KEYS, read_change, stated_changes
 from nettests.model.cluster_profile import StatedFacts, StatedKubeProxy
 from nettests.model.facts import ClusterFacts, Fact, NodeFacts, known, unknown

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from nettests.compare.sections import named
 from nettests.errors import PlanError
 from nettests.expect import Manifest
+from nettests.forecast.expected_run import bounds, conditions
 from nettests.forecast.keys import KEYS, Change
-from nettests.forecast.planned import bounds, conditions
 from nettests.model import network_drivers
 from nettests.model.facts import (
     ClusterFacts,

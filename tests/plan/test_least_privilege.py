@@ -8,7 +8,7 @@ import pytest
 from nettests.model.check import Plan
 from nettests.model.words import OS, Question, VantageKind
 from nettests.plan import build
-from nettests.plan.least import limited, pinging_pods
+from nettests.plan.least_privilege import limited, pinging_pods
 from nettests.plan.pod_security import USER, WINDOWS_USER, forbidden
 from tests.manifests.shipped import flows
 from tests.plan.clusters import alone, mixed
