@@ -99,7 +99,7 @@ def chosen_of(names: Iterable[str], patterns: Sequence[str], error: str) -> froz
         else:
             kept |= matching
     if listed and not kept - left_out:
-        raise PlanError(f"nothing is left of {' '.join(patterns)}", hint="leave less out")
+        raise PlanError(f"nothing matches all of {' '.join(patterns)}", hint="leave less out")
     return frozenset(kept - left_out)
 
 

@@ -397,12 +397,3 @@ def test_a_target_on_a_node_needs_a_matrix_with_targets() -> None:
     (flow,) = [flow for flow in FLOWS if flow.name == "pod-to-pod-ip"]
     with pytest.raises(PlanError, match=r"pod-to-pod-ip requests pod-ip, .* matrix sources gives"):
         build(mixed(), [replace(flow, matrix=Matrix.SOURCES)])
-
-
-def test_a_vantage_of_another_dns_policy_brings_the_nodes_own_probe() -> None:
-    """Chosen alone, its tools are calibrated all the same: at ports that the ordinary probe of the node serves."""
-    due = plan(mixed(), "dns-policy-host-network")
-    vantages = {one.source.probe: one.source.node for check in due.checks for one in check.each}
-    served = {pod.node for pod in due.pods if pod.purpose == "node" and not pod.dns_policy}
-    assert vantages
-    assert {*vantages.values()} <= served
