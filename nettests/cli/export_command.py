@@ -127,8 +127,8 @@ def _show(exported_run: Exported) -> None:
             terminal.line(f"  {' '.join(held)}")
     if exported_run.unread:
         _lines(
-            f"\nAnswers that are not understood, as they leave:\n{unread_text(exported_run.unread)}"
+            f"\nAnswers that are not understood, as the bundle has them:\n{unread_text(exported_run.unread)}"
         )
-    _lines("\nAll texts that leave, each wording once:")
+    _lines("\nAll texts in the bundle, each wording once:")
     for text in texts_of(exported_run.records):
         terminal.line(f"  {text}")

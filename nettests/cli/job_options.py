@@ -38,7 +38,7 @@ _OURS = {
     "cluster_profile": "the Job's own option mounts it: --cluster-profile",
     "baseline": "the Job's own option mounts it: --baseline",
     "archive": "the Job decides how its report comes back: --claim",
-    "webhook": "everybody who may read the Job would read it: --webhook-secret names a Secret",
+    "webhook": "everybody who may read the Job could read it: name a Secret with --webhook-secret",
 }
 """Options of a run that a Job sets itself, and what to do instead."""
 _NOT_MOUNTED = ("suite", "limitations")

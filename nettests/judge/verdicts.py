@@ -279,7 +279,7 @@ def _never_met(findings: Findings, outcomes: tuple[Outcome, ...]) -> Ruling:
     if ruling.verdict is Verdict.UNKNOWN and not proven:
         return ruling
     brought = [*outcomes, *findings.observation.sources_seen]
-    why = f"no attempt did; their outcomes: {', '.join(result.value for result in brought)}"
+    why = f"no attempt met the expectation, but: {', '.join(result.value for result in brought)}"
     return Ruling(Verdict.FAIL, f"{why}; {detail}" if detail else why, "failure")
 
 

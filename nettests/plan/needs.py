@@ -17,6 +17,7 @@ from nettests.plan.node_pools import (
     MANY_BACKENDS,
     NodePools,
     host_port,
+    host_probe,
     many_backend_pods,
     node_vantage,
     pod_vantage,
@@ -137,6 +138,9 @@ def _many_backend_pods(action: Action, node_pools: NodePools) -> dict[str, Probe
 def _needed(action: Action, nodes: Mapping[str, NodeFacts]) -> Iterator[str]:
     if action.source.kind.has_pod:
         yield action.source.probe
+    if action.source.kind is VantageKind.NODE and action.source.dns_policy:
+        # Instruments on a node are calibrated at ports that its ordinary probe alone serves.
+        yield from (host_probe(node) for node in nodes.values() if node.name == action.source.node)
     yield from (*action.target.backends, *action.target.former)
     owner = nodes.get(action.target.node or "")
     if owner is None:

@@ -76,6 +76,8 @@ def objects_of(
 
 
 EXCLUDED = "!"
+MANY = 20
+"""Names that a hint does not list any more."""
 NEAR = 3
 """How many near misses an error names."""
 
@@ -97,7 +99,7 @@ def chosen_of(names: Iterable[str], patterns: Sequence[str], error: str) -> froz
         else:
             kept |= matching
     if listed and not kept - left_out:
-        raise PlanError(f"nothing is left of {' '.join(patterns)}", hint="leave less out")
+        raise PlanError(f"nothing matches all of {' '.join(patterns)}", hint="leave less out")
     return frozenset(kept - left_out)
 
 
@@ -113,7 +115,8 @@ def near(pattern: str, names: Sequence[str]) -> str:
     holding = [name for name in names if word and word in name][:NEAR]
     if holding:
         return meant(holding)
-    many = "`nettests plan` lists the ids" if any("/" in name for name in names) else ""
+    ids = any("/" in name for name in names)
+    many = f"`nettests {'plan' if ids else 'list flows'}` lists them" if len(names) > MANY else ""
     return nearest(word, names, what="there are", otherwise=many, most=NEAR)
 
 

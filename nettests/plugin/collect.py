@@ -73,8 +73,8 @@ class Collector:
 
 def _unregistered(flow: str, module: ModuleType) -> str:
     return (
-        f"flow {flow} is declared in {module.__file__}, which was not read as a suite, so that nothing of it is "
-        "planned: name the file as a suite, or let it import nettests itself"
+        f"flow {flow} is declared in {module.__file__}, which was not loaded as a suite, so that its checks are "
+        "not planned: name the file with --suite, or import nettests in it"
     )
 
 

@@ -117,7 +117,7 @@ def components(evidence: Evidence) -> Finding:
         lacking.append("no Ready Pod of the cluster's DNS was found")
     windows = {node.name for node in evidence.facts.nodes if node.os is OS.WINDOWS}
     details = tuple(
-        f"{name}: none of {counted(number, 'Pod')} of others in the pod network is Ready"
+        f"{name}: {counted(number, 'Pod')} of other workloads in the pod network, none Ready"
         for name, number in sorted(evidence.unready.items())
         if name in windows
     )

@@ -23,7 +23,7 @@ def terminal_lines(trace: Trace) -> Iterator[str]:
     yield f"reply     {_path(trace, _REPLY)}"
     yield f"frames    {_counted(trace)}"
     if trace.answered is not None:
-        yield f"client    {'had its answer' if trace.answered else 'had no answer'}"
+        yield f"client    {'got its answer' if trace.answered else 'got no answer'}"
     if trace.node:
         yield f"where     {one_line(trace.node)}"
     yield f"finding   {trace.finding.value}: {trace.finding.words}"

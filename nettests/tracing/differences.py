@@ -54,7 +54,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
         endpoints = ", ".join(str(end.address) for end in scene.backends)
         return Difference(
             Finding.DEAD_BACKEND,
-            f"translated to {last.destination}, which is no endpoint; they are {endpoints}",
+            f"translated to {last.destination}, which is no endpoint of the Service (these are: {endpoints})",
             seen=True,
         )
     if backend.port is not None and last.destination_port not in {backend.port, None}:
@@ -182,7 +182,7 @@ def _other_network(scene: Scene, path: tuple[Hop, ...], frames: Frames) -> Diffe
         if hop.stage is Stage.LEFT and scene.encapsulated:
             plain = [frame for frame in hop.frames if frame.packet.encapsulation is None]
             if plain and not tunnelled:
-                text = f"{_flow(plain[0].packet)} left {hop.node} as it is"
+                text = f"{_flow(plain[0].packet)} left {hop.node} without encapsulation"
                 return Difference(Finding.NOT_ENCAPSULATED, text, node=hop.node, seen=True)
     return None
 
@@ -227,7 +227,7 @@ def _unseen(
         case Stage.TRANSLATED:
             return Difference(
                 Finding.UNTRANSLATED,
-                f"{stopped.node} left the destination {scene.requested} as it is",
+                f"{stopped.node} did not translate the destination {scene.requested}",
             )
         case Stage.LEFT:
             return Difference(Finding.LOST_IN_SOURCE_NODE, _last(before))
@@ -235,7 +235,7 @@ def _unseen(
             return Difference(Finding.NOT_DELIVERED, _last(before))
         case Stage.ANSWERED:
             who = backend.name or str(backend.address) if backend else "the destination"
-            return Difference(Finding.UNANSWERED, f"{who} was handed it and said nothing")
+            return Difference(Finding.UNANSWERED, f"{who} received it and did not answer")
         case Stage.REPLY_LEFT | Stage.REPLY_ARRIVED:
             return _reply(scene, stopped, before, frames)
         case Stage.REPLY_TRANSLATED:
@@ -264,7 +264,7 @@ def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Dif
         if frame.way is Way.REQUEST and (leaves(frame) or frame.sighting.node != stopped.node)
     ]
     untranslated = Difference(
-        Finding.UNTRANSLATED, f"{stopped.node} left the destination {scene.requested} as it is"
+        Finding.UNTRANSLATED, f"{stopped.node} did not translate the destination {scene.requested}"
     )
     if any(frame.packet.destination == scene.requested and leaves(frame) for frame in as_it_was):
         return untranslated
@@ -275,11 +275,9 @@ def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Dif
         text = f"{stopped.node} lost it, and a packet to the backend itself left"
         return Difference(Finding.UNTRANSLATED, text)
     if requests:
-        text = f"nor did a packet to the backend itself leave {stopped.node}"
+        text = f"no packet to the backend itself left {stopped.node} either"
         return Difference(Finding.LOST_IN_SOURCE_NODE, text)
-    text = (
-        f"it came into {stopped.node} and did not leave it: whether it was translated does not show"
-    )
+    text = f"it entered {stopped.node} and did not leave; the captures do not show whether it was translated"
     return Difference(Finding.UNSURE, text, seen=True)
 
 
@@ -308,7 +306,7 @@ def _before(path: tuple[Hop, ...], stopped: Hop) -> Hop | None:
 def _last(hop: Hop | None) -> str:
     """Say where the flow was last seen, and with which addresses."""
     if hop is None or not hop.frames:
-        return "it was seen nowhere before"
+        return "no earlier place saw it"
     last = hop.frames[-1]
     at = f" at {last.sighting.interface}" if last.sighting.interface else ""
     return f"seen last on {hop.node}{at}: {_flow(last.packet)}"

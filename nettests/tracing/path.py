@@ -57,10 +57,10 @@ def _after_silence(result: Trace, *, anew: bool | None) -> Trace:
     silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after them"
     what = result.detail or result.finding.words
     if not anew:
-        text = f"{silence}; nor was a new one, so the path itself may be broken: trace a check of it that opens a connection"
+        text = f"{silence}; a new one was not answered either, so the path itself may be broken: trace a check that opens a connection"
         return replace(result, finding=Finding.UNSURE, node="", detail=text)
     if result.stopped is None or result.finding is Finding.NEVER_LEFT_POD:
-        text = f"{silence}, while a new one was: it was forgotten, and where does not show: {what}"
+        text = f"{silence}, while a new one was: it was forgotten, and the captures do not show where: {what}"
         return replace(result, finding=Finding.UNSURE, node="", detail=text)
     if result.finding is Finding.UNSURE and result.remarks:
         text = f"{silence}, while a new one was: it was forgotten; {what}"
@@ -144,7 +144,7 @@ class _Seen:
         of_data = hops(self.scene, backend, (*sent, *back))
         stopped = _stopped(of_data)
         if not sent or stopped is None:
-            text = "frames went there and back, and the client had no answer"
+            text = "frames arrived in both directions, but the client got no answer"
             return self._result(differences.Difference(Finding.UNSURE, text), path, backend, None)
         if self.scene.size:
             reported = any(frame.packet.reports_too_big for frame in self.frames)

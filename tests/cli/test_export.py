@@ -68,7 +68,7 @@ def test_a_person_sees_what_would_leave(
     done = called(run, "--show")
     assert done.exit_code == 0, done.output
     assert not [*tmp_path.iterdir()]
-    held, _, leaves = done.output.partition("All texts that leave")
+    held, _, leaves = done.output.partition("All texts in the bundle")
     assert "störungsmeldung" in held
     assert "/dial?host=" in leaves
     assert not [one for one in SECRETS if one in leaves.lower()]

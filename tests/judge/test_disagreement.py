@@ -23,7 +23,7 @@ def test_attempts_that_all_failed_in_different_ways_are_a_failure(
     found = judge(check(), expects(CLAIM), seen)
     assert found.verdict is Verdict.FAIL
     assert found.observed == "timed_out then refused"
-    assert "no attempt did; their outcomes: timed_out, refused" in found.message
+    assert "no attempt met the expectation, but: timed_out, refused" in found.message
 
 
 def test_failures_of_several_kinds_need_a_vantage_that_works() -> None:

@@ -143,7 +143,7 @@ def test_failures_without_words_are_told_by_their_outcomes_alone() -> None:
         attempts=(replace(silent, number=1, outcome=Outcome.TIMED_OUT), silent),
     )
     message = judge(check(), expects(CLAIM), seen).message
-    assert "no attempt did; their outcomes: timed_out, refused" in message
+    assert "no attempt met the expectation, but: timed_out, refused" in message
     assert "refused; " not in message
 
 

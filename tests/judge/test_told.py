@@ -99,7 +99,7 @@ def told(expectation: Expectation, seen: Observation, probed: Check | None = Non
         (expects(CLAIM), observed(OK, resent="it was resent"), Verdict.FLAKY, "it was resent", advice.STEPS["loss"]),
         (expects(CLAIM), observed(OK, REFUSED), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
         (expects(CLAIM), observed(OK, REFUSED, resent="it was resent"), Verdict.FLAKY, "the attempts disagree: it refused", advice.STEPS["disagreement"]),
-        (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt did; their outcomes: timed_out, refused; it refused", LOOK_AT_REFUSAL),
+        (expects(CLAIM), observed(LOST, REFUSED), Verdict.FAIL, "no attempt met the expectation, but: timed_out, refused; it refused", LOOK_AT_REFUSAL),
         (expects(CLAIM), observed(OK, backends=("x", "server-1", "y")), Verdict.FAIL,
          "answered by x, y, not by server-1 or server-2", SEEN),
         (expects(CLAIM), observed(OK, unexpected_addresses=("a", "b")), Verdict.FAIL,

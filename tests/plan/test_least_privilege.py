@@ -99,3 +99,14 @@ def test_pods_that_ping_are_those_of_checks_and_of_controls() -> None:
 
 def _of(plan: Plan, *checks: Any) -> Plan:
     return replace(plan, checks=checks)
+
+
+def test_a_vantage_of_another_dns_policy_brings_the_nodes_own_probe() -> None:
+    """Chosen alone, its tools are calibrated all the same: at ports that the ordinary probe of the node serves."""
+    due = alone(
+        build(mixed(), [flow for flow in flows() if flow.name == "dns-policy-host-network"])
+    )
+    vantages = {one.source.probe: one.source.node for check in due.checks for one in check.each}
+    served = {pod.node for pod in due.pods if pod.purpose == "node" and not pod.dns_policy}
+    assert vantages
+    assert {*vantages.values()} <= served

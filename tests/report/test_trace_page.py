@@ -43,7 +43,7 @@ def test_a_terminal_shows_ten_lines() -> None:
     assert "10.96.7.7:80" in text
     assert "finding   untranslated: the packet was not translated" in text
     assert "Get-HnsPolicyList" in text
-    assert "client    had no answer" in text
+    assert "client    got no answer" in text
 
 
 def test_a_whole_path_has_no_cross() -> None:

@@ -198,7 +198,7 @@ def test_a_reset_after_silence_is_a_forgotten_connection_too() -> None:
     ("parts", "anew", "why"),
     [
         ((request(6, LOST),), False, "the path itself may be broken"),
-        ((), True, "where does not show"),
+        ((), True, "captures do not show where"),
     ],
     ids=["a path that is broken", "nothing captured"],
 )
