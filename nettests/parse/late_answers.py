@@ -288,13 +288,16 @@ def by_itself(check: Check, raws: Sequence[Raw], answers: Sequence[Raw]) -> str 
 def _by_others(answers: Sequence[Raw], others: Iterable[Carried]) -> str | None:
     """Say how many other commands a probe carried out at once while nslookup took long.
 
-    Several are needed beside each answer, because one may be quick on a busy machine too. Not on
-    Windows: Microsoft's nslookup queries the server's own name first, and PowerShell starts slowly.
+    Several are needed beside each answer, because one may be quick on a busy machine too; what
+    delayed them may have delayed the answer as much, so it must be late without that. Not on Windows:
+    Microsoft's nslookup queries the server's own name first, and PowerShell starts slowly.
     """
     if any(raw.tool != "nslookup" or raw.client_os == OS.WINDOWS for raw in answers):
         return None
     others = tuple(others)
-    beside_each = [prompt_beside(raw, others, LOOKUP) for raw in answers]
+    beside_each = [
+        prompt_beside(raw, others, min(LOOKUP, _of_one(raw) - QUERIED_AGAIN)) for raw in answers
+    ]
     if not all(beside_each) or sum(beside_each) < FEWEST_REFERENCES:
         return None
     return f"meanwhile the probe ran other commands at once ({sum(beside_each)})"
