@@ -11,8 +11,8 @@ import click
 import pytest
 
 from nettests import terminal
-from nettests.cli.archive_command import archive_of_run
 from nettests.cli.discover_commands import planned_on
+from nettests.cli.folder_commands import archive_of_run
 from nettests.cli.help import Command
 from nettests.cli.options import (
     CHECKS,

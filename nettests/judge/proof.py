@@ -167,7 +167,7 @@ def _denied(attempt: Attempt) -> Attempt:
 
 
 BEFORE_THE_SUFFIXES = (
-    "nslookup asks for the bare name first, and tries the DNS suffixes only after the answer “no such name”, which the "
+    "nslookup queries the bare name first, and tries the DNS suffixes only after the answer “no such name”, which the "
     "upstream server did not give"
 )
 

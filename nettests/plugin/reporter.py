@@ -20,6 +20,7 @@ from rich.text import Text
 
 from nettests.model.check_id import member_of, parent_of
 from nettests.model.exit_code import ExitCode
+from nettests.model.permission import FOR_FACTS, LIST_SERVICE_CIDRS
 from nettests.model.run_folder import DIAGNOSTICS, DIAGNOSTICS_INDEX, HTML
 from nettests.model.verdict import SUMMARY_ORDER
 from nettests.model.visible import as_line, as_paragraph
@@ -27,7 +28,6 @@ from nettests.model.words import Verdict
 from nettests.redaction import Redactor
 from nettests.report import Results
 from nettests.report.heat_map import node_lines
-from nettests.report.missing_permissions import missing_permissions
 from nettests.report.results import CheckResult, Incident
 from nettests.report.summary import (
     cluster_line,
@@ -274,6 +274,28 @@ def _unread(results: Results, directory: Path) -> Iterator[tuple[str, str]]:
     if len(results.unread) > SHOWN:
         yield f"  … and {len(results.unread) - SHOWN} more, in the report", ""
     yield f"  → help to read them: nettests export {directory} makes a bundle to send", ""
+
+
+_REASON = "this identity may not "
+"""How the reasons of such skips begin (``plan.permissions``)."""
+_OF_FACTS = frozenset(map(str, (*FOR_FACTS, LIST_SERVICE_CIDRS)))
+
+
+def missing_permissions(results: Results) -> tuple[str, ...]:
+    """Return the permissions missing in a run that ended with exit code 7, in order of its review.
+
+    Empty if checks were skipped for other reasons; permissions only for facts are omitted.
+    """
+    if results.run.exit_code != ExitCode.NOTHING_JUDGED or results.facts is None:
+        return ()
+    skipped = (check.message for check in results.checks if check.verdict is Verdict.SKIPPED)
+    if not any(message.startswith(_REASON) for message in skipped):
+        return ()
+    return tuple(
+        permission
+        for permission in results.facts.denied
+        if permission not in _OF_FACTS and not permission.startswith("get configmaps ")
+    )
 
 
 def _remarks(results: Results) -> Iterator[tuple[str, str]]:

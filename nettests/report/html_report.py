@@ -37,15 +37,9 @@ from nettests.report.summary import (
     unread_line,
 )
 from nettests.report.text import plural
+from nettests.resources import lines_of
 
-_PURPOSES = {
-    "check": "the check itself",
-    "control:vantage": "positive control: does this source reach anything over this protocol?",
-    "control:target": "positive control: does this target answer another source?",
-    "control:path": "positive control: one path that proves source and target",
-    "arrival": "did the unanswered request arrive? one more datagram, looked up in the server's log",
-    "origin": "proof of origin: does the probe run where it should?",
-}
+_PURPOSES = dict(line.split(" = ") for line in lines_of("nettests.report", "purposes.txt"))
 
 
 NOTHING = Markup("")

@@ -92,7 +92,7 @@ def test_the_page_of_a_run_is_named_and_opened_where_there_is_a_terminal(
     assert "nettests rejudge" in nettests("open", recorded).output
     (recorded / "report.html").write_text("")
     opened: list[str] = []
-    module = import_module("nettests.cli.open_command")
+    module = import_module("nettests.cli.folder_commands")
     monkeypatch.setattr(module.webbrowser, "open", opened.append)
     monkeypatch.setattr(module.os, "isatty", lambda _: False)
     assert nettests("open", recorded).output == f"{recorded / 'report.html'}\n"

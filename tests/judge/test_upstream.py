@@ -120,7 +120,7 @@ def test_nslookup_never_comes_to_the_suffixes_where_the_upstream_denies_nothing(
     wanted = expects(RESOLVED, claim=RESOLVED)
     found = judge(partial("{service}.{namespace}"), wanted, observed(*seen))
     assert found.verdict is verdict
-    assert ("asks for the bare name first" in found.message) is (verdict is Verdict.RECORDED)
+    assert ("queries the bare name first" in found.message) is (verdict is Verdict.RECORDED)
 
 
 def test_what_proves_nothing_is_not_recorded_either() -> None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nettests.model.words import Verdict
+from nettests.plugin.reporter import missing_permissions
 from nettests.report import Results
-from nettests.report.missing_permissions import missing_permissions
 from nettests.report.results import CheckResult
 
 DENIED = ("list daemonsets in all namespaces", "create namespaces", "create pods", "list events")
