@@ -33,7 +33,7 @@ from nettests.errors import PathError
 from nettests.model.exit_code import ExitCode
 from nettests.plan.selection import near
 from nettests.report.text import plural
-from nettests.session.against_baseline import read_baseline_file
+from nettests.session.baseline_comparison import read_baseline_file
 from nettests.session.recorded_runs import recorded_run
 
 FILE = click.Path(path_type=Path, dir_okay=False)

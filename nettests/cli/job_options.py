@@ -23,7 +23,7 @@ from nettests.model.json_text import Object
 from nettests.model.limits import KIB
 from nettests.outside_files import read_text
 from nettests.resources import manifests_path
-from nettests.session.against_baseline import read_baseline_file
+from nettests.session.baseline_comparison import read_baseline_file
 
 CommandFunction = Callable[..., Any]
 

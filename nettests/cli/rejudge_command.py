@@ -18,7 +18,7 @@ from nettests.model.words import FailOn
 from nettests.plugin.documents import write_documents
 from nettests.plugin.notifications import notifications_of
 from nettests.private import require_writable
-from nettests.session.against_baseline import baseline_of
+from nettests.session.baseline_comparison import baseline_of
 from nettests.session.blueprint import read_manifests
 from nettests.session.exporting import run_of
 from nettests.session.rejudge import Held, Rejudged, judge_again

@@ -37,7 +37,7 @@ from nettests.plugin.notifications import Notifications, notifications_of
 from nettests.plugin.reporter import Reporter, show
 from nettests.private import require_writable
 from nettests.redaction import Redactor
-from nettests.session.against_baseline import accepted_record, against, baseline_of, ending
+from nettests.session.baseline_comparison import accepted_record, baseline_of, comparison_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.prepare import Prepared, prepare
 from nettests.session.process import ending_signals
@@ -286,7 +286,7 @@ class Controller:
         if self._baseline is None:
             return None
         try:
-            comparison = against(run.directory, self._baseline, run.judging.observations)
+            comparison = comparison_of(run.directory, self._baseline, run.judging.observations)
         except NettestsError as error:
             # Clean-up and documents must follow; without a comparison every deviation counts.
             run.journal.event(f"the baseline was not compared: {error.message}")

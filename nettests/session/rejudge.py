@@ -47,7 +47,7 @@ from nettests.outside_files import read_bytes
 from nettests.parse import observation_of
 from nettests.parse.doubts import Doubts
 from nettests.private import make_folder, write_bytes
-from nettests.session.against_baseline import accepted_record, against, ending
+from nettests.session.baseline_comparison import accepted_record, comparison_of, ending
 from nettests.session.blueprint import unused
 from nettests.session.journal import Journal, read_journal, understood
 
@@ -181,7 +181,7 @@ def judge_again(
                 journal.write(Judged(judgement=judgement))
             journal.event(f"judged again from the answers of {source.resolve().name}")
             if held.baseline is not None:
-                comparison = against(target, held.baseline)
+                comparison = comparison_of(target, held.baseline)
                 for line in comparison.lines():
                     journal.event(line)
                 journal.write(accepted_record(comparison, held.fail_on))

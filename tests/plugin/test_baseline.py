@@ -113,9 +113,9 @@ def test_a_run_that_cannot_be_compared_counts_every_failure(
     hindered.write_text(
         "from nettests.errors import PathError\n"
         "from nettests.plugin import controller\n"
-        "def against(*_):\n"
+        "def comparison_of(*_):\n"
         "    raise PathError('results.json is not read: it is too large')\n"
-        "controller.against = against\n"
+        "controller.comparison_of = comparison_of\n"
     )
     run.pytester.syspathinsert()
     words = [f"--flow={FLOW}", f"--baseline={file}", "--fail-on=new", "-phindered"]

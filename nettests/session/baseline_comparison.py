@@ -42,7 +42,7 @@ def read_baseline_file(file: Path) -> Baseline:
     return read_baseline(text, str(file))
 
 
-def against(
+def comparison_of(
     directory: Path, baseline: Baseline, observations: Mapping[str, Observation] = _NONE
 ) -> BaselineComparison:
     """Compare the run in a folder, as far as its journal goes, with the baseline."""
