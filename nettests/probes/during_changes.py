@@ -137,9 +137,13 @@ LATE_SECONDS = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuringChanges:
-    """Uses Services of single checks while changing them; thread-safe."""
+    """Uses Services of single checks while changing them; thread-safe.
+
+    Members of a check have one Service and take turns: one would change it under another's flow.
+    """
 
     setting: Setting
+    _turns: dict[str, threading.Lock] = field(default_factory=dict)
 
     def examine(self, action: Action) -> Examination:
         """Change the Service of a check, and use it meanwhile over the check's protocol."""
@@ -147,9 +151,11 @@ class DuringChanges:
             raise NotOfferedError("the Service has one backend alone: it cannot get another one")
         over_udp = action.protocol is Carrier.UDP
         use = (KeptFlow if over_udp else Connections)(of=self.setting, action=action)
-        words = (action.target.service or "", FLOW if over_udp else CONNECTIONS)
+        service = action.target.service or ""
+        words = (service, FLOW if over_udp else CONNECTIONS)
         try:
-            text, error = json.dumps(use.record()), None
+            with self._turns.setdefault(service, threading.Lock()):
+                text, error = json.dumps(use.record()), None
         except ChannelError as failure:
             text, error = "", failure.message
         return Examination(

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -167,16 +168,15 @@ class Loses:
         """Nothing is open."""
 
 
-def seen(
-    cluster: Cluster, asked: Action, on_node: Any = None, *, before: Sequence[Loses] = ()
-) -> Attempt:
-    """Examine, and read what was recorded."""
-    name = asked.source.probe
+def examiner_of(
+    cluster: Cluster, name: str, on_node: Any = None, before: Sequence[Loses] = ()
+) -> DuringChanges:
+    """Return the examiner of a cluster whose probe has that name."""
     probes = {name: Probe(name=name, http=(*before, cluster))}
     if on_node:
         probes["node-windows-1-1"] = Probe(name="node-windows-1-1", execute=on_node)
     standing = deployed()
-    examiner = DuringChanges(
+    return DuringChanges(
         setting=Setting(
             api=cluster,
             namespace=NAMESPACE,
@@ -186,7 +186,13 @@ def seen(
             timing=TIMING,
         )
     )
-    got = examiner.examine(asked)
+
+
+def seen(
+    cluster: Cluster, asked: Action, on_node: Any = None, *, before: Sequence[Loses] = ()
+) -> Attempt:
+    """Examine, and read what was recorded."""
+    got = examiner_of(cluster, asked.source.probe, on_node, before).examine(asked)
     return read_raw(raw(got.tool, stdout=got.stdout, error=got.error))
 
 
@@ -278,6 +284,16 @@ def test_a_flow_that_follows_is_answered_by_the_new_backend() -> None:
     assert (found.outcome, found.backend) == (Outcome.REPLIED, FINAL)
     assert cluster.changes == [FORMER, FINAL, FINAL]
     assert cluster.words[-3:] == (VIP, "81", "2")
+
+
+def test_members_of_a_check_change_their_service_one_after_the_other() -> None:
+    """Led back by another member before it was looked at, a flow would wait for a backend in vain."""
+    cluster, asked = Cluster(), question(Protocol.UDP)
+    examiner = examiner_of(cluster, asked.source.probe)
+    with ThreadPoolExecutor(4) as members:
+        done = list(members.map(examiner.examine, [asked] * 4))
+    assert cluster.changes == [FORMER, FINAL, FINAL] * 4
+    assert [json.loads(each.stdout)["followed"] for each in done] == [True] * 4
 
 
 def test_a_flow_whose_first_datagram_is_lost_goes_on() -> None:
