@@ -95,9 +95,11 @@ def clear(kind: str | None, *, name: str) -> None:
 @NAME
 @JSON
 def list_faults(*, name: str, as_json: bool) -> None:
-    """List the faults in force; without a lab that runs, the kinds that there are."""
-    if not as_json and not any(row["running"] for row in descriptions()):
-        click.echo("No lab is running. Kinds of faults:\n")
+    """List the faults in force; if no such lab runs, the kinds that there are."""
+    standing = [row["name"] for row in descriptions() if row["running"]]
+    if not as_json and name not in standing:
+        others = f" (--name: {', '.join(standing)})" if standing else ""
+        click.echo(f"No lab {name!r} is running{others}. Kinds of faults:\n")
         click.echo(fault.get_help(click.Context(fault, info_name="nettests lab fault")))
         return
     answer = control.request(running(name).path, {"do": "fault-list"})

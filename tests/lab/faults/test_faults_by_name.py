@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.lab.faults.injecting import inject, request
-from tests.lab.running import Lab, close, pod, until
+from tests.lab.running import Lab, close, lab_command, pod, until
 
 NAME = "http://aim.default.svc.cluster.local/hostname"
 SHORT = "http://aim/hostname"
@@ -371,3 +371,11 @@ def test_options_that_make_no_sense_are_refused(
     assert done.returncode == 1
     assert message in done.stderr
     assert lab.command("fault", "list").stdout == ""
+
+
+def test_kinds_are_listed_although_only_another_lab_runs(lab: Lab) -> None:
+    """Who asks what there is gets it, with the names of the labs that run."""
+    done = lab_command("fault", "list", "--name", "another", runtime=lab.runtime)
+    assert done.returncode == 0, done.stderr
+    assert f"No lab 'another' is running (--name: {lab.name})" in done.stdout
+    assert "packet-loss" in done.stdout
