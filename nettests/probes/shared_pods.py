@@ -23,14 +23,20 @@ class SharedPod:
 
     manifest: Object
     users: int = 0
+    created: bool = False
     _watched: Object | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def watched(self, start: Callable[[Object], Object]) -> Object:
-        """Return the Pod as it was once it had started or failed; ``start`` is called once."""
+    def watched(
+        self, create: Callable[[Object], object], follow: Callable[[Object], Object]
+    ) -> Object:
+        """Return the Pod as it was once it had started or failed; what succeeds is done once."""
         with self._lock:
+            if not self.created:
+                create(self.manifest)
+                self.created = True
             if self._watched is None:
-                self._watched = start(self.manifest)
+                self._watched = follow(self.manifest)
             return self._watched
 
 
@@ -57,7 +63,7 @@ class SharedPods:
                 pod.users -= 1
                 if last := not pod.users:
                     del self._pods[alike]
-            if last:
+            if last and pod.created:
                 self.remove(pod.manifest)
 
 

@@ -139,16 +139,13 @@ class Starting:
         self, manifest: Object, action: Action, node: NodeFacts, slot: Slots
     ) -> Examination:
         case = case_of(action)
-
-        def started(manifest: Object) -> Object:
-            self.pods.create(manifest)
-            return self._followed(manifest, case)
-
+        follow = partial(self._followed, case=case)
         with self._shared.one_for(manifest) as pod, slot:
             words = ("create", json.dumps(pod.manifest), *_words(case.then))
             probed = partial(Examination, tool="start", words=words, context=_context(case, node))
             try:
-                record = self._record(pod.watched(started), pod.manifest, action, node)
+                started = pod.watched(self.pods.create, follow)
+                record = self._record(started, pod.manifest, action, node)
             except SpentError:
                 raise
             except (ChannelError, ClusterError) as error:

@@ -1,13 +1,14 @@
 """Checks whose Pods would be the same share one, which the last of them removes."""
 
 import json
-import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from nettests.model.channel import ChannelError
 from nettests.model.check import Afterwards
 from nettests.model.cluster_profile import Timing
 from nettests.model.json_text import Object
@@ -18,32 +19,38 @@ from tests.probes.test_starting import BLANK, READY, Cluster, case, question
 READS = Afterwards(how="exec", words=("hostname",), says="w")
 
 
+Eventually = Callable[[Callable[[], bool]], None]
+
+
 @dataclass(slots=True)
 class Gathering(Cluster):
-    """Lets the first Pod start only after both checks have asked for theirs."""
+    """Shows its Pod only once both checks need it; ``losses`` looks fail."""
 
-    both: threading.Barrier = field(default_factory=lambda: threading.Barrier(2))
+    gathered: Callable[[], None] = lambda: None
 
     def follow_pod(self, namespace: str, name: str, **how: Any) -> Object:
-        self.both.wait(timeout=30)
+        gathered, self.gathered = self.gathered, lambda: None
+        gathered()
+        if self.losses:
+            self.losses -= 1
+            raise ChannelError("the API server was not reached")
         return Cluster.follow_pod(self, namespace, name, **how)
 
 
-def examined_side_by_side(cluster: Gathering, probing: Starting) -> list[str]:
-    """Examine the same case twice, the second once the first has created its Pod; return the names of both Pods."""
+def examined_side_by_side(cluster: Gathering, eventually: Eventually) -> list[str]:
+    """Examine the same case twice at the same time; return the names of both Pods."""
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    shared = probing._shared._pods
+    cluster.gathered = lambda: eventually(lambda: any(pod.users == 2 for pod in shared.values()))
     with ThreadPoolExecutor(2) as checks:
-        first = checks.submit(probing.examine, question(case(READS)))
-        second = checks.submit(probing.examine, question(case(READS)))
-        cluster.both.wait(timeout=30)
-        done = [first.result(), second.result()]
+        done = list(checks.map(probing.examine, [question(case(READS))] * 2))
     return [json.loads(each.words[1])["metadata"]["name"] for each in done]
 
 
-def test_checks_that_only_look_share_a_pod() -> None:
+def test_checks_that_only_look_share_a_pod(eventually: Eventually) -> None:
     """One Pod is created for both, each does its own with it, and it is removed once."""
     cluster = Gathering(READY)
-    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
-    names = examined_side_by_side(cluster, probing)
+    names = examined_side_by_side(cluster, eventually)
     assert len(set(names)) == 1
     assert [item["metadata"]["name"] for item in cluster.created] == names[:1]
     assert cluster.deleted == names[:1]
@@ -70,6 +77,25 @@ def test_a_pod_that_is_changed_or_counted_is_not_shared(
     with probing._shared.one_for(cluster.created[0]):
         probing.examine(question(case(then)))
         assert (len(cluster.deleted) == 1) is shared
+
+
+def test_a_pod_that_one_check_lost_sight_of_is_not_created_twice(eventually: Eventually) -> None:
+    """The other check that needs it looks at it again."""
+    cluster = Gathering(READY, losses=1)
+    names = examined_side_by_side(cluster, eventually)
+    assert [item["metadata"]["name"] for item in cluster.created] == names[:1] == names[1:]
+    assert cluster.deleted == names[:1]
+
+
+@pytest.mark.parametrize("then", [READS, None])
+def test_a_pod_that_is_refused_is_the_checks_error_and_not_removed(
+    then: Afterwards | None,
+) -> None:
+    """Nothing is there to remove."""
+    cluster = Cluster(READY, refuses=True)
+    probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
+    assert probing.examine(question(case(then))).error == "pods is forbidden"
+    assert cluster.deleted == []
 
 
 def test_the_next_check_after_the_last_gets_a_pod_of_its_own() -> None:
