@@ -139,7 +139,8 @@ LATE_SECONDS = 0.9
 class DuringChanges:
     """Uses Services of single checks while changing them; thread-safe.
 
-    Members of a check have one Service and take turns: one would change it under another's flow.
+    Members of a check have one Service, and change it one after the other: else one would change it
+    under another's flow.
     """
 
     setting: Setting

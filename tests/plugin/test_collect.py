@@ -32,7 +32,7 @@ def test_a_test_of_a_flow_that_was_not_read_is_an_error() -> None:
         collector.pytest_generate_tests(metafunc)
     assert "left-behind" in str(caught.value)
     assert "/suites/test_left.py" in str(caught.value)
-    assert "name the file as a suite" in str(caught.value)
+    assert "name the file with --suite" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_the_first_datagram_of_a_flow_may_be_the_one_that_a_run_loses(judging: J
     assert judged(judging, UDP, LOST)[::2] == (Verdict.PASS, 1)
     verdict, message, taken = judged(judging, UDP_AGAIN, LOST)
     assert (verdict, taken) == (Verdict.FLAKY, 1)
-    assert "1 of the flow's first datagrams had no answer, the next one had" in message
+    assert "1 of the flow's first datagrams got no answer, the next one did" in message
     assert "of its first datagrams 1 had none" in message
 
 
