@@ -30,7 +30,7 @@ def examiners(
     standing: Mapping[str, StandingPod],
     services: Mapping[str, StandingService],
     stopped: threading.Event,
-    checks: Iterable[Check] = (),
+    checks: Iterable[Check],
 ) -> dict[Question, Examiner]:
     """Return the examiners of a run by question."""
     return {
