@@ -123,7 +123,7 @@ MADE = frozenset((*_KNOWN["made"], *(kind.resource for kind in Workload)))
 """The kinds that a run creates in its namespace. Marks on other kinds are not the run's."""
 RECORDS = frozenset({"events", "events.events.k8s.io"})
 """What Kubernetes writes about objects, without an owner, and removes within the hour."""
-_ACCOUNTS = ("default", "builder", "deployer")
+_ACCOUNTS = tuple(_KNOWN["furniture"]["serviceaccounts"])
 """The ServiceAccounts of each namespace; the last two are OpenShift's."""
 FURNITURE = frozenset((kind, name) for kind, names in _KNOWN["furniture"].items() for name in names)
 """What Kubernetes, OpenShift and Istio create in each namespace, as kind and name."""

@@ -60,10 +60,7 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     trains, itself = sorted(_trains(raws), key=lambda raw: raw.attempt), _itself(raws)
     following = accumulate(read_raw(raw).tries for raw in reversed(trains))
     last = trains[-1 - sum(tries < SLOW_TRIES for tries in following) :]
-    almost = (
-        SYN_AGAIN[0] - PROMPT_SECONDS
-    )  # on a busy machine the others may be slower by themselves
-    waited = _waited(trains, almost)
+    waited = _waited(trains, _almost())
     unclear = [raw for raw in waited if raw in last and not _stood_still(raw, itself)]
     if not unclear:
         return None
@@ -77,15 +74,16 @@ def unclear_trains(check: Check, raws: Sequence[Raw]) -> str | None:
     )
 
 
-ALMOST = SYN_AGAIN[0] - PROMPT_SECONDS
-"""How much longer than another a train takes at least that waited: the other may be slower by itself."""
+def _almost() -> float:
+    """Return how much longer than others a train that waited takes at least: on a busy machine these are slower."""
+    return SYN_AGAIN[0] - PROMPT_SECONDS
 
 
 def _stood_still(raw: Raw, itself: Sequence[Carried]) -> bool:
     """Whether the probe once took so much longer to answer for itself, too, than it usually did."""
     usual = median(reference.elapsed for reference in itself) if itself else 0.0
     return any(
-        reference.elapsed >= usual + ALMOST for reference in itself if overlaps(reference, raw)
+        reference.elapsed >= usual + _almost() for reference in itself if overlaps(reference, raw)
     )
 
 

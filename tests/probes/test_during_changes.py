@@ -287,7 +287,7 @@ def test_a_flow_that_follows_is_answered_by_the_new_backend() -> None:
 
 
 def test_members_of_a_check_change_their_service_one_after_the_other() -> None:
-    """Led back by another member before it was looked at, a flow would wait for a backend in vain."""
+    """Led back by another member before it was looked at, a flow would wait for a backend that does not come."""
     cluster, asked = Cluster(), question(Protocol.UDP)
     examiner = examiner_of(cluster, asked.source.probe)
     with ThreadPoolExecutor(4) as members:

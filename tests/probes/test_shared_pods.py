@@ -99,7 +99,7 @@ def test_a_pod_that_is_refused_is_the_checks_error_and_not_removed(
 
 
 def test_the_next_check_after_the_last_gets_a_pod_of_its_own() -> None:
-    """A Pod that nobody needs any more is removed, and not used again."""
+    """A Pod that no check needs any more is removed, and not used again."""
     cluster = Cluster(READY)
     probing = Starting(pods=cluster, blank=BLANK, facts=FACTS, timing=Timing())
     for _ in range(2):
