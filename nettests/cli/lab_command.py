@@ -1,7 +1,7 @@
 """``nettests lab``: the lab is a separate program; its arguments are passed on."""
 
+import os
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -27,17 +27,16 @@ def lab(*, arguments: tuple[str, ...]) -> None:
 def carried_out(words: Sequence[str]) -> int:
     """Run a program to its end and return its exit code.
 
-    SIGTERM and SIGHUP are passed on as SIGTERM. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up.
+    SIGTERM and SIGHUP are passed on as SIGTERM. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up. Signals are blocked and waited for, so that none comes between two steps: before the program has started, or before the wait for its end.
     """
-    with subprocess.Popen(words) as program:
-        former = {
-            number: signal.signal(number, lambda *_: program.terminate())
-            for number in ENDING
-            if signal.getsignal(number) is not signal.SIG_IGN
-        }
-        former[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
-        try:
-            return program.wait()
-        finally:
-            for number, handler in former.items():
-                signal.signal(number, handler)
+    ending = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
+    signals = {*ending, signal.SIGINT, signal.SIGCHLD}
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        program = os.posix_spawnp(words[0], list(words), os.environ, setsigmask=former)
+        while not (ended := os.waitpid(program, os.WNOHANG))[0]:
+            if signal.sigwait(signals) in ending:
+                os.kill(program, signal.SIGTERM)
+        return os.waitstatus_to_exitcode(ended[1])
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)

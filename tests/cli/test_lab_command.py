@@ -13,12 +13,14 @@ CALLED = (
 )
 """SIGHUP as at a terminal, also where the tests run under ``nohup``."""
 ENDS_ITSELF = (
-    "import signal, sys, time\n"
-    "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
-    "signal.signal(signal.SIGINT, lambda *_: sys.exit(8))\n"
+    "import signal, sys\n"
+    "codes = {signal.SIGTERM: 7, signal.SIGINT: 8}\n"
+    "signal.pthread_sigmask(signal.SIG_BLOCK, codes)\n"
     "print('ready', flush=True)\n"
-    "time.sleep(60)\n"
+    "told = signal.sigtimedwait(codes, 60)\n"
+    "sys.exit(codes[told.si_signo] if told else 'nobody told me')\n"
 )
+"""It waits for signals that it blocks: a handler would run only after a sleep that began in the same moment."""
 
 
 @pytest.mark.parametrize(
