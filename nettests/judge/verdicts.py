@@ -14,7 +14,7 @@ from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Observation
-from nettests.model.words import Distribution, Outcome, Verdict
+from nettests.model.words import Distribution, Outcome, Question, Verdict
 
 NOT_JUDGED = "cannot be judged: "
 After = Literal[
@@ -162,7 +162,7 @@ def _open(findings: Findings) -> Ruling | None:
         return None
     shown = [bug for bug in expectation.known_bugs if _shows(bug, observation)]
     names = ", ".join(bug.id for bug in shown or expectation.known_bugs)
-    if not shown and _is_allowed(expectation, observation):
+    if not shown and _is_allowed(findings):
         why = documented(expectation.limitation, "left open by")
         unseen = f"left open because of a known bug, which does not show here: {names}"
         return Ruling(Verdict.RECORDED, unseen if names else why)
@@ -189,14 +189,18 @@ def _shows(bug: KnownBug, observation: Observation) -> bool:
     )
 
 
-def _is_allowed(expectation: Expectation, observation: Observation) -> bool:
+def _is_allowed(findings: Findings) -> bool:
     """Whether the documents allow an outcome that they leave open.
 
-    They never allow that no connection succeeds where only those beyond a number may fail.
+    They never allow that no connection succeeds where only some of many may fail.
     """
-    if observation.flows is not None and not observation.flows.connected:
-        return False
-    return not expectation.among or observation.outcome in expectation.among
+    observation, among = findings.observation, findings.expectation.among
+    if observation.flows is not None:
+        worked = observation.flows.connected > 0
+    else:
+        of_many = findings.check.action.question in {Question.SCALE, Question.DURING}
+        worked = not of_many or any(each.lost < each.tries for each in observation.attempts)
+    return worked and (not among or observation.outcome in among)
 
 
 def documented(limitation: AppliedLimitation | None, how: str = "as documented by") -> str:

@@ -56,7 +56,8 @@ def backend_of(body: str) -> str | None:
 def read(raw: Raw) -> Reading:
     """Read the record of one client."""
     record = read_json(raw.stdout)
-    if not record["followed"]:
+    never = record["of"] == CONNECTIONS and 0 < record["tries"] == len(record["failed"])
+    if not (record["followed"] or never):
         return probe_failed(
             f"the Service was led to {record['behind']}, and new flows did not follow in {record['within']:g} s: "
             "what happens while they do was not seen"
@@ -88,7 +89,10 @@ def _connections(raw: Raw, record: Mapping[str, Any]) -> Reading:
         error = dial_result[1][0] if dial_result and dial_result[1] else record["failed"][0]
         reading = of_error(error, raw.client_os, Stage.ADDRESS)
         return Reading(
-            outcome=reading.outcome, detail=one_line(f"{_counted(record)}: {reading.detail}")
+            outcome=reading.outcome,
+            detail=one_line(f"{_counted(record)}: {reading.detail}"),
+            tries=record["tries"],
+            lost=len(record["failed"]),
         )
     if _held_up(record):
         return Reading(outcome=Outcome.TIMED_OUT, detail=_counted(record))

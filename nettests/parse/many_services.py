@@ -5,6 +5,7 @@ Service keeps working meanwhile, and what is left after removal.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nettests.model.json_text import read_json
@@ -90,7 +91,12 @@ def _served(raw: Raw, record: Mapping[str, Any]) -> Reading:
     if reading.outcome.positive:  # it came between the last poll and the sample
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     counted = f"{len(unserved)} of {record['sampled']} that were picked out were not served, from number {first['number']} on"
-    return Reading(outcome=reading.outcome, detail=one_line(f"{counted}: {reading.detail}"))
+    return Reading(
+        outcome=reading.outcome,
+        detail=one_line(f"{counted}: {reading.detail}"),
+        tries=record["sampled"],
+        lost=len(unserved),
+    )
 
 
 def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
@@ -100,7 +106,7 @@ def _beside(raw: Raw, record: Mapping[str, Any]) -> Reading:
     if record["failures"] < SUFFERING:
         return Reading(outcome=Outcome.CONNECTED, detail=_figure(record), backend=record["backend"])
     reading = answer_of(record["failed"][-1], raw.client_os)
-    return Reading(outcome=reading.outcome, detail=reading.detail)
+    return replace(reading, tries=record["tries"], lost=record["failures"])
 
 
 def _removed(raw: Raw, record: Mapping[str, Any]) -> Reading:

@@ -84,3 +84,19 @@ def test_the_next_step_is_of_what_was_looked_at(os: OS, crowd: Crowd | None, sai
     settings = ServiceSettings(label="x", crowd=crowd) if crowd else None
     target = replace(of.target, settings=settings)
     assert after_limit(replace(of, action=replace(of.action, target=target))) == said
+
+
+@pytest.mark.parametrize("question", [Question.SCALE, Question.DURING])
+def test_documents_that_leave_a_limit_open_do_not_allow_that_nothing_works(
+    question: Question,
+) -> None:
+    """Of many connections, some may fail."""
+    of = check()
+    of = replace(of, action=replace(of.action, question=question))
+    seen = observed(Outcome.TIMED_OUT)
+
+    def verdict(lost: int) -> Verdict:
+        tried = replace(seen.attempts[0], tries=20, lost=lost)
+        return judge(of, expects(None), replace(seen, attempts=(tried,))).verdict
+
+    assert (verdict(19), verdict(20)) == (Verdict.RECORDED, Verdict.FAIL)

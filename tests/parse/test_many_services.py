@@ -69,6 +69,22 @@ def test_a_last_service_that_is_not_served_brings_what_its_dial_brought() -> Non
     assert "2 of 20 that were picked out were not served, from number 264 on" in detail
 
 
+@pytest.mark.parametrize(
+    ("record", "changes", "lost"),
+    [
+        (SERVED, {"unserved": [{"number": 27, "body": SILENT}]}, (20, 1)),
+        (SERVED, {"unserved": [{"number": n, "body": SILENT} for n in range(20)]}, (20, 20)),
+        (BESIDE, {"failures": 120, "failed": [SILENT] * 5}, (120, 120)),
+    ],
+)
+def test_a_failure_counts_what_failed_with_it(
+    record: dict[str, Any], changes: dict[str, Any], lost: tuple[int, int]
+) -> None:
+    """Nothing at all that works is another thing than a limit."""
+    one = read_raw(raw(SERVICES, stdout=json.dumps({**record, **changes})))
+    assert (one.tries, one.lost) == lost
+
+
 def test_one_that_was_picked_out_fails_though_the_last_is_served() -> None:
     """A hole among the others is no service of all."""
     outcome, detail = read(SERVED, unserved=[{"number": 27, "body": SILENT}])

@@ -39,7 +39,7 @@ WHOLE: Record = {
     "ids": 0,
 }
 LATE = WHOLE | {"late": [(1.03, 0.01)]}
-NEVER = {"of": CONNECTIONS, "within": 30, "behind": FORMER, "followed": False}
+NEVER = WHOLE | {"behind": FORMER, "followed": False, "changes": 1}
 FLOWING: Record = {
     "of": FLOW,
     "former": FORMER,
@@ -170,6 +170,14 @@ def test_a_service_whose_rules_never_follow_is_not_changed_again(judging: Judgin
     verdict, message, taken = judged(judging, TCP, NEVER, WHOLE)
     assert (verdict, taken) == (Verdict.UNKNOWN, 1)
     assert "new flows did not follow" in message
+
+
+def test_a_service_that_never_answers_is_judged_without_its_rules(judging: Judging) -> None:
+    """Its backends are answered meanwhile: nothing at all works."""
+    silent = '{"errors": ["dial tcp 10.96.9.1:80: i/o timeout"]}'
+    verdict, message, _ = judged(judging, TCP, *[NEVER | {"failed": [silent] * 312}] * 2)
+    assert verdict is Verdict.FAIL
+    assert "312 of 312 new connections failed" in message
 
 
 def test_the_first_datagram_of_a_flow_may_be_the_one_that_a_run_loses(judging: Judging) -> None:
