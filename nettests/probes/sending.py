@@ -206,7 +206,7 @@ class Sender:
                 answer = self._answer(wanted, action)
                 ended = time.monotonic()
         elapsed = ended - started if answer.seconds is None else answer.seconds
-        if action.protocol.refused_by_icmp and self.pace.spent(action.source.probe, started):
+        if may_be_icmp(action) and self.pace.spent(action.source.probe, started):
             context[ICMP] = SPENT
         raw = self._written(
             action,

@@ -8,9 +8,11 @@ import pytest
 from nettests.model.check import Check
 from nettests.model.words import Outcome, Placement, Protocol, Question, VantageKind, Verdict
 from nettests.report import Results
+from nettests.report.incidents import find_incidents
 from nettests.report.incidents.traits import is_named_outside, queries_cluster_dns
-from nettests.report.results import CheckResult
-from tests.report.test_incidents import LINUX, OTHER_WIN, WIN, holding
+from nettests.report.results import CheckResult, run_singly
+from tests.report.sweep import swept
+from tests.report.test_incidents import LINUX, OTHER_WIN, WIN, hash_of, holding, losing
 
 SLOW = "every answer took 2.0 s or more"
 
@@ -168,3 +170,44 @@ def test_what_is_wrong_leads_before_as_much_that_is_not_known(quiet: Results) ->
     found = holding(quiet, [of(one) for one in quiet.checks]).incidents
     assert [len(one.checks) for one in found] == [2, 2]
     assert [one.traits["on-node"] for one in found] == [LINUX, WIN]
+
+
+def test_two_slow_nodes_are_two_incidents() -> None:
+    """Each with the checks that cross it, and with how late those are."""
+    swept_twelve = swept(flows=("pod-to-pod-ip",))
+    late = {"win-3": 2.4, "linux-4": 1.6}
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        if check is None or seen is None or check.source.node == check.target.node:
+            return one
+        seconds = max(late.get(node or "", 0) for node in (check.source.node, check.target.node))
+        attempts = tuple(replace(attempt, elapsed=seconds) for attempt in seen.attempts)
+        slow = replace(seen, attempts=attempts, slow=SLOW)
+        return replace(one, verdict=Verdict.FLAKY, observation=slow) if seconds else one
+
+    results = [of(one) for one in run_singly(swept_twelve.checks)]
+    found = find_incidents(results, swept_twelve.facts)
+    assert {incident.cause for incident in found} == {
+        "Packets between win-3 and other nodes are answered only after 2.4 s or more",
+        "Packets between linux-4 and other nodes are answered only after 1.6 s or more",
+    }
+
+
+def test_names_that_wait_beside_prompt_ones_are_lost_queries(quiet: Results) -> None:
+    """One of several replicas is gone: a late name, a lost one and a denied one are one incident."""
+
+    def of(one: CheckResult) -> CheckResult:
+        check, seen = one.check, one.observation
+        asks = check is not None and one.ran and queries_cluster_dns(check)
+        if not asks or seen is None or one.verdict is not Verdict.PASS or not seen.outcome.positive:
+            return one
+        first, fate = replace(seen.attempts[0], elapsed=5.2), hash_of(one.id) % 4
+        waiting = replace(seen, attempts=(first,), slow=SLOW)
+        if fate == 0:
+            return replace(one, verdict=Verdict.FLAKY, observation=waiting)
+        return replace(losing(one), verdict=Verdict.FLAKY) if fate == 1 else one
+
+    (found,) = holding(quiet, [of(one) for one in quiet.checks]).incidents
+    assert found.cause.startswith("Queries to the cluster DNS are lost now and then")
+    assert "one of several may not answer" in found.next_step

@@ -61,6 +61,7 @@ _OF_THE_WAY = frozenset(
         *(
             *(Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.POD_NETWORK),
             *(Kind.LEFT, Kind.ENTERED, Kind.HOST, Kind.HOST_SENDS, Kind.OUTSIDE),
+            *(Kind.ADDRESSED, Kind.ADDRESSED_BY, Kind.FORWARDED),
         ),
     }
 )
@@ -75,7 +76,7 @@ def evidence_of(result: CheckResult, nodes: Mapping[str, str]) -> Evidence:
         traits = _other_path_traits(waited, result, nodes)
         return Evidence(check=result.id, traits=traits, red=True)
     if red and (node := late_rules_of(result)):
-        traits = frozenset({Trait(Kind.LATE_RULES, node)})
+        traits = frozenset({Trait(Kind.LATE_RULES, node), Trait(Kind.FORWARDED, node)})
         return Evidence(check=result.id, traits=traits, red=True)
     traits = _traits(result, nodes)
     if targets_service(result.check):

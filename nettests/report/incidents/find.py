@@ -34,7 +34,7 @@ from nettests.report.incidents.phrases import (
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
 from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
 from nettests.report.incidents.steps import next_step_of, step_after_loss
-from nettests.report.incidents.traits import Kind
+from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
 from nettests.report.results import CheckResult, Incident
 
@@ -64,21 +64,29 @@ def find_incidents(
     new = [*early(ran, evidence), *late_rules(red, evidence)]
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
-    clues = [*_without((*evidence, *besides), *([slowness] if slowness else []))]
-    otherwise_explained = {clue.check for clue in new} | set(slowness.checks if slowness else ())
+    clues = [*_without((*evidence, *besides), *slowness)]
+    otherwise_explained = {clue.check for clue in new} | {
+        c for each in slowness for c in each.checks
+    }
     others = [result for result in red.values() if result.id not in otherwise_explained]
     losses, explained = _losses_beside_causes(others, evidence, queried, clues)
+    slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
     incidents = [_incident(explanation, red, facts) for explanation in explained]
-    shares: dict[tuple[str, ...], float] = {}
-    if slowness:
-        incidents.append(_of_slowness(slowness))
-        shares[slowness.checks] = 0.0
+    shares = {each.checks: 0.0 for each in slowness}
+    incidents += map(_of_slowness, slowness)
     of_losses = []
     for loss in losses:
         echoed = echoes(loss, incidents, red, nodes)
         incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
-        struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
-        of_losses.append(_of_loss(replace(loss, checks=struck_too), facts))
+        slow = next((each for each in slowness if each.scope == loss.scope), None)
+        with_it = {*echoed, *loss.checks, *(slow.checks if slow else ())}
+        struck_too = tuple(check for check in red if check in with_it)
+        incident = _of_loss(replace(loss, checks=struck_too), facts)
+        if slow:  # what holds packets up loses some
+            incidents = [each for each in incidents if each.checks != slow.checks]
+            late = _of_slowness(replace(slow, checks=struck_too))
+            incident = late if len(slow.checks) > len(loss.checks) else incident
+        of_losses.append(incident)
         shares[struck_too] = _share(loss)
     incidents += of_losses
     several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
@@ -197,6 +205,22 @@ def _silenced(
         if len(each.checks) > len(lossy) or not any(of.issuperset(each.traits) for of in traits)
         for check in each.checks
     }
+
+
+def _with_queries_sent_again(
+    slowness: tuple[Slowness, ...], losses: tuple[Loss, ...], evidence: Sequence[Evidence]
+) -> tuple[tuple[Slowness, ...], tuple[Loss, ...]]:
+    """Return late names as lost queries, where other names resolve at once: a resolver sent them again."""
+    names = (Trait(Kind.DNS, "cluster DNS"),)
+    late = [each for each in slowness if each.scope == names]
+    lost = [each for each in losses if each.scope == names]
+    if not (late and lost and any(clue.green and names[0] in clue.traits for clue in evidence)):
+        return slowness, losses
+    (slow,), (loss,) = late, lost
+    checks = tuple(dict.fromkeys((*slow.checks, *loss.checks)))
+    whole = replace(loss, checks=checks, resent=loss.resent + len(slow.checks))
+    others = tuple(each for each in slowness if each is not slow)
+    return others, tuple(whole if each is loss else each for each in losses)
 
 
 def _without(evidence: Sequence[Evidence], *causes: Loss | Slowness) -> Iterator[Evidence]:

@@ -31,10 +31,10 @@ PROVEN = 6
 """Checks of an incident that others join: so many are no accident."""
 RARE = 0.001
 """A path that loses some packets seldom loses all attempts of a check: what is rarer has another cause."""
-_PAIRS = {Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE}
+_PAIRS = {Kind.LINK, Kind.DIRECTION, Kind.POD_PAIR, Kind.POD_ROUTE, Kind.ADDRESSED_BY}
 _ACROSS = {
     *(Kind.REMOTE_NODE, Kind.POD_NETWORK, Kind.NODE, Kind.LEFT, Kind.ENTERED),
-    *(Kind.HOST, Kind.HOST_SENDS, Kind.FORWARDS, Kind.OUTSIDE),
+    *(Kind.HOST, Kind.HOST_SENDS, Kind.FORWARDS, Kind.FORWARDED, Kind.OUTSIDE),
 }
 _OF_NAMES = {Kind.DNS, Kind.DNS_SERVICE}
 _ELSEWHERE = "elsewhere"
@@ -107,7 +107,8 @@ def _of_lost_queries(small: Incident, around: Surroundings) -> Incident | None:
     if not {Kind.DENIAL, Kind.DNS_ERRORS} & small.traits.keys():
         return None
     seen = [around.red[check].observation for check in small.checks]
-    if not all(each and any(a.outcome.positive for a in each.attempts) for each in seen):
+    well = sum(any(a.outcome.positive for a in each.attempts) for each in seen if each)
+    if 2 * well <= len(seen):
         return None
     return next((each for each in around.partial if Kind.DNS in each.traits), None)
 

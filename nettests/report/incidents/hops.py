@@ -78,6 +78,8 @@ def hops(
     for proxy in proxies:
         for node in {nodes[pod] for pod in backends if pod in nodes}:
             yield Trait(Kind.NODE, node)
+            if not on_hosts and (check.source.kind, check.source.node) != (VantageKind.NODE, node):
+                yield Trait(Kind.FORWARDED, node)
             if node == proxy:
                 continue
             yield Trait(Kind.FORWARDS, proxy)

@@ -38,6 +38,7 @@ _OF_ONE, _SUBJECTS = (
 """Sentences for causes of a single trait, and what the others are about."""
 _WITH_ERRORS = "answers with errors (SERVFAIL)"
 _TO = {"other-node": " to other nodes", "outside": " to the outside"}
+_WHOLE_OR_PODS = {"node": "{} itself", "pod": "Pods of {}"}
 _STARTS = {"node": "nodes themselves", "external": "outside", "pod": "Pods"}
 _ELSEWHERE = {"node": "other {} themselves", "external": "outside", "pod": "Pods of other {}"}
 _SOME = 5
@@ -271,8 +272,9 @@ def _subject(of: Mapping[Kind, str], carried: str = "") -> str:
         if kind in rest:
             value = rest.pop(kind)
             if kind is Kind.LEFT:
+                value = _WHOLE_OR_PODS.get(rest.pop(Kind.VANTAGE, ""), "{}").format(value)
                 value += _TO.get(rest.pop(Kind.PLACEMENT, ""), " to other nodes or outside")
-            if kind in {Kind.POD_ROUTE, Kind.DIRECTION}:
+            if kind in {Kind.POD_ROUTE, Kind.DIRECTION, Kind.ADDRESSED_BY}:
                 value = value.replace(" → ", " to Pods of " if kind is Kind.POD_ROUTE else " to ")
             value = value.replace(" ↔ ", " and ")
             if "{carried}" in text:

@@ -24,7 +24,7 @@ from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.late_answers import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
 from nettests.report.incidents.loss import FEWEST, lossy, lost_after_answer
-from nettests.report.incidents.scopes import SCOPES, scope_of
+from nettests.report.incidents.scopes import SCOPES, places_of, scope_of
 from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
@@ -47,17 +47,42 @@ class Slowness:
 
 def find_slowness(
     red: Sequence[CheckResult], evidence: Sequence[Evidence], ways: Sequence[Evidence] = ()
-) -> Slowness | None:
-    """Return the lateness that red checks show together, ``None`` if too few do.
+) -> tuple[Slowness, ...]:
+    """Return the lateness that red checks show together, one for each place; none if too few do.
 
     ``ways`` are paths from new Pods that reached no other Pod to the nodes they tried.
     """
     slow = [result for result in red if result.observation and result.observation.slow]
     if len(slow) < FEWEST and not _alone(slow, red):
-        return None
+        return ()
     if not any(map(_answered_late, slow)):
-        return None  # only transfers were too slow
+        return ()  # only transfers were too slow
     struck = [*slow, *(result for result in red if result not in slow and _never_in_time(result))]
+    ids = {result.id for result in struck}
+    places = [*_by_node(ids, evidence)]
+    if _asked_again(slow, _least(slow)):
+        places = [(scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),), ids)]
+    return tuple(_slowness(scope, there, red, evidence, ways) for scope, there in places)
+
+
+def _by_node(
+    ids: set[str], evidence: Sequence[Evidence]
+) -> Iterator[tuple[tuple[Trait, ...], set[str]]]:
+    """Yield the places of slow checks, one for each node: its proxy is as late as its link."""
+    checks: dict[str, set[str]] = {}
+    scopes: dict[str, tuple[Trait, ...]] = {}
+    for scope, there in places_of(ids, evidence):
+        name = scope[0].value if scope else ""
+        scopes.setdefault(name, scope)
+        checks.setdefault(name, set()).update(there)
+    rest = ids.difference(*checks.values())
+    yield from ((scopes[name], checks[name]) for name in scopes)
+    if len(rest) >= FEWEST:
+        elsewhere = [clue for clue in evidence if clue.check not in ids - rest]
+        yield scope_of(rest, elsewhere), rest
+
+
+def _least(slow: Iterable[CheckResult]) -> float:
     answered = [
         attempt.elapsed
         for result in slow
@@ -65,16 +90,24 @@ def find_slowness(
         for attempt in result.observation.attempts
         if attempt.outcome.positive
     ]
-    least = min(answered, default=0.0)
-    ids = {result.id for result in struck}
-    scope = scope_of(ids, evidence)
-    if _asked_again(slow, least):
-        scope = scope_of(ids, [*_of_names(evidence)]) or (Trait(Kind.DNS, "cluster DNS"),)
+    return min(answered, default=0.0)
+
+
+def _slowness(
+    scope: tuple[Trait, ...],
+    ids: set[str],
+    red: Sequence[CheckResult],
+    evidence: Sequence[Evidence],
+    ways: Sequence[Evidence],
+) -> Slowness:
+    least = _least(
+        each for each in red if each.id in ids and each.observation and each.observation.slow
+    )
     new_pods = {result.id for result in _new_pods_without_names(red, scope)}
     new_pods |= {way.check for way in ways if least >= CONNECT_SECONDS and _is_late(way, scope)}
     overdue = {clue.check for clue in evidence if clue.red and scope and {*scope} <= clue.traits}
     overdue &= {result.id for result in red if _gave_up(result, least)}
-    ids |= new_pods | overdue
+    ids = ids | new_pods | overdue
     return Slowness(
         scope=scope,
         checks=tuple(result.id for result in red if result.id in ids),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.network_drivers import TUNNELS
-from nettests.model.words import OS, Protocol
+from nettests.model.words import OS, Protocol, SourceSeen
 from nettests.report.incidents.large_amounts import limits_of
 from nettests.report.incidents.traits import MEBIBYTE, Kind, Trait
 from nettests.report.results import CheckResult
@@ -43,12 +43,8 @@ def next_step_of(
     for kind, step in _WHATEVER_ELSE.items():
         if kind in of:
             return step
-    if step := _at_dns(of, facts):
+    if step := _at_dns(of, facts) or _at_node(of, facts):
         return step
-    if Kind.FORWARDS in of:
-        return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether replies to the node's own address come back to it"
-    if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
-        return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
     if Kind.SEARCH_LIST in of:
         return _at_search_list(facts, of[Kind.SEARCH_LIST])
     if route := of.get(Kind.POD_ROUTE) or of.get(Kind.POD_PAIR):
@@ -87,6 +83,31 @@ def _named(facts: ClusterFacts | None, name: str | None) -> NodeFacts | None:
     return next((node for node in facts.nodes if node.name == name), None) if facts else None
 
 
+def _at_node(of: Mapping[Kind, str], facts: ClusterFacts | None) -> str:
+    """Return where to look on the node that forwards or translates packets, or that has their destination as its address."""
+    if Kind.FORWARDS in of:
+        return f"{_at_proxy(facts, of[Kind.FORWARDS])}; and see whether replies to the node's own address come back to it"
+    if Kind.PROXY_NODE in of or (Kind.DNS in of and _named(facts, of.get(Kind.SOURCE_NODE))):
+        return _at_proxy(facts, of.get(Kind.PROXY_NODE) or of[Kind.SOURCE_NODE])
+    if way := of.get(Kind.ADDRESSED_BY) or of.get(Kind.ADDRESSED):
+        return _STEPS["own-address"].format(way.rpartition(" → ")[2])
+    source = of.get(Kind.LEFT) or of.get(Kind.SOURCE_NODE, "")
+    left = Kind.VANTAGE in of and of.get(Kind.PLACEMENT) == "outside"
+    hidden = of.get(Kind.SEEN_AS) == SourceSeen.CLIENT_POD.value and _is_windows(facts, source)
+    what, name = (
+        ("forwarding", of[Kind.FORWARDED])
+        if Kind.FORWARDED in of
+        else ("source-nat" if left or hidden else "", source)
+    )
+    system = "-on-windows" if _is_windows(facts, name) else ""
+    return _STEPS[f"{what}{system}"].format(name) if what and name else ""
+
+
+def _is_windows(facts: ClusterFacts | None, name: str) -> bool:
+    node = _named(facts, name)
+    return node is not None and node.os is OS.WINDOWS
+
+
 def _at_proxy(facts: ClusterFacts | None, name: str) -> str:
     node = _named(facts, name)
     if facts is not None and node is not None and node.kube_proxy.replaced:
@@ -118,8 +139,7 @@ def _at_dns_service(facts: ClusterFacts | None, name: str) -> str:
 
 
 def _at_search_list(facts: ClusterFacts | None, name: str) -> str:
-    node = _named(facts, name)
-    tool = "ipconfig /all" if node is not None and node.os is OS.WINDOWS else "/etc/resolv.conf"
+    tool = "ipconfig /all" if _is_windows(facts, name) else "/etc/resolv.conf"
     domain = facts.cluster_domain.value if facts else None
     return (
         f"look at the search domains in a Pod on {name} ({tool}), and compare clusterDomain of its kubelet "
@@ -137,8 +157,7 @@ def _at_route(facts: ClusterFacts | None, route: str) -> str:
     target = _named(facts, end)
     networks = " and ".join(map(str, target.pod_cidrs)) if target else ""
     network = f"the Pod network of {end}" + (f" ({networks})" if networks else "")
-    node = _named(facts, start)
-    windows = node is not None and node.os is OS.WINDOWS
+    windows = _is_windows(facts, start)
     if _encapsulates(facts):
         tool = "RemoteSubnetRoute policies, Get-HnsNetwork" if windows else "ip route, bridge fdb"
         return f"on {start}, look for the route into the tunnel for {network}: {tool}"

@@ -60,12 +60,18 @@ class Kind(StrEnum):
     """Two nodes, one of which sends to Pod addresses on the other; unknown which."""
     SOME_PODS = "some-pods"
     """Pods of the run: what other evidence reaches on their nodes, such as the cluster DNS, is another Pod or the node."""
+    FORWARDED = "forwarded"
+    """A node that has to pass packets on: between its Pods and whatever is beyond them, or to a backend of a NodePort."""
     POD_NETWORK = "pod-network"
     """A node that sends to Pods of other nodes, or whose Pods other nodes send to."""
     HOST = "host"
     """A node that itself exchanges packets with Pods of other nodes, at its own address."""
     HOST_SENDS = "host-sends"
     """A node that itself sends first to Pods of other nodes; what they send first may be translated on the way."""
+    ADDRESSED = "addressed"
+    """A node at whose own address others send packets, whichever port or Service it stands for."""
+    ADDRESSED_BY = "addressed-by"
+    """Two nodes: the first sends to the second's own address."""
     OUTSIDE = "outside"
     """The node at the cluster's end of external traffic."""
     LEFT = "left"
@@ -172,6 +178,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
             yield Kind.NEW_PODS, check.source.node or ""
             yield Kind.MANY_PODS, (check.source.node or "") if check.action.makes_many_pods else ""
             yield Kind.PROXY_NODE, check.source.node or ""
+            yield Kind.FORWARDED, check.source.node or ""
             yield Kind.SERVICE, check.target.service or ""
             away = check.target.node not in {None, check.source.node}
             yield Kind.FORWARDS, (check.source.node or "") if away else ""
@@ -195,6 +202,7 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
         yield Kind.PROTOCOL, check.action.protocol.value
         yield Kind.PROTOCOL, "" if check.action.protocol.echoed else TRANSPORTS
     yield Kind.SOME_PODS, "" if check.target.existing else "(some are reached)"
+    yield from ((Kind.FORWARDED, node) for node in _forwarding(check))
     yield from _ends(check)
     yield from _service(check)
     yield from _asserted(check)
@@ -267,6 +275,7 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
         if check.placement is Placement.OUTSIDE and not queries_cluster_dns(check):
             yield Kind.PLACEMENT, check.placement.value
             yield Kind.OUTSIDE, source.node or ""
+            yield Kind.LEFT, source.node or ""
         return
     yield Kind.PLACEMENT, "" if check.placement is Placement.NOWHERE else check.placement.value
     yield Kind.SOURCE_NODE, source.node or ""
@@ -287,10 +296,40 @@ def _ends(check: Check) -> Iterator[tuple[Kind, str]]:
     if source.node and target.node and source.node != target.node:
         yield Kind.DIRECTION, f"{source.node} → {target.node}"
         yield Kind.LINK, " ↔ ".join(sorted((source.node, target.node)))
+        if _at_own_address(check):
+            yield Kind.ADDRESSED, target.node
+            yield Kind.ADDRESSED_BY, f"{source.node} → {target.node}"
         yield Kind.HOST, _host(check)
         yield Kind.HOST_SENDS, _host(check) if source.kind is VantageKind.NODE else ""
         if _dials_pods(check):
             yield from ((trait.kind, trait.value) for trait in pod_route(source.node, target.node))
+
+
+def _forwarding(check: Check) -> Iterator[str]:
+    """Yield the nodes at the ends whose Pods' packets leave them for something else than a neighbour or their host."""
+    source, target = check.source, check.target
+    near = source.node == target.node and check.action.question is not Question.RESOLVE
+    on_host = target.settings is not None and target.settings.behind == "node"
+    beyond = (targets_service(check) and not on_host) or queries_cluster_dns(check)
+    if source.kind is VantageKind.POD and (not near or beyond):
+        yield source.node or ""
+    translated = target.descriptor.proxy is Proxy.TARGET or target.kind is TargetKind.HOSTPORT
+    resolves = check.action.question is Question.RESOLVE
+    if not (near or resolves or on_host) and (_dials_pods(check) or translated):
+        yield target.node or ""
+
+
+_OWN_ADDRESSES = {
+    *(TargetKind.NODE_IP, TargetKind.NODE_CLOSED_PORT, TargetKind.NODEPORT),
+    *(TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HEALTH_CHECK_PORT),
+}
+
+
+def _at_own_address(check: Check) -> bool:
+    """Whether packets reach the target's node under its own address, or under that of a Service with its host behind."""
+    settings = check.target.settings
+    on_host = settings is not None and settings.behind == "node"
+    return check.target.kind in _OWN_ADDRESSES or (on_host and targets_service(check))
 
 
 def _host(check: Check) -> str:
@@ -344,7 +383,8 @@ def _asserted(check: Check) -> Iterator[tuple[Kind, str]]:
     claim, settings = check.claim, check.target.settings
     if check.action.question is Question.WITNESS:
         yield Kind.PROPERTY, WITNESSED
-    if claim.source_seen is not None:
+    to_itself = check.target.backends == (check.source.probe,)  # nobody translates it as the others
+    if claim.source_seen is not None and not to_itself:
         yield Kind.PROPERTY, "source address"
         yield Kind.SEEN_AS, claim.source_seen.value
     if claim.distribution is not None:
