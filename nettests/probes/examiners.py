@@ -33,12 +33,15 @@ def examiners(
     checks: Iterable[Check],
 ) -> dict[Question, Examiner]:
     """Return the examiners of a run by question."""
+    checks = tuple(checks)
+    actions = (check.action for check in checks)
     return {
         Question.ADMIT: Admission(
             api=api,
             namespace=blank.namespace,
             level=blank.pod_security,
             runtime_classes=facts.runtime_classes.value or (),
+            planned=tuple(action for action in actions if action.question is Question.ADMIT),
         ),
         Question.INSPECT: Inspection(
             api=api,

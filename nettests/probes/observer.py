@@ -53,6 +53,8 @@ class Observer:
     late: float = LATE_SECONDS
     arrivals: Arrivals | None = None
     """Searches servers' logs for packets that were not answered."""
+    works: Callable[[str, str], bool] = lambda _probe, _need: False
+    """Whether a calibration has shown that a probe has a program."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _check_run: CheckRun = field(init=False)
@@ -76,7 +78,7 @@ class Observer:
                 arrivals=self.arrivals,
             ),
             origins=Origins(self.sender),
-            capabilities=Capabilities(self.sender),
+            capabilities=Capabilities(self.sender, self.works),
             problems=self.problems,
             single_stack=self.single_stack,
             late=self._lateness.of,

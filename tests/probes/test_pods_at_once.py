@@ -23,6 +23,8 @@ from tests.plan.clusters import cluster, node
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, Cluster, question
 
+pytestmark = pytest.mark.usefixtures("removed_at_once")
+
 SEVEN = 7
 
 
