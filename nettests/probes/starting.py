@@ -32,11 +32,11 @@ from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
 from nettests.probes import pods_at_once, stateful, termination, workloads
-from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
 from nettests.probes.isolation import path_of, policy_of
 from nettests.probes.objects import Blank
+from nettests.probes.pending import begin
 from nettests.probes.placeholders import Placeholders
 from nettests.probes.removals import Removals
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
