@@ -180,7 +180,7 @@ def test_dns_via_service() -> None:
     sources=(DEBUGGING,),
 )
 def test_dns_loss() -> None:
-    """Each of many queries that pods send to the cluster's DNS is answered: resolvers hide losses by asking again."""
+    """Each of many queries that pods send to the cluster's DNS is answered: resolvers hide a loss by sending the query again."""
 
 
 @flow(
