@@ -14,7 +14,7 @@ from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Case
 from nettests.model.json_text import read_json
-from nettests.model.words import OS
+from nettests.model.words import OS, Question
 from nettests.parse.admission import refuses
 from nettests.plan import pod_security
 from nettests.plan.cases import STEERED
@@ -72,7 +72,9 @@ class Admission:
 
     def __post_init__(self) -> None:
         pods = (
-            (case_of(action), tried(action, self.namespace, self.level)) for action in self.planned
+            (case_of(action), tried(action, self.namespace, self.level))
+            for action in self.planned
+            if action.question is Question.ADMIT
         )
         object.__setattr__(self, "_together", gathered(pods))
 

@@ -1,7 +1,7 @@
 """The table of examiners: one for each ``Question`` that takes more than one request or command."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from nettests.model.check import Check
 from nettests.model.cluster_profile import Timing
@@ -30,18 +30,16 @@ def examiners(
     standing: Mapping[str, StandingPod],
     services: Mapping[str, StandingService],
     stopped: threading.Event,
-    checks: Iterable[Check],
+    checks: Sequence[Check],
 ) -> dict[Question, Examiner]:
     """Return the examiners of a run by question."""
-    checks = tuple(checks)
-    actions = (check.action for check in checks)
     return {
         Question.ADMIT: Admission(
             api=api,
             namespace=blank.namespace,
             level=blank.pod_security,
             runtime_classes=facts.runtime_classes.value or (),
-            planned=tuple(action for action in actions if action.question is Question.ADMIT),
+            planned=tuple(check.action for check in checks),
         ),
         Question.INSPECT: Inspection(
             api=api,

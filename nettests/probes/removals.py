@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from nettests.model.json_text import Object
 
-AT_ONCE = 8
+BATCH = 8
 """How many Pods wait to be removed on all nodes: few, because each takes memory and an address."""
 
 
@@ -29,7 +29,7 @@ class Removals:
             return
         with self._lock:
             self._names.append(name)
-            if len(self._names) < AT_ONCE:
+            if len(self._names) < BATCH:
                 return
             names, self._names = self._names, []
         self.remove(names)

@@ -7,7 +7,7 @@ only: leftovers become a remark; for the first two, so do Pods that are refused 
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -70,7 +70,7 @@ class Standing:
         *,
         began: float,
         stopped: threading.Event,
-        checks: Iterable[Check],
+        checks: Sequence[Check],
     ) -> probes.Sender:
         """Return the sender of ``checks`` through ``opened`` probes; ``judging`` records the answers."""
         examiners = probes.examiners(

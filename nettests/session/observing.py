@@ -165,7 +165,7 @@ class Observing:
             judging,
             began=self.state.began,
             stopped=self.state.stopped,
-            checks=plan.each,
+            checks=tuple(plan.each),
         )
         try:
             probes.Observer(

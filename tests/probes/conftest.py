@@ -31,7 +31,7 @@ from tests.probes.netexec import DialChannel, Processes, Server, fresh_address
 @pytest.fixture
 def removed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each Pod that no check needs any more is removed without waiting for others."""
-    monkeypatch.setattr(removals, "AT_ONCE", 1)
+    monkeypatch.setattr(removals, "BATCH", 1)
 
 
 QUICK = Timing(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from nettests.probes.removals import AT_ONCE, Removals
+from nettests.probes.removals import BATCH, Removals
 
 
 def _pod(number: int, **spec: Any) -> dict[str, Any]:
@@ -19,9 +19,9 @@ def test_pods_go_together() -> None:
     """One request removes several, and the last ones are left to the end of the run."""
     requests: list[list[str]] = []
     removals = Removals(lambda names: requests.append(list(names)))
-    for number in range(2 * AT_ONCE - 1):
+    for number in range(2 * BATCH - 1):
         removals.add(_pod(number))
-    assert requests == [[f"start-{number}" for number in range(AT_ONCE)]]
+    assert requests == [[f"start-{number}" for number in range(BATCH)]]
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,6 @@ class Cluster:
         self.on_delete()
 
     def delete_pods(self, namespace: str, names: Sequence[str]) -> None:
-        """Note what was deleted."""
         for name in names:
             self.delete_pod(namespace, name)
 
