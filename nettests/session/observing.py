@@ -32,9 +32,9 @@ from nettests.session.run_objects import RunObjects
 from nettests.session.run_state import RunState
 
 MISSING = "exec/missing-program"
-"""Asked once for each kind of vantage on a node: kubelet and runtime answer, whatever the Pod."""
+"""Run once for each kind of vantage on a node: kubelet and runtime answer, whatever the Pod."""
 SHARED = "shared"
-"""The key in ``Calibration.context`` for the probe that was asked instead."""
+"""The key in ``Calibration.context`` for the probe that ran it."""
 
 
 @dataclass(slots=True, kw_only=True)
