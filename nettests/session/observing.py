@@ -165,7 +165,7 @@ class Observing:
             judging,
             began=self.state.began,
             stopped=self.state.stopped,
-            checks=tuple(plan.each),
+            plan=plan,
         )
         try:
             probes.Observer(
@@ -189,7 +189,7 @@ class Observing:
         """Calibrate instruments, read the nodes' own settings, and resolve expectations again."""
         facts = self.blueprint.facts
         lacking = probes.lacking_facts(opened, deployment, facts)
-        self._calibrating.begin(probes.places(plan.checks, lacking, opened, facts), opened)
+        self._calibrating.begin(probes.places(plan.each, lacking, opened, facts), opened)
         readings = probes.read_host_facts(lacking, self.prepared.profile.timing)
         self.blueprint = learn(
             self.blueprint, plan, readings, self.journal, self._calibrating.doubted
