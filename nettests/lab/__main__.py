@@ -15,7 +15,6 @@ from nettests.lab.errors import LabError
 
 LIBRARIES = {
     "aiohttp": "aiohttp",
-    "dnspython": "dns",
     "h11": "h11",
     "jsonpatch": "jsonpatch",
     "pyroute2": "pyroute2",
