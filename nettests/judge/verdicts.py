@@ -14,7 +14,7 @@ from nettests.model.check import Check
 from nettests.model.expectation import AppliedLimitation, Expectation, Expected, KnownBug
 from nettests.model.measured import SizeFinding
 from nettests.model.observation import Observation
-from nettests.model.words import Distribution, Outcome, Question, Verdict
+from nettests.model.words import Distribution, Outcome, Verdict
 
 NOT_JUDGED = "cannot be judged: "
 After = Literal[
@@ -198,8 +198,8 @@ def _is_allowed(findings: Findings) -> bool:
     if observation.flows is not None:
         worked = observation.flows.connected > 0
     else:
-        of_many = findings.check.action.question in {Question.SCALE, Question.DURING}
-        worked = not of_many or any(each.lost < each.tries for each in observation.attempts)
+        counted = findings.check.action.question.examined
+        worked = not counted or any(each.lost < each.tries for each in observation.attempts)
     return worked and (not among or observation.outcome in among)
 
 

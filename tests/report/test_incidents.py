@@ -317,6 +317,7 @@ def losing(one: CheckResult) -> CheckResult:
         not seen
         or not check
         or not seen.attempts
+        or seen.loss is not None
         or not seen.outcome.positive
         or not on_path(check)
     ):

@@ -148,6 +148,19 @@ class Descriptor:
                 assert_never(self.owner)
 
     @property
+    def of_node(self) -> bool:
+        """Whether packets are sent to a node's own address."""
+        match self.owner:
+            case Owner.NODE | Owner.NODE_PORT | Owner.HOST_PORT:
+                return True
+            case Owner.POD | Owner.PODS | Owner.SOURCE | Owner.SERVICE:
+                return False
+            case Owner.CLUSTER | Owner.OUTSIDE | Owner.CHECK | Owner.NOTHING:
+                return False
+            case _:
+                assert_never(self.owner)
+
+    @property
     def named_by_headless(self) -> bool:
         """Whether its name comes from the headless Service over the server pods."""
         return self.by_name and self.of_pod

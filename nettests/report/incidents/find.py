@@ -65,10 +65,8 @@ def find_incidents(
     besides += new
     slowness = find_slowness(list(red.values()), evidence, ways)
     clues = [*_without((*evidence, *besides), *slowness)]
-    otherwise_explained = {clue.check for clue in new} | {
-        c for each in slowness for c in each.checks
-    }
-    others = [result for result in red.values() if result.id not in otherwise_explained]
+    apart = {clue.check for clue in new}.union(*(each.checks for each in slowness))
+    others = [result for result in red.values() if result.id not in apart]
     losses, explained = _losses_beside_causes(others, evidence, queried, clues)
     slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
     incidents = [_incident(explanation, red, facts) for explanation in explained]
@@ -76,17 +74,11 @@ def find_incidents(
     incidents += map(_of_slowness, slowness)
     of_losses = []
     for loss in losses:
-        echoed = echoes(loss, incidents, red, nodes)
-        incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
         slow = next((each for each in slowness if each.scope == loss.scope), None)
-        with_it = {*echoed, *loss.checks, *(slow.checks if slow else ())}
-        struck_too = tuple(check for check in red if check in with_it)
-        incident = _of_loss(replace(loss, checks=struck_too), facts)
-        if slow:  # what holds packets up loses some
-            incidents = [each for each in incidents if each.checks != slow.checks]
-            late = _of_slowness(replace(slow, checks=struck_too))
-            incident = late if len(slow.checks) > len(loss.checks) else incident
-        of_losses.append(incident)
+        echoed = echoes(loss, incidents, red, nodes) | {*(slow.checks if slow else ())}
+        incidents = [each for each in incidents if not echoed.issuperset(each.checks)]
+        struck_too = tuple(check for check in red if check in echoed or check in loss.checks)
+        of_losses.append(_of_loss(replace(loss, checks=struck_too), facts, slow))
         shares[struck_too] = _share(loss)
     incidents += of_losses
     several = {check for each in incidents if len(each.checks) > 1 for check in each.checks}
@@ -242,7 +234,10 @@ def _incident(
     )
 
 
-def _of_loss(loss: Loss, facts: ClusterFacts | None) -> Incident:
+def _of_loss(loss: Loss, facts: ClusterFacts | None, slow: Slowness | None = None) -> Incident:
+    """Return the incident of a loss, or of late answers at its place that most of its checks show."""
+    if slow and 2 * len(slow.checks) > len(loss.checks):
+        return _of_slowness(replace(slow, checks=loss.checks))
     return Incident(
         cause=cause_of_loss(loss),
         traits={trait.kind.value: trait.value for trait in loss.scope},

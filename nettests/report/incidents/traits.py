@@ -319,17 +319,11 @@ def _forwarding(check: Check) -> Iterator[str]:
         yield target.node or ""
 
 
-_OWN_ADDRESSES = {
-    *(TargetKind.NODE_IP, TargetKind.NODE_CLOSED_PORT, TargetKind.NODEPORT),
-    *(TargetKind.HOSTPORT, TargetKind.HOSTPORT_BOUND, TargetKind.HEALTH_CHECK_PORT),
-}
-
-
 def _at_own_address(check: Check) -> bool:
     """Whether packets reach the target's node under its own address, or under that of a Service with its host behind."""
     settings = check.target.settings
     on_host = settings is not None and settings.behind == "node"
-    return check.target.kind in _OWN_ADDRESSES or (on_host and targets_service(check))
+    return check.target.descriptor.of_node or (on_host and targets_service(check))
 
 
 def _host(check: Check) -> str:
