@@ -16,7 +16,7 @@ from nettests.lab.errors import LabError
 LIBRARIES = {
     "aiohttp": "aiohttp",
     "dnspython": "dns",
-    "h11": "h11",
+    "httptools": "httptools",
     "jsonpatch": "jsonpatch",
     "pyroute2": "pyroute2",
     "ruamel.yaml": "ruamel.yaml",

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
+from functools import cached_property
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -41,7 +42,7 @@ BUFFERED = 2048
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One request; ``remote`` is the peer's ``address:port``, empty for a handler's own request."""
 
@@ -52,12 +53,12 @@ class Request:
     body: bytes = b""
     version: str = "1.1"
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The path, unescaped."""
         return unquote(self.target.partition("?")[0])
 
-    @property
+    @cached_property
     def query(self) -> dict[str, str]:
         """The first value of each query parameter."""
         return _first_values(self.target.partition("?")[2])
@@ -132,10 +133,8 @@ def reason(status: int) -> str:
         return f"status code {status}"
 
 
-def frame(
-    request: Request, response: Response, now: datetime, *, close: bool
-) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return the head of ``response`` as Go's server writes it, and its fields."""
+def frame(request: Request, response: Response, now: datetime, *, close: bool) -> bytes:
+    """Return ``response`` as Go's server writes it."""
     headers = sorted(response.headers)
     given = {name for name, _ in headers}
     bodiless = response.status in _BODILESS
@@ -153,7 +152,10 @@ def frame(
     lines = [f"HTTP/{request.version} {response.status} {reason(response.status)}"]
     lines += [f"{name}: {value}" for name, value in headers]
     head = "\r\n".join([*lines, "", ""]).encode()
-    return head, headers
+    if request.method == "HEAD" or bodiless:
+        return head
+    body = response.body
+    return head + (b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if chunked else body)
 
 
 def _first_values(text: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Self
 
 from nettests.lab.data_files import read_yaml
@@ -81,10 +82,13 @@ def join(host: str, port: int | str) -> str:
 
 def peer(name: tuple[str, int] | tuple[str, int, int, int]) -> Peer:
     """Return address and port of a socket name; an IPv4-mapped address becomes the IPv4 one."""
-    address = ipaddress.ip_address(name[0].partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-        return str(address.ipv4_mapped), name[1]
-    return str(address), name[1]
+    return _unmapped(name[0]), name[1]
+
+
+@lru_cache(maxsize=4096)
+def _unmapped(written: str) -> str:
+    address = ipaddress.ip_address(written.partition("%")[0])
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def text(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
