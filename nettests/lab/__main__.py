@@ -17,7 +17,6 @@ LIBRARIES = {
     "aiohttp": "aiohttp",
     "dnspython": "dns",
     "httptools": "httptools",
-    "jsonpatch": "jsonpatch",
     "pyroute2": "pyroute2",
     "ruamel.yaml": "ruamel.yaml",
     "trustme": "trustme",

@@ -66,9 +66,7 @@ _SUBRESOURCES: Mapping[str, tuple[tuple[str, ...], Handler]] = {
     "proxy": (("get", "create", "update", "patch", "delete"), proxy.proxy),
     "binding": (("create",), actions.bind),
     "eviction": (("create",), actions.evict),
-    "scale": (_READ_WRITE, actions.scale),
     "token": (("create",), actions.issue_token),
-    "finalize": (("update",), crud.finalize),
 }
 _UPGRADED = frozenset({"exec", "attach", "portforward"})
 _CREATE_TO_CONNECT = 35

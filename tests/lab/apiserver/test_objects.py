@@ -163,24 +163,6 @@ def test_generation_counts_changes_of_the_spec(api: Api) -> None:
     api(run)
 
 
-def test_the_scale_of_a_deployment_is_its_replicas(api: Api) -> None:
-    """GET shows them, PATCH sets them, negative ones are refused."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            await client.create(DEPLOYMENTS, made_deployment("d", 2))
-            shown = await client.get(f"{DEPLOYMENTS}/d/scale")
-            assert (shown["spec"], shown["status"]["selector"]) == ({"replicas": 2}, "app=d")
-            await client.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": 4}})
-            assert (await client.get(f"{DEPLOYMENTS}/d"))["spec"]["replicas"] == 4
-            error = await _refused(
-                client.patch(f"{DEPLOYMENTS}/d/scale", {"spec": {"replicas": -1}})
-            )
-            assert error.status == 422
-
-    api(run)
-
-
 def test_an_immutable_config_map_keeps_its_data(api: Api) -> None:
     """Once ``immutable`` is set, data cannot change."""
 
