@@ -132,8 +132,9 @@ class Messages:
             method = self._parser.get_method().decode("ascii")
             head = Head(version=version, headers=headers, method=method, target=line)
         self._in_head = False
-        self._size = len(f"{head.method} {line} HTTP/{version}\r\n\r\n")
-        self._size += sum(len(f"{name}: {value}\r\n") for name, value in headers)
+        if self._size:  # it arrived in parts, and may be too large
+            self._size = len(f"{head.method} {line} HTTP/{version}\r\n\r\n")
+            self._size += sum(len(f"{name}: {value}\r\n") for name, value in headers)
         self._arrived.append(head)
 
     def on_body(self, part: bytes) -> None:

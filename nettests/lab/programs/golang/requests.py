@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -27,7 +27,7 @@ def detect(body: bytes) -> str:
     """Return the content type that Go detects for a body."""
     head = body[:_LOOKED_AT]
     start = head.lstrip(b"\t\n\x0c\r ").lower()
-    for tag in _HTML_TAGS.split(b"|"):
+    for tag in _HTML_TAGS.split(b"|") if start.startswith(b"<") else ():
         ended = tag == b"<!--" or start[len(tag) : len(tag) + 1] in {b" ", b">"}
         if start.startswith(tag) and ended:
             return HTML
@@ -140,7 +140,7 @@ def frame(request: Request, response: Response, now: datetime, *, close: bool) -
     bodiless = response.status in _BODILESS
     chunked = len(response.body) > BUFFERED and not bodiless and request.version == "1.1"
     sized = not bodiless and "Content-Length" not in given
-    headers.append(("Date", format_datetime(now, usegmt=True)))
+    headers.append(("Date", _date(now.replace(microsecond=0))))
     if sized and len(response.body) <= BUFFERED:
         headers.append(("Content-Length", str(len(response.body))))
     if response.body and not bodiless and "Content-Type" not in given:
@@ -156,6 +156,11 @@ def frame(request: Request, response: Response, now: datetime, *, close: bool) -
         return head
     body = response.body
     return head + (b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if chunked else body)
+
+
+@lru_cache(maxsize=1)
+def _date(second: datetime) -> str:
+    return format_datetime(second, usegmt=True)
 
 
 def _first_values(text: str) -> dict[str, str]:
