@@ -223,7 +223,7 @@ def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]
 async def _dial(call: Call, target: _Target) -> Duplex:
     try:
         async with asyncio.timeout(_DIAL_SECONDS):
-            stream = await call.server.dialer.dial(target.address, target.port)
+            stream = await call.server.dial(target.address, target.port)
     except OSError as error:
         raise _unreachable(f"dial tcp {target.address}:{target.port}: {go_text(error)}") from error
     if target.tls:

@@ -98,7 +98,7 @@ def serve(authority: trustme.CA, tmp_path: Path) -> Serve:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         settings = replace(settings, server_address=address)
         nodes, store = TestNodes(), Store()
-        app = create_app(store=store, kubelets=nodes, dialer=nodes, settings=settings)
+        app = create_app(store=store, kubelets=nodes.kubelets, dial=nodes.dial, settings=settings)
         runner = await start(app, listening, server_tls)
         try:
             yield Running(
