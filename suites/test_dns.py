@@ -7,7 +7,7 @@ external hosts are tested in the modules about these targets.
 
 from nettests.model.dns_names import HEADLESS_FQDN, KUBERNETES_FQDN, NAMESPACE_DOMAIN, POD_FQDN
 from nettests.model.expectation import Source
-from nettests.model.words import OS, Outcome, Question, Resolver, TargetKind, VantageKind
+from nettests.model.words import OS, Outcome, Protocol, Question, Resolver, TargetKind, VantageKind
 from nettests.plan import Matrix, NameForm, flow, pods
 
 SERVICES = Source(
@@ -166,6 +166,21 @@ def test_dns_no_such_name() -> None:
 )
 def test_dns_via_service() -> None:
     """The cluster's DNS answers pods at its Service's address, over TCP and over UDP."""
+
+
+@flow(
+    "dns-loss",
+    source=VantageKind.POD,
+    target=TargetKind.DNS_SERVICE,
+    matrix=Matrix.EACH,
+    protocols=(Protocol.UDP,),
+    question=Question.LOSS,
+    names=(NameForm(template=f"{KUBERNETES_FQDN}.", resolvers=()),),
+    facts=("dns-udp-via-vip",),
+    sources=(DEBUGGING,),
+)
+def test_dns_loss() -> None:
+    """Each of many queries that pods send to the cluster's DNS is answered: resolvers hide a loss by sending the query again."""
 
 
 @flow(

@@ -15,7 +15,6 @@ from nettests.lab.errors import LabError
 
 LIBRARIES = {
     "aiohttp": "aiohttp",
-    "dnspython": "dns",
     "httptools": "httptools",
     "pyroute2": "pyroute2",
     "ruamel.yaml": "ruamel.yaml",

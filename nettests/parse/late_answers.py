@@ -105,9 +105,13 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
     nslookup retries by itself; older BIND versions do not report it. Any time beyond the resolver's
     time-out counts, because several queries in a row, or later ones, may be lost.
     """
-    for raw in raws:
-        if raw.purpose != "check" or raw.tool != "nslookup" or raw.error is not None:
-            continue
+    lookups = [
+        raw
+        for raw in raws
+        if raw.purpose == "check" and raw.tool == "nslookup" and raw.error is None
+    ]
+    in_steps = all(raw.elapsed % QUERY_SECONDS <= LOOKUP for raw in lookups)
+    for raw in lookups:
         if not read_raw(raw).outcome.positive:
             continue
         if match := _SAID_AGAIN.search(_about_the_name(raw)):
@@ -116,7 +120,8 @@ def _looked_up_again(raws: Sequence[Raw], others: Sequence[Carried]) -> str | No
             continue
         several = raw.elapsed >= 2 * QUERY_SECONDS and raw.elapsed % QUERY_SECONDS <= PROMPT_SECONDS
         meanwhile = prompt_beside(raw, others, LOOKUP)
-        if meanwhile or several:  # a busy machine takes any time, seldom a multiple to the moment
+        # a busy machine takes any time: seldom a multiple to the moment, hardly ever one each time
+        if meanwhile or (several and in_steps):
             shown = f"the probe was not busy: meanwhile it ran other commands ({meanwhile})"
             return (
                 f"attempt {raw.attempt} took {raw.elapsed:.2f} s, and a query to the name server that is lost is sent "
@@ -185,7 +190,8 @@ def limit(check: Check) -> float | None:
         return None
     match check.action.question:
         case Question.REACH | Question.LOSS:
-            return QUERIED_AGAIN if check.target.descriptor.by_name else RETRANSMITTED
+            named = check.target.descriptor.by_name or check.target.descriptor.name_server
+            return QUERIED_AGAIN if named else RETRANSMITTED
         case Question.RESOLVE:
             return QUERIED_AGAIN
         case Question.PING | Question.DISTRIBUTE | Question.CHURN | Question.IDLE:

@@ -67,7 +67,7 @@ def _train(raw: Raw) -> Reading:
     return Reading(
         outcome=answered if len(errors) < tries else Outcome.TIMED_OUT,
         detail=f"{tries - len(errors)} of {tries} answered",
-        backend=responses[0] if responses else None,
+        backend=responses[0] if responses and "request=hostname" in words else None,
         tries=tries,
         lost=len(errors),
     )

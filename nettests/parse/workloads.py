@@ -20,12 +20,12 @@ _REFUSED = "FailedCreate"
 """The reason in an event, or in a Deployment's condition, for a rejected Pod."""
 
 
-def settled(pods: Sequence[Object], how: str, says: str) -> bool:
-    """Whether waiting longer shows nothing more about a workload's Pods."""
+def settled(pods: Sequence[Object], kind: Workload, how: str, says: str) -> bool:
+    """Whether waiting longer shows nothing more about a workload's Pods: those of a Job have to end."""
     if how == APART:
         decided = [pod for pod in pods if start.started(pod) or _kept_away(pod, says)]
         return len(decided) == len(pods) > 1
-    return bool(pods) and all(start.settled(pod, ()) for pod in pods)
+    return bool(pods) and all(start.settled(pod, ()) for pod in pods) and not _unended(pods, kind)
 
 
 def serves(pods: Sequence[Object]) -> bool:
@@ -90,10 +90,17 @@ def read(raw: Raw) -> Reading:
         return start.not_started(failed[0]["status"], record["events"], raw)
     if how == ROLLS_OUT:
         return _rolled_out(record, kind)
+    if unended := _unended(pods, kind):
+        return probe_failed(f"{_named(unended)} started, and its program has not ended yet")
     lacking = status_lacks(kind, record["own"])
     if lacking:
         return _deviates(f"its Pod started, but the {kind.value}'s status tells {lacking}")
     return _conforms(f"the {kind.value} made {_named(pods)}, and its status tells so")
+
+
+def _unended(pods: Sequence[Object], kind: Workload) -> list[Object]:
+    """Return the Pods that a Job waits for; a CronJob's status tells of the start alone."""
+    return [pod for pod in pods if kind is Workload.JOB and pod["status"].get("phase") == "Running"]
 
 
 def _refused(record: Object, kind: Workload) -> Reading | None:

@@ -64,7 +64,8 @@ of 99.9 %."""
 
 SHARED_TRAIN = 80
 """The same for a member of a check with several: if 5 % of packets are lost in either direction,
-two first packets are lost with a probability of 99.7 %, and each node is a target as well."""
+two first packets are lost with a probability of 99.7 %, and each node is a target as well. Also the
+queries that each source sends to cluster DNS, which all nodes share."""
 
 
 def train(protocol: Protocol, check_class: CheckClass, *, shared: bool = False) -> int:
@@ -118,6 +119,8 @@ def _connections(candidate: Candidate, facts: ClusterFacts) -> int:
     if candidate.question is Question.START and candidate.case is not None:
         return share_of_pods(candidate.case.pods, candidate.cell.member_count)
     shared = candidate.cell.member_count > 1
+    if candidate.question is Question.LOSS and descriptor(candidate.flow.target).name_server:
+        return SHARED_TRAIN
     if candidate.question is Question.LOSS:
         return train(candidate.protocol, candidate.flow.check_class, shared=shared)
     if backends is None:

@@ -22,6 +22,7 @@ from nettests.probes.endpoint import (
     WHOAMI,
     Endpoint,
     of_host_port,
+    of_name_server,
     of_pod,
     of_service,
     port_of_name,
@@ -101,7 +102,7 @@ class Directory:
             case (Location.HEADLESS_NAME | Location.KUBERNETES_NAME | Location.NO_NAME) as location:
                 return Endpoint(host=self.name(target), hostname_port=port_of_name(location))
             case (Location.DNS_SERVICE | Location.DNS_POD) as location:
-                return Endpoint(host=self.name(target), server=str(self._name_server(location)))
+                return self._name_server(location, action)
             case Location.EXTERNAL_ADDRESS | Location.EXTERNAL_NAME | Location.EXISTING_SERVICE:
                 return self._of_others(target)
             case Location.NOWHERE:
@@ -246,8 +247,10 @@ class Directory:
             return Endpoint(host=host, hostname_port=POD_CLOSED)
         return Endpoint(host=self._host(target, family), hostname_port=NODE_CLOSED)
 
-    def _name_server(self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD]) -> Address:
-        """Return the address of cluster DNS: of its Service, or of its first pod."""
+    def _name_server(
+        self, location: Literal[Location.DNS_SERVICE, Location.DNS_POD], action: Action
+    ) -> Endpoint:
+        """Return the cluster DNS at its Service or its first pod: to look up a name, or to send queries."""
         match location:
             case Location.DNS_SERVICE:
                 address = self.facts.dns_address.value
@@ -255,7 +258,10 @@ class Directory:
                 address = next(iter(self.facts.dns_pods.value or ()), None)
         if address is None:
             raise NotStandingError("the cluster's DNS has no known address")
-        return address
+        name, server = self.name(action.target), str(address)
+        if action.question is Question.RESOLVE:
+            return Endpoint(host=name, server=server)
+        return of_name_server(server, name)
 
     def _cluster(self) -> str:
         """Return all networks of the cluster: addresses of nodes and pods, source VIPs."""

@@ -6,6 +6,8 @@
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+import dns.message
+
 from nettests.model.target_kinds import Location
 from nettests.model.words import Protocol
 from nettests.parse.netexec import HEALTH
@@ -26,6 +28,7 @@ from nettests.probes.objects import (
     SERVICE_UDP,
 )
 
+DNS = 53
 HTTPS = 443
 """The port of the Service ``kubernetes``; its answer to plain HTTP does not matter."""
 NameAlone = Literal[Location.HEADLESS_NAME, Location.KUBERNETES_NAME, Location.NO_NAME]
@@ -44,7 +47,8 @@ class Endpoint:
 
     ``client_path`` is the HTTP path that reports the client's address: netexec's, or that of
     ``no-snat-test``, which is safe to expose. ``server`` is the name server that is queried for
-    ``host``, if it is not the source's own. ``health_port`` only reports backends.
+    ``host``, if it is not the source's own. ``health_port`` only reports backends. ``query`` is what
+    a name server at ``host`` is sent as a datagram: a message of RFC 1035, all in ASCII.
     """
 
     host: str
@@ -54,6 +58,7 @@ class Endpoint:
     client_path: str = CLIENT_IP
     server: str = ""
     health_port: int | None = None
+    query: str = ""
 
     def path(self, request: str, protocol: Protocol) -> str:
         """Return the path of ``request`` at this server."""
@@ -74,6 +79,8 @@ class Endpoint:
                 return ((HEALTH, self.health_port),)
             case Protocol.TCP:
                 return _answered(self.hostname_port, self.clientip_port)
+            case Protocol.UDP if self.query:
+                return ((self.query, DNS),)
             case Protocol.UDP:
                 return _answered(self.udp_port if self.hostname_port else None, self.udp_port)
             case Protocol.ICMP:
@@ -96,6 +103,8 @@ _SERVER: Ports = (SERVER_HOSTNAME, SERVER_CLIENTIP, SERVER_UDP)
 _SERVICE: Ports = (SERVICE_HOSTNAME, SERVICE_CLIENTIP, SERVICE_UDP)
 _HOST_PORT: Ports = (HOSTPORT_HOSTNAME, HOSTPORT_CLIENTIP, HOSTPORT_UDP)
 
+_QUERY_ID = 0x6E74
+"""Of two ASCII characters, as all of a query has to be."""
 _FULL = {"probe": _PROBE, "resolver": _PROBE, "node": _NODE}
 """The pods that run no ``no-snat-test``, by purpose."""
 _SERVERS = frozenset({"server", "unready", "hostport"})
@@ -127,6 +136,15 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
         udp_port=udp,
         client_path=client_path,
     )
+
+
+def of_name_server(host: str, name: str) -> Endpoint:
+    """Return a name server that datagrams of one query are counted at; netexec sends any request as it is.
+
+    All queries have one id: each is sent from a socket of its own.
+    """
+    query = dns.message.make_query(name, "A", id=_QUERY_ID).to_wire()
+    return Endpoint(host=host, query=query.decode("ascii"))
 
 
 def port_of_name(location: NameAlone) -> int:

@@ -146,7 +146,7 @@ class Working:
         kind = Workload(workload["kind"])
         waited = self.timing.stuck + (MINUTE_SECONDS if kind is Workload.CRON_JOB else 0)
         followed = self._follow(
-            workload, lambda pods: workloads.settled(pods, then.how, then.says), waited
+            workload, lambda pods: workloads.settled(pods, kind, then.how, then.says), waited
         )
         record: Object = {
             "seconds": waited,

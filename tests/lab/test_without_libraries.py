@@ -8,7 +8,7 @@ import pytest
 WITHOUT = """
 import importlib.util, runpy, sys
 there = importlib.util.find_spec
-absent = {"aiohttp", "dns", "httptools", "pyroute2", "ruamel.yaml", "trustme"}
+absent = {"aiohttp", "httptools", "pyroute2", "ruamel.yaml", "trustme"}
 importlib.util.find_spec = lambda name, package=None: None if name in absent else there(name, package)
 sys.platform = sys.argv.pop(1)
 runpy.run_module("nettests.lab", run_name="__main__")
@@ -40,7 +40,7 @@ def test_profiles_are_named_without_a_library() -> None:
 @pytest.mark.parametrize(
     ("platform", "said"),
     [
-        ("linux", "needs libraries that are not installed: aiohttp, dnspython"),
+        ("linux", "needs libraries that are not installed: aiohttp, h11"),
         ("darwin", "on Windows start it in WSL 2, on macOS in a Linux virtual machine"),
     ],
 )

@@ -51,6 +51,15 @@ def test_several_lost_queries_are_told_by_their_time_alone(seconds: float, *, to
     assert said is None or said.endswith("is sent again after 5 s; and after that once more")
 
 
+@pytest.mark.parametrize(
+    ("beside", "told"), [(0.1, True), (5.03, True), (10.9, True), (6.6, False), (3.2, False)]
+)
+def test_a_machine_that_is_busy_takes_any_time(beside: float, *, told: bool) -> None:
+    """If another lookup took a time that no resolver waits for, 10.04 s was a busy machine too."""
+    lookups = [*looked_up(BIND, elapsed=10.04), *looked_up(BIND, elapsed=beside)]
+    assert (resent(RESOLVING, lookups, []) is not None) is told
+
+
 def test_what_microsofts_says_of_the_name_stands_behind_the_first_server() -> None:
     """It names its server once before the name; a later line of that word is part of what it says."""
     text = MICROSOFT.replace("\n\nName", f"\n\n{SILENT}Server:  again\nName")

@@ -35,6 +35,8 @@ def test_payloads_and_other_vantages_have_none() -> None:
     node = replace(check().action.source, kind=VantageKind.NODE)
     assert limit(about(Question.REACH, source=node)) is None
     assert limit(NAME) == 2.0
+    queried = replace(NAME.action.target, kind=TargetKind.DNS_SERVICE)
+    assert limit(about(Question.LOSS, target=queried)) == 2.0
 
 
 @pytest.mark.parametrize(("elapsed", "lates"), [(9.9, False), (10.0, True), (25.0, True)])

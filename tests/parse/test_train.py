@@ -34,6 +34,13 @@ def test_lost_tries_are_counted(protocol: str, outcome: Outcome) -> None:
     assert (seen.outcome, seen.tries, seen.lost, seen.backend) == (outcome, 10, 2, "server-1")
 
 
+def test_what_a_name_server_answers_names_no_backend() -> None:
+    """Only ``hostname`` is answered with a name; the answers to queries are counted."""
+    path = "/dial?host=10.96.0.10&port=53&protocol=udp&request=nt%01&tries=2"
+    seen = read_raw(replace(train(2, 2, []), command=("GET", path)))
+    assert (seen.outcome, seen.tries, seen.backend) == (Outcome.REPLIED, 2, None)
+
+
 def test_answers_that_are_left_out_count_all_the_same() -> None:
     """agnhost names no answers where the last try failed: what has no error was answered."""
     seen = read_raw(train(10, 0, [SILENT]))

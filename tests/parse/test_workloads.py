@@ -185,14 +185,26 @@ def test_of_two_that_keep_away_one_stays_pending_for_that_reason(
 def test_waiting_ends_when_nothing_more_is_to_be_learnt() -> None:
     """Of Pods alone when each is settled, of two apart when the second one has its reason."""
     started, away, waits = pod(READY), pod(unscheduled(AWAY)), pod(PENDING)
-    assert workloads.settled([started], MAKES, "")
-    assert workloads.settled([pod(CRASHED)], MAKES, "")
-    assert not workloads.settled([], MAKES, "")
-    assert not workloads.settled([started, waits], MAKES, "")
-    assert workloads.settled([started, away], APART, "anti-affinity")
-    assert workloads.settled([started, started], APART, "anti-affinity")
-    assert not workloads.settled([started], APART, "anti-affinity")
-    assert not workloads.settled([started, waits], APART, "anti-affinity")
+    assert workloads.settled([started], Workload.DEPLOYMENT, MAKES, "")
+    assert workloads.settled([pod(CRASHED)], Workload.DEPLOYMENT, MAKES, "")
+    assert not workloads.settled([], Workload.DEPLOYMENT, MAKES, "")
+    assert not workloads.settled([started, waits], Workload.DEPLOYMENT, MAKES, "")
+    assert workloads.settled([started, away], Workload.DEPLOYMENT, APART, "anti-affinity")
+    assert workloads.settled([started, started], Workload.DEPLOYMENT, APART, "anti-affinity")
+    assert not workloads.settled([started], Workload.DEPLOYMENT, APART, "anti-affinity")
+    assert not workloads.settled([started, waits], Workload.DEPLOYMENT, APART, "anti-affinity")
+
+
+def test_nothing_is_known_of_a_job_while_its_program_runs() -> None:
+    """Its status tells of the end: a Pod that still runs is waited for, and says nothing against the Job."""
+    assert not workloads.settled([pod(READY)], Workload.JOB, MAKES, "")
+    assert workloads.settled([pod(READY)], Workload.CRON_JOB, MAKES, "")
+    assert workloads.settled([pod(ENDED)], Workload.JOB, MAKES, "")
+    outcome, detail = attempt(Workload.JOB, pods=[pod(READY)], own={"status": {"active": 1}})
+    assert (outcome, detail) == (
+        Outcome.PROBE_FAILED,
+        "start-1-a started, and its program has not ended yet",
+    )
 
 
 def test_a_pod_that_leaves_serves_nobody() -> None:

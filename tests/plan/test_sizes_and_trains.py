@@ -82,3 +82,9 @@ def test_counts_and_searches_claim_an_answer(name: str) -> None:
     """Like any question of reach: what a path in order brings is an answer."""
     said = {Protocol.TCP: Outcome.CONNECTED, Protocol.UDP: Outcome.REPLIED}
     assert all(one.claim.outcome is said[one.action.protocol] for one in planned(name))
+
+
+def test_each_node_sends_tens_of_queries_to_cluster_dns() -> None:
+    """Enough to show a loss of one in twenty, and few: all nodes share the name servers."""
+    actions = [check.action for check in planned("dns-loss")]
+    assert {(sent.protocol, sent.connections) for sent in actions} == {(Protocol.UDP, 80)}

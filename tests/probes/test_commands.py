@@ -3,7 +3,9 @@
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
+from urllib.parse import parse_qs, urlsplit
 
+import dns.message
 import pytest
 
 from nettests.model.check import Action
@@ -146,6 +148,32 @@ def test_a_name_server_is_reached_over_either_protocol(
     directory = Directory(facts=facts, deployment=deployed())
     wanted = command(question, directory.endpoint(question), 0, Timing())
     assert wanted.words == ("nslookup", *words, "a.b.", "10.96.0.10")
+
+
+def test_queries_are_counted_at_the_name_server_itself() -> None:
+    """netexec sends any request as it is: one query for the name, from a new socket at each try."""
+    facts = replace(FACTS, dns_address=known(ip_address("10.96.0.10"), "test"))
+    question = action(
+        "probe-windows-1-1",
+        TargetKind.DNS_SERVICE,
+        Protocol.UDP,
+        service=None,
+        name_form="kubernetes.default.svc.{domain}.",
+        question=Question.LOSS,
+    )
+    question = replace(question, connections=12)
+    sent = command(
+        question, Directory(facts=facts, deployment=deployed()).endpoint(question), 0, Timing()
+    )
+    query = parse_qs(urlsplit(sent.path).query)
+    assert (query["host"], query["port"], query["protocol"], query["tries"]) == (
+        ["10.96.0.10"],
+        ["53"],
+        ["udp"],
+        ["12"],
+    )
+    (asked,) = dns.message.from_wire(query["request"][0].encode("ascii")).question
+    assert asked.to_text() == "kubernetes.default.svc.cluster.local. IN A"
 
 
 def test_names_that_are_only_looked_up_are_dialled_by_tcp_where_nothing_speaks_udp() -> None:

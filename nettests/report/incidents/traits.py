@@ -181,17 +181,17 @@ def _all(check: Check) -> Iterator[tuple[Kind, str]]:
     yield Kind.TARGET, check.target.descriptor.noun
     if check.action.family is Family.IPV6:
         yield Kind.FAMILY, check.action.family.value
+    sends_queries = check.action.question is Question.RESOLVE or check.target.descriptor.name_server
     if queries_cluster_dns(check):
         yield Kind.DNS, "cluster DNS"
-        resolves = check.action.question is Question.RESOLVE
-        yield Kind.QUERIES_OVER, (check.action.protocol if resolves else Protocol.UDP).value
+        yield Kind.QUERIES_OVER, (check.action.protocol if sends_queries else Protocol.UDP).value
         if check.target.descriptor.location is not Location.DNS_POD:
             yield Kind.DNS_SERVICE, check.source.node or ""
         if _is_completed(check):
             yield Kind.SEARCH_LIST, check.source.node or ""
     if is_named_outside(check):
         yield Kind.NAMES_OUTSIDE, "names outside the cluster"
-    if check.action.question is not Question.RESOLVE:
+    if not sends_queries:
         yield Kind.PROTOCOL, check.action.protocol.value
         yield Kind.PROTOCOL, "" if check.action.protocol.echoed else TRANSPORTS
     yield Kind.SOME_PODS, "" if check.target.existing else "(some are reached)"
