@@ -18,14 +18,14 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from nettests.lab import http_messages
 from nettests.lab.apiserver import resources
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import GO_PHRASES, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
-from nettests.lab.http_messages import CutOffError, Head, MalformedError, Messages
 from nettests.lab.interfaces import Duplex
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, Head, MalformedError, Messages
 
 _TEXTS = {
     errno.ECONNREFUSED: "connect: connection refused",
@@ -246,7 +246,7 @@ async def _start_tls(stream: Duplex) -> None:
 async def _exchange(call: Call, stream: Duplex, target: _Target) -> web.StreamResponse:
     query = call.http.rel_url.raw_query_string
     rest = call.request.rest
-    request = http_messages.request(
+    request = messages.request(
         call.http.method,
         f"{rest}?{query}" if query else rest,
         _request_headers(call, target),

@@ -11,15 +11,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from nettests.lab import http_messages
 from nettests.lab.client import Json
-from nettests.lab.http_messages import CutOffError, MalformedError, Messages
 from nettests.lab.interfaces import Duplex, Namespace
 from nettests.lab.node.container_state import ContainerState
 from nettests.lab.node.serving import connect
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, Profile
 from nettests.lab.topology.windows_settings import ENGLISH
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Prober:
 async def _get(duplex: Duplex, host: str, action: Json) -> int:
     headers = [("Host", host), ("User-Agent", "kube-probe/1.0"), ("Connection", "close")]
     headers += [(h["name"], h["value"]) for h in action.get("httpHeaders") or ()]
-    duplex.writer.write(http_messages.request("GET", action.get("path") or "/", headers))
+    duplex.writer.write(messages.request("GET", action.get("path") or "/", headers))
     await duplex.writer.drain()
     head = await Messages(duplex.reader, answers=True).head()
     if head is None:

@@ -17,12 +17,12 @@ from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from nettests.lab import http_messages
-from nettests.lab.http_messages import Head, MalformedError, Messages
 from nettests.lab.interfaces import Duplex, Machine, Namespace, Process, ResolverConfig
 from nettests.lab.node.serving import connect
 from nettests.lab.programs.images import run
 from nettests.lab.topology import OS, Profile
+from nettests.lab.web import messages
+from nettests.lab.web.messages import Head, MalformedError, Messages
 
 _LOG = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def _target(head: Head) -> tuple[str, int, str]:
 def _forwarded(head: Head, path: str, body: bytes) -> bytes:
     dropped = _HOP_BY_HOP | {"content-length"} if body else _HOP_BY_HOP
     headers = [(name, value) for name, value in head.headers if name.lower() not in dropped]
-    return http_messages.request(head.method, path, [*headers, ("Connection", "close")], body)
+    return messages.request(head.method, path, [*headers, ("Connection", "close")], body)
 
 
 async def _refuse(duplex: Duplex, refused: _RefusedError) -> None:

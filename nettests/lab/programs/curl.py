@@ -15,9 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
-from nettests.lab import http_messages
 from nettests.lab.dns.exchange import ResolutionError
-from nettests.lab.http_messages import CutOffError, MalformedError, Messages
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs import curl_options
 from nettests.lab.programs.curl_options import Options, UsageError
@@ -26,6 +24,8 @@ from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _PORTS = {"http": 80, "https": 443}
 _SAYS_MILLISECONDS = (7, 78, 0)
@@ -191,7 +191,7 @@ def _request(job: Transfer, parts: SplitResult) -> bytes:
         header = next((key for key in headers if key.lower() == name.lower()), name)
         headers[header] = value
     method = options.request or ("HEAD" if options.head else "GET")
-    return http_messages.request(method, target, headers.items())
+    return messages.request(method, target, headers.items())
 
 
 async def _exchange(

@@ -12,15 +12,15 @@ import ipaddress
 from urllib.parse import quote as escape
 from urllib.parse import urljoin, urlsplit
 
-from nettests.lab import http_messages
 from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import Failure, NoAnswerError, ResolutionError, Resolved, Silence
-from nettests.lab.http_messages import CutOffError, MalformedError, Messages
 from nettests.lab.interfaces import Machine
 from nettests.lab.programs.golang.values import quote
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _TRY_AGAIN = (
     "getaddrinfow: This is usually a temporary error during hostname resolution and means that the "
@@ -209,7 +209,7 @@ def _request(netloc: str, url: str, referer: str) -> bytes:
     if referer:
         headers.append(("Referer", referer))
     headers.append(("Accept-Encoding", "gzip"))
-    return http_messages.request("GET", target, headers)
+    return messages.request("GET", target, headers)
 
 
 async def _exchange(

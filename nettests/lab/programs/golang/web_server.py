@@ -1,6 +1,6 @@
 """A Go HTTP server in a namespace: listening, connections, keep-alive, TLS, shutdown.
 
-``requests`` renders answers, ``http_messages`` reads requests. Handlers are coroutines; cancelling ``serve`` drops
+``requests`` renders answers, ``web.messages`` reads requests. Handlers are coroutines; cancelling ``serve`` drops
 every connection at once, like the end of a process.
 """
 
@@ -11,10 +11,10 @@ import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
-from nettests.lab.http_messages import Head, MalformedError, Messages, TooLargeError
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.sockets import transport
+from nettests.lab.web.messages import Head, MalformedError, Messages, TooLargeError
 
 _READ_SIZE = 65536
 _HEAD_BYTES = 2**20 + 4096
