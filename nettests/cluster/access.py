@@ -7,7 +7,7 @@ have removed them since.
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Concatenate, ParamSpec, TypeVar
@@ -38,6 +38,7 @@ from nettests.cluster.wait import (
 from nettests.errors import ClusterError
 from nettests.model.channel import ChannelError, ExecChannel, HttpChannel
 from nettests.model.json_text import Object
+from nettests.model.labels import POD_LABEL, RUN_LABEL
 from nettests.model.pod_problem import problem_of
 from nettests.model.words import OS
 
@@ -134,6 +135,20 @@ class Access:
     def delete(self, path: str) -> None:
         """Delete an object and its dependents; no error if it is gone."""
         self.connection.delete(path, propagation=BACKGROUND)
+
+    def delete_pods(self, namespace: str, names: Sequence[str]) -> None:
+        """Delete Pods of the run by one request, or by one each if that is not allowed."""
+        assert self.ownership is not None, "a run has created them"
+        selector = f"{RUN_LABEL}={self.ownership.run},{POD_LABEL} in ({','.join(names)})"
+        path = f"/api/v1/namespaces/{namespace}/pods"
+        try:
+            if len(names) > 1:
+                self.connection.request("DELETE", path, query={"labelSelector": selector})
+                return
+        except ClusterError:
+            pass
+        for name in names:
+            self.delete_pod(namespace, name)
 
     def update(self, path: str, item: Object) -> None:
         """Replace an object."""

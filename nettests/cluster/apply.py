@@ -23,7 +23,7 @@ from nettests.model.pod_problem import is_unacknowledged
 from nettests.model.workload import Workload
 
 POLL_SECONDS = 0.2
-LONGEST_POLL_SECONDS = 1.0
+LONGEST_POLL_SECONDS = 2.0
 """On a real cluster a namespace takes some ten seconds to be removed."""
 ACCOUNT_SECONDS = 15.0
 
@@ -161,7 +161,7 @@ def wait_gone(left: Callable[[], list[Object]], what: str, seconds: float) -> No
                 hint=f"it goes by itself; `kubectl describe {what}` says what holds it",
             )
         time.sleep(pause)
-        pause = min(pause * 1.5, LONGEST_POLL_SECONDS)
+        pause = min(pause * 2, LONGEST_POLL_SECONDS)
 
 
 Key = tuple[str, str, str]

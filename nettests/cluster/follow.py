@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from nettests.cluster.connection import Connection
+from nettests.cluster.connection import ApiError, Connection
 from nettests.cluster.list_watch import LOOK_SECONDS, states
 from nettests.cluster.shared_watch import SharedWatch
 from nettests.cluster.wait import STUCK, Hopeless
@@ -29,26 +29,18 @@ def follow_pod(
     settled: Callable[[Object], bool],
     seconds: float,
     stuck: float,
-    new: bool = False,
 ) -> Object:
     """Return the Pod once it is ``settled``, after ``seconds``, or once stuck for ``stuck``.
 
-    A Pod that repeatedly gets no sandbox or no image, by its events, is returned at once. A ``new``
-    one, with a name not used before, is followed by a watch that all new ones share.
+    A Pod that repeatedly gets no sandbox or no image, by its events, is returned at once.
     ``ClusterError`` if the Pod does not appear within ``stuck`` (its controller may be refused it),
     or is deleted (by an interrupted run).
     """
     began, hopeless = time.monotonic(), Hopeless(connection, namespace)
     stuck_since: float | None = None
     last: Object | None = None
-    if new:
-        look = min(LOOK_SECONDS, max(1.0, stuck))
-        pod_states = _shared(connection, namespace).follow(name, seconds=seconds, look=look)
-    else:
-        pod_states = _states_of(
-            connection, namespace, name, seconds=seconds, look=max(1.0, stuck), listed=False
-        )
-    for pod in pod_states:
+    look = min(LOOK_SECONDS, max(1.0, stuck))
+    for pod in _shared(connection, namespace).follow(name, seconds=seconds, look=look):
         if pod is None:
             if last is None and time.monotonic() - began < stuck:
                 continue
@@ -125,7 +117,7 @@ def wait_gone(
 
     A controller may replace it by another Pod of the same name.
     """
-    pod_states = _states_of(connection, namespace, name, seconds=seconds)
+    pod_states = _until_gone(connection, namespace, name, seconds=seconds)
     return any(pod is None or (uid and pod["metadata"]["uid"] != uid) for pod in pod_states)
 
 
@@ -137,32 +129,31 @@ def follow_end(
     A kubelet writes how containers ended before it removes the Pod, so the last state has it.
     """
     last: Object | None = None
-    for pod in _states_of(connection, namespace, name, seconds=seconds):
+    for pod in _until_gone(connection, namespace, name, seconds=seconds):
         if pod is None:
-            return last, True
+            return _shared(connection, namespace).last.get(name, last), True
         last = pod
     return last, False
 
 
-def _states_of(
-    connection: Connection,
-    namespace: str,
-    name: str,
-    *,
-    seconds: float,
-    look: float = LOOK_SECONDS,
-    listed: bool = True,
+def _until_gone(
+    connection: Connection, namespace: str, name: str, *, seconds: float
 ) -> Iterator[Object | None]:
-    """Yield the states of one pod; ``None`` if it does not exist."""
-    listings = states(
-        connection,
-        f"/api/v1/namespaces/{namespace}/pods",
-        seconds=seconds,
-        look=min(LOOK_SECONDS, look),
-        listed=listed,
-        fieldSelector=f"metadata.name={name}",
-    )
-    return (pods.get(name) for pods in listings)
+    """Yield the states of a Pod that exists, and ``None`` once it is gone.
+
+    That the watch has never shown it is confirmed: it may be late.
+    """
+    seen = False
+    for latest in _shared(connection, namespace).follow(name, seconds=seconds, look=LOOK_SECONDS):
+        pod = latest
+        if pod is None and not seen:
+            try:
+                pod = connection.get(f"/api/v1/namespaces/{namespace}/pods/{name}")
+            except ApiError as error:
+                if error.status != 404:
+                    raise
+        seen = pod is not None
+        yield pod
 
 
 def log_of(

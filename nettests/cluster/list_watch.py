@@ -30,13 +30,11 @@ def states(
     *,
     seconds: float,
     look: float = LOOK_SECONDS,
-    listed: bool = True,
     **query: str,
 ) -> Iterator[Mapping[str, Object]]:
     """Yield the collection by name: as listed, after each change, and every ``look`` seconds.
 
-    Without ``listed``, a watch without a version begins with the existing objects, one by one,
-    which saves a request for an object that was just created. Ends after ``seconds``, whatever the
+    Ends after ``seconds``, whatever the
     API does; ``ApiError`` for an answer in ``FINAL``, ``ClosedError`` once the connection is
     closed, ``ClusterError`` if the API server is gone for ``GONE_SECONDS``. A watch that ended in
     order is resumed. If it broke, was refused or has expired (410), the collection is listed again:
@@ -50,12 +48,10 @@ def states(
         started = time.monotonic()
         answered = False
         try:
-            if not version and listed:
+            if not version:
                 held, version = _listed(connection, path, query)
                 heard = time.monotonic()
-            if listed:
-                yield held
-            listed = True  # from now on there is a state to yield
+            yield held
             options = {**query, **({"resourceVersion": version} if version else {})}
             with closing(connection.watch(path, seconds=min(look, left), **options)) as events:
                 for event in events:

@@ -23,9 +23,9 @@ from nettests.model.channel import ChannelError, HttpAnswer, SpentError
 from nettests.model.limits import TooBigError
 
 CONNECT_SECONDS = 5.0
-LANES = 8
-"""Connections per handshake, after the first. Each is a process in the Pod's sandbox on Windows
-nodes whose containerd has ``wincat``, and most Pods get one request after another."""
+LANES, MOST_LANES = 8, 16
+"""Connections of the second handshake, and of further ones. Each is a process in the Pod's sandbox
+on Windows nodes whose containerd has ``wincat``, and most Pods get one request after another."""
 DATA, ERROR = 0, 1
 """The channels of the port; each begins with the port itself, in two bytes."""
 
@@ -153,7 +153,7 @@ class PortForward:
     _idle: list[_Forwarding] = field(default_factory=list)
     _next: int = 1
     """How many connections the next handshake opens: the first request needs one."""
-    _most: int = LANES
+    _most: int = MOST_LANES
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _opening: threading.Lock = field(default_factory=threading.Lock)
@@ -258,7 +258,7 @@ class PortForward:
     def _open(self) -> _Forwarding:
         """Open forwardings, return one, and keep the others that the other end serves."""
         first, *others = self._opened(self._next)
-        self._next = self._most
+        self._next = min(self._most, MOST_LANES if others else LANES)
         until = time.monotonic() + CONNECT_SECONDS
         for number, forwarding in enumerate(others):
             try:

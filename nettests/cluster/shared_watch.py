@@ -1,8 +1,7 @@
 """One watch of a namespace's Pods for all that follow one of them.
 
-Used by ``follow`` for Pods that checks create: separate watches would be a request for each, and
-another one every few seconds. The watch runs in a thread while there are followers. To notice that
-a Pod is gone, use a watch of its own, which begins with a list.
+Used by ``follow``: separate watches would be a request for each Pod, and another one every few
+seconds. The watch runs in a thread while there are followers, and begins with a list.
 """
 
 import threading
@@ -20,28 +19,33 @@ class SharedWatch:
 
     states: Callable[[], Iterator[Mapping[str, Object]]]
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _latest: Mapping[str, Object] = field(default_factory=dict)
+    last: dict[str, Object] = field(default_factory=dict)
+    """The last state of each Pod, also of those that are gone."""
+    _latest: Mapping[str, Object] | None = None
     _followers: int = 0
     _watching: bool = False
     _failure: ClusterError | None = None
 
     def follow(self, name: str, *, seconds: float, look: float) -> Iterator[Object | None]:
-        """Yield one Pod's states (``None`` before it appears): on change, and every ``look`` s."""
+        """Yield one Pod's states (``None`` if it does not exist): on change, and every ``look`` s."""
         deadline = time.monotonic() + seconds
         with self._changed:
             self._followers += 1
             if not self._watching:
-                self._watching, self._failure, self._latest = True, None, {}
+                self._watching, self._failure, self._latest = True, None, None
                 threading.Thread(target=self._watch, name="nettests-pods", daemon=True).start()
         try:
             while (left := deadline - time.monotonic()) > 0:
                 with self._changed:
-                    seen = self._latest.get(name)
-                yield seen
+                    listed, seen = self._latest is not None, (self._latest or {}).get(name)
+                if listed:
+                    yield seen
                 with self._changed:
                     self._changed.wait_for(
-                        lambda seen=seen: (  # type: ignore[misc]
-                            self._failure is not None or self._latest.get(name) is not seen
+                        lambda seen=seen, listed=listed: (  # type: ignore[misc]
+                            self._failure is not None
+                            or (self._latest is not None) is not listed
+                            or (self._latest or {}).get(name) is not seen
                         ),
                         timeout=min(look, left),
                     )
@@ -57,6 +61,7 @@ class SharedWatch:
             for pods in self.states():
                 with self._changed:
                     self._latest = dict(pods)
+                    self.last |= pods
                     self._changed.notify_all()
                     if not self._followers:
                         self._watching = False

@@ -46,9 +46,27 @@ def read(raw: Raw) -> Reading:
     fields = [str(cause.get("field", "")) for cause in refusal_causes if not by_policy(cause)]
     if refusal_causes and not fields:
         return probe_failed(f"the API server takes no such Pod from anybody: {message}")
-    if wanted and not any(_names(field, wanted) for field in fields):
+    if not wanted:
+        return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
+    named = [cause for cause in refusal_causes if _names(cause, wanted)]
+    if all(map(by_policy, named)):
         return probe_failed(f"rejected, but not for {wanted}: {message}")
+    if len(named) < len(refusal_causes):
+        message = "; ".join(f"{cause['field']}: {cause.get('message')}" for cause in named)
     return Reading(outcome=Outcome.REJECTED, detail=one_line(message))
+
+
+def refuses(status: int, body: str, wanted: str) -> bool:
+    """Whether an answer is a refusal that names the field ``wanted``."""
+    if status != INVALID or not wanted:
+        return False
+    try:
+        answer = read_json(body)
+    except ValueError:
+        return False
+    return isinstance(answer, dict) and any(
+        _names(cause, wanted) and not by_policy(cause) for cause in causes(answer)
+    )
 
 
 def _steered(pod: dict[str, Any], raw: Raw) -> Reading:
@@ -95,10 +113,11 @@ def causes(answer: dict[str, Any]) -> list[dict[str, Any]]:
     return [cause for cause in listed_causes or [] if isinstance(cause, dict)]
 
 
-def _names(field: str, wanted: str) -> bool:
-    """Whether a cause's field is the wanted one or in it (``spec.os`` has ``spec.os.name``).
+def _names(cause: dict[str, Any], wanted: str) -> bool:
+    """Whether a cause names the wanted field or one in it (``spec.os`` has ``spec.os.name``).
 
     Every field of a Pod lies in ``spec``, so only ``spec`` itself matches that.
     """
+    field = str(cause.get("field", ""))
     within = wanted != "spec" and field.startswith((f"{wanted}.", f"{wanted}["))
     return field == wanted or within

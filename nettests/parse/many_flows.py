@@ -1,6 +1,6 @@
 """Count the connections that succeeded in trains, and whether all failed from some number on. Pure.
 
-Used by ``observe`` for the answers of ``probes.many_flows``, which uses it to decide when to stop.
+Used by ``observe`` for the answers of ``probes.connection_limit``, which uses it to decide when to stop.
 """
 
 from collections.abc import Sequence

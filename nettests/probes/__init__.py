@@ -25,7 +25,7 @@ from nettests.probes.open import close_probes, open_probes
 from nettests.probes.pulling import pull_images
 from nettests.probes.replacing import Replacing
 from nettests.probes.sending import Probe, Sender, StoppedError
-from nettests.probes.short_lived import passing
+from nettests.probes.short_lived import short_lived_objects
 from nettests.probes.still_standing import changes, still_standing, touched
 
 __all__ = [
@@ -54,13 +54,13 @@ __all__ = [
     "in_cluster",
     "lacking_facts",
     "open_probes",
-    "passing",
     "place_of",
     "places",
     "pods",
     "pull_images",
     "read_host_facts",
     "rendered",
+    "short_lived_objects",
     "standing",
     "still_standing",
     "touched",

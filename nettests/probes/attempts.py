@@ -27,7 +27,12 @@ from nettests.parse.overload import kept_back
 from nettests.parse.read import positive, read_answer
 from nettests.parse.witness import WITNESS
 from nettests.probes.arrivals import Arrivals, in_question
-from nettests.probes.beside import (
+from nettests.probes.churn import Churn
+from nettests.probes.commands import CannotProbeError
+from nettests.probes.connection_limit import ConnectionLimit
+from nettests.probes.controls import Controls, present_patience
+from nettests.probes.pace import BURST
+from nettests.probes.pending import (
     Pending,
     begin,
     gave_up,
@@ -36,11 +41,6 @@ from nettests.probes.beside import (
     repeats_itself,
     results,
 )
-from nettests.probes.churn import Churn
-from nettests.probes.commands import CannotProbeError
-from nettests.probes.controls import Controls, present_patience
-from nettests.probes.many_flows import ManyFlows
-from nettests.probes.pace import BURST
 from nettests.probes.reference import beside_names, compare_if_late
 from nettests.probes.sending import Sender
 from nettests.probes.series import Series, next_attempt
@@ -86,7 +86,7 @@ class Attempts:
             case Question.LOSS:
                 Trains(sender, check, self.controls).run()
             case Question.FLOWS:
-                ManyFlows(sender, check, self.controls).run()
+                ConnectionLimit(sender, check, self.controls).run()
             case Question.REACH | Question.RESOLVE:
                 ladder = _Ladder(sender, check, self.controls)
                 ladder.climb()

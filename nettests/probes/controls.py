@@ -16,7 +16,7 @@ from nettests.model.check import Action, Check, Control
 from nettests.model.observation import Raw
 from nettests.model.words import Question, VantageKind
 from nettests.parse.read import proves, read_raw
-from nettests.probes.beside import (
+from nettests.probes.pending import (
     Pending,
     begin,
     gave_up,

@@ -29,9 +29,9 @@ from nettests.parse.netexec import HEALTH
 from nettests.parse.overload import OVERLOADED_SECONDS
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import NotStandingError
-from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deadlines import Deadlines, overslept
+from nettests.probes.pending import DIAL_PATIENCE, Pending, begin, one_over, queries_resolver
 from nettests.probes.sending import Answer, Sender
 from nettests.probes.service_pairs import Pair
 
@@ -85,7 +85,7 @@ PAUSE_SECONDS = 0.25
 LONGEST_PAUSE = 2.0
 """The longest pause between polls of a pair, because many polls slow down convergence."""
 STALLED_SECONDS = 5.0
-"""After so many silent seconds, a Service may never answer: its checks run early."""
+"""After so many silent seconds, a Service may never answer: its checks run speculatively."""
 LOOK_SECONDS = 1.0
 """Seconds between looks at the deadline while a poll is under way."""
 ANSWERING_SECONDS = 2 * QUERY_SECONDS

@@ -5,6 +5,7 @@ journalled and read by the parser that it names. ``starting`` is the one that cr
 """
 
 import json
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -13,9 +14,11 @@ from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Case
 from nettests.model.json_text import read_json
-from nettests.model.words import OS
+from nettests.model.words import OS, Question
+from nettests.parse.admission import refuses
 from nettests.plan import pod_security
 from nettests.plan.cases import STEERED
+from nettests.probes.gathered_fields import gathered
 from nettests.probes.seams import ApiServer
 
 API = "api"
@@ -60,6 +63,20 @@ class Admission:
     """The namespace's Pod Security level, by which security contexts are filled in."""
     runtime_classes: tuple[str, ...] = ()
     """The cluster's RuntimeClasses with scheduling constraints."""
+    planned: tuple[Action, ...] = ()
+    """The run's actions, of which some may be answered together."""
+    _together: Mapping[Case, dict[str, Any]] = field(init=False)
+    _answers: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """By the object that was sent."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        pods = (
+            (case_of(action), tried(action, self.namespace, self.level))
+            for action in self.planned
+            if action.question is Question.ADMIT
+        )
+        object.__setattr__(self, "_together", gathered(pods))
 
     def examine(self, action: Action) -> Examination:
         """Send the case's object; nothing is stored."""
@@ -77,7 +94,13 @@ class Admission:
                 words = (*words[:-1], json.dumps(item))
             if case.level:
                 self._require_enforced(item)
-            status, body = self.api.dry_run(item)
+            status, body = 0, ""
+            if case in self._together:
+                status, body = self._once(self._together[case])
+                words = (*words[:-1], json.dumps(self._together[case]))
+            if not refuses(status, body, case.field):
+                words = (*words[:-1], json.dumps(item))
+                status, body = self.api.dry_run(item)
         except ChannelError as error:
             return Examination(tool="admission", words=words, error=error.message, context=context)
         return Examination(
@@ -97,11 +120,19 @@ class Admission:
             raise ChannelError(f"{CLASSES} is no list of RuntimeClasses: {error}") from error
         raise ChannelError(f"RuntimeClass {name} is no longer there")
 
+    def _once(self, item: dict[str, Any]) -> tuple[int, str]:
+        """Return the answer to an object that several cases send, after one dry run."""
+        key = json.dumps(item)
+        with self._lock:
+            if key not in self._answers:
+                self._answers[key] = self.api.dry_run(item)
+            return self._answers[key]
+
     def _require_enforced(self, item: dict[str, Any]) -> None:
         """Raise ``ChannelError`` unless Pod Security rejects a hostNetwork Pod in the namespace."""
         plain = {"name": "plain", "image": "plain"}
         spec = {"hostNetwork": True, "containers": [plain]}
-        status, _ = self.api.dry_run({**item, "spec": spec})
+        status, _ = self._once({**item, "spec": spec})
         if status < OK_BELOW:
             namespace = item["metadata"]["namespace"]
             raise ChannelError(

@@ -1,9 +1,9 @@
 """The table of examiners: one for each ``Question`` that takes more than one request or command."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from nettests.model.check import Check
+from nettests.model.check import Plan
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.words import Question
@@ -30,7 +30,7 @@ def examiners(
     standing: Mapping[str, StandingPod],
     services: Mapping[str, StandingService],
     stopped: threading.Event,
-    checks: Iterable[Check],
+    plan: Plan,
 ) -> dict[Question, Examiner]:
     """Return the examiners of a run by question."""
     return {
@@ -39,13 +39,14 @@ def examiners(
             namespace=blank.namespace,
             level=blank.pod_security,
             runtime_classes=facts.runtime_classes.value or (),
+            planned=tuple(check.action for check in plan.each),
         ),
         Question.INSPECT: Inspection(
             api=api,
             facts=facts,
             probes=probes,
             seconds=timing.execute,
-            planned=rules_by_probe(checks),
+            planned=rules_by_probe(plan.each),
         ),
         Question.START: Starting(
             pods=api, blank=blank, facts=facts, timing=timing, standing=standing, services=services

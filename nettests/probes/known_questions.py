@@ -1,7 +1,8 @@
 """Known questions that calibrate a vantage's instruments, and their shell text. Pure.
 
-A probe costs two processes: one of a program that does not exist, and one shell with all other
-questions, each between marks in both streams, with an exit code that has to arrive. On Windows the
+Each probe runs one shell with its questions, each between marks in both streams, with an exit code
+that has to arrive. A program that does not exist is a process of its own, which one probe of each
+kind of vantage on a node runs for the others. On Windows the
 shell is ``cmd``; its text has no character on which an outer ``cmd /c`` would act, which hcsshim
 adds since 0.10 (``model.windows_programs``). Tools get the same argv as in checks and rules.
 ``parse.known_answers`` holds the right readings.

@@ -1,7 +1,7 @@
 """The engine: run all checks concurrently, each once, and write everything to the journal.
 
 Checks are grouped by source probe and limited per probe and node. Checks of a Service start when it
-has converged for them or, while it stays silent, earlier with their answers held back (``early``).
+has converged for them or, while it stays silent, earlier with their answers held back (``speculative``).
 Most time is spent waiting, so there are many threads. Disruptive checks run while no other check
 does.
 """
@@ -25,7 +25,6 @@ from nettests.probes.churn import Churn
 from nettests.probes.controls import Controls
 from nettests.probes.convergence import Convergence, Polling, polling
 from nettests.probes.deadlines import Deadlines
-from nettests.probes.early import Early, Held, Lateness, Waiting, lateness
 from nettests.probes.families import can_probe, why_lacking
 from nettests.probes.origin import Capabilities, Origins
 from nettests.probes.phases import Phases
@@ -33,6 +32,7 @@ from nettests.probes.seams import Recorder
 from nettests.probes.sending import Sender
 from nettests.probes.sentinel_first import SentinelFirst
 from nettests.probes.service_pairs import Pair, name_forms, pairs_of
+from nettests.probes.speculative import Held, Lateness, SpeculativeRun, Waiting, lateness
 
 LATE_SECONDS = 20
 """The most seconds that disruptive checks wait for Services to converge."""
@@ -53,6 +53,8 @@ class Observer:
     late: float = LATE_SECONDS
     arrivals: Arrivals | None = None
     """Searches servers' logs for packets that were not answered."""
+    works: Callable[[str, str], bool] = lambda _probe, _need: False
+    """Whether a calibration has shown that a probe has a program."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _phases: Phases = field(default_factory=Phases)
     _check_run: CheckRun = field(init=False)
@@ -76,7 +78,7 @@ class Observer:
                 arrivals=self.arrivals,
             ),
             origins=Origins(self.sender),
-            capabilities=Capabilities(self.sender),
+            capabilities=Capabilities(self.sender, self.works),
             problems=self.problems,
             single_stack=self.single_stack,
             late=self._lateness.of,
@@ -167,7 +169,7 @@ class Observer:
     ) -> None:
         """Wait for one pair, then run the checks that waited for it."""
         stopped = self.sender.stopped
-        stalled = partial(self._begin_early, pair, senders)
+        stalled = partial(self._run_speculatively, pair, senders)
         first.wait(pair, stopped)
         waited = None if stopped.is_set() else convergence.wait_for(pair, stalled)
         first.settle(pair)
@@ -188,8 +190,8 @@ class Observer:
                 self._waiting[check.id].settle(pair, converged=converged or stopped.is_set())
                 self._next_for(check, senders)
 
-    def _begin_early(self, pair: Pair, senders: Executor) -> None:
-        """Run the checks early that wait only for stalled pairs, such as ``pair``."""
+    def _run_speculatively(self, pair: Pair, senders: Executor) -> None:
+        """Run the checks speculatively that wait only for stalled pairs, such as ``pair``."""
         with self._lock:
             self._stalled.add(pair)
             for check in self._users[pair]:
@@ -201,15 +203,15 @@ class Observer:
         if not _calm(check):
             return
         if not waiting.pairs:
-            early = waiting.kept()
-            action = partial(self._release, early) if early else self._observe
+            run = waiting.kept()
+            action = partial(self._release, run) if run else self._observe
             self._queue(senders, partial(action, check))
         elif waiting.may_begin(self._stalled):
             held = Held(self.sender.recorder, check.action.question)
             void = threading.Event()
             carry_out = partial(self._carry_out, check, held, void)
             probed = self._queue(senders, carry_out)
-            waiting.early = Early(frozenset(waiting.pairs), held, probed, void)
+            waiting.run = SpeculativeRun(frozenset(waiting.pairs), held, probed, void)
 
     def _queue(self, senders: Executor, action: Callable[[], None]) -> Future[None]:
         """Queue a calm check, announced at once: others wait for announced checks only."""
@@ -276,12 +278,12 @@ class Observer:
         self._carry_out(check, self.sender.recorder)
         self._tell_finished()
 
-    def _release(self, early: Early, check: Check) -> None:
-        """Record an early run if it counts; otherwise probe again."""
-        if not early.counts():
+    def _release(self, run: SpeculativeRun, check: Check) -> None:
+        """Record a speculative run if it counts; otherwise probe again."""
+        if not run.counts():
             self._observe(check)
             return
-        early.held.release(check.id, self._lateness.of(check.id))
+        run.held.release(check.id, self._lateness.of(check.id))
         self._tell_finished()
 
     def _tell_finished(self) -> None:

@@ -9,7 +9,7 @@ is proof enough, because checks must be able to find a host that reaches no Pod.
 import ipaddress
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nettests.model.channel import ChannelError, ProgramMissingError
@@ -38,6 +38,8 @@ class Capabilities:
     """Which programs a run's probes lack, tested on demand; thread-safe."""
 
     sender: Sender
+    works: Callable[[str, str], bool] = lambda _probe, _need: False
+    """Whether it is already known that a probe has a program."""
     _reasons: dict[str, str | None] = field(default_factory=dict)
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -68,6 +70,8 @@ class Capabilities:
         }
         if need not in trials or probe.execute is None:
             return f"{probe.name} has no {need}"
+        if need not in TRIALS and self.works(probe.name, need):
+            return None
         return _why_not(probe, need, trials[need], self.sender.timing.execute)
 
 

@@ -115,7 +115,6 @@ def _pull(pods: Pods, wanted: _Wanted, namespace: str, timing: Timing) -> Pull:
         pod = pods.follow_pod(
             namespace,
             name,
-            new=True,
             settled=image_is_there,
             seconds=timing.ready,
             stuck=timing.stuck,

@@ -12,8 +12,8 @@ from nettests.model.check import Check
 from nettests.model.observation import Raw
 from nettests.parse.late_answers import BY_REQUEST, by_itself, late
 from nettests.parse.overload import REFERENCE
-from nettests.probes.beside import Pending, all_over, begin
 from nettests.probes.own_time import itself
+from nettests.probes.pending import Pending, all_over, begin
 from nettests.probes.sending import Sender
 
 REFERENCES = 4

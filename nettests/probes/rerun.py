@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from nettests.bounds import Bounds, ahead, bearable
 from nettests.model.channel import ChannelError, ExecAnswer, ExecChannel, ProgramMissingError
 from nettests.model.retransmission import QUERY_SECONDS
-from nettests.probes.beside import begin
+from nettests.probes.pending import begin
 
 HANG_SECONDS = 8.0
 """After so many seconds a process hangs: ``ping`` waits 6 s for lost echoes, ``curl`` 5 s, and both have to start."""

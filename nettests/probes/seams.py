@@ -128,7 +128,6 @@ class Pods(Creates, Executes, Reads, Protocol):
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
-        new: bool = False,
     ) -> Object:
         """Return a pod as soon as it is ``settled``, or as it is when the wait ends.
 
@@ -165,6 +164,9 @@ class Pods(Creates, Executes, Reads, Protocol):
 
     def delete_pod(self, namespace: str, name: str) -> None:
         """Delete a pod with its own grace period; failures are left to the final clean-up."""
+
+    def delete_pods(self, namespace: str, names: Sequence[str]) -> None:
+        """Delete several pods by their ``POD_LABEL``, likewise."""
 
     def delete(self, path: str) -> None:
         """Delete an object of the run and its dependents; ``ClusterError`` if that is rejected."""

@@ -31,13 +31,13 @@ from nettests.parse.datagram import DATAGRAM
 from nettests.parse.overload import ICMP, REFERENCE, SPENT
 from nettests.parse.read import positive, read_raw
 from nettests.probes.addresses import Directory
-from nettests.probes.beside import Resolvers, queries_resolver
 from nettests.probes.commands import CannotProbeError, Command, command
 from nettests.probes.deployment import StandingPod
 from nettests.probes.examine import Examination, Examiner
 from nettests.probes.external import External
 from nettests.probes.own_time import OwnTimes, itself
 from nettests.probes.pace import Pace, may_be_icmp
+from nettests.probes.pending import Resolvers, queries_resolver
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Recorder
 from nettests.probes.together import Done, Together

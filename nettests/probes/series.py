@@ -16,7 +16,7 @@ from nettests.model.words import Distribution, Outcome
 from nettests.parse.observe import some_may_refuse
 from nettests.parse.ports import ENOUGH, by_port
 from nettests.parse.read import positive, read_raw
-from nettests.probes.beside import DIAL_PATIENCE, Pending, begin, one_over
+from nettests.probes.pending import DIAL_PATIENCE, Pending, begin, one_over
 from nettests.probes.sending import Sender
 
 

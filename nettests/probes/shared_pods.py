@@ -51,8 +51,8 @@ class SharedPods:
     @contextmanager
     def one_for(self, manifest: Object) -> Iterator[SharedPod]:
         """Give a Pod like ``manifest``, whatever its name, as long as any check needs it."""
-        metadata = {key: value for key, value in manifest["metadata"].items() if key != "name"}
-        alike = json.dumps({**manifest, "metadata": metadata}, sort_keys=True)
+        name = manifest["metadata"]["name"]  # in a label too
+        alike = json.dumps(manifest, sort_keys=True).replace(f'"{name}"', "")
         with self._lock:
             pod = self._pods.setdefault(alike, SharedPod(manifest))
             pod.users += 1

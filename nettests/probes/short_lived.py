@@ -20,7 +20,7 @@ from nettests.probes.objects import Blank
 from nettests.probes.start_objects import pod_of, pods_of
 
 
-def passing(
+def short_lived_objects(
     plan: Plan, facts: ClusterFacts, blank: Blank, bounds: Bounds
 ) -> list[tuple[tuple[Object, ...], int]]:
     """Return groups of such objects, each with how many of them exist at the same time.

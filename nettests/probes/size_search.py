@@ -13,8 +13,8 @@ from nettests.model.payload import SIXTY_FOUR_KIB, udp_headers
 from nettests.model.words import Protocol, Question
 from nettests.parse.path_mtu import BYTES, ROUND, STREAM
 from nettests.parse.read import positive
-from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
+from nettests.probes.pending import Pending, begin, results
 from nettests.probes.sending import Sender
 
 SIZES = (576, 1280, 1400, 1410, 1450, 1460, 1480, 1500)

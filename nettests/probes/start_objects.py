@@ -10,7 +10,7 @@ from copy import deepcopy
 from nettests.model.check import Action, Case, Plan
 from nettests.model.facts import ClusterFacts, NodeFacts
 from nettests.model.json_text import Object
-from nettests.model.labels import PURPOSE_LABEL
+from nettests.model.labels import POD_LABEL, PURPOSE_LABEL
 from nettests.model.workload import WORDS, Workload, workload_of
 from nettests.plan.images import started
 from nettests.probes import stateful, workloads
@@ -24,6 +24,7 @@ def manifest_for(action: Action, node: NodeFacts, blank: Blank, name: str) -> Ob
     item = pod(case, node, blank, name)
     kind = workload_of(json.loads(case.object))
     if kind is None or case.then is None:
+        item["metadata"]["labels"][POD_LABEL] = name
         return item
     return workloads.around(item, kind, case.then, action.target.service or "")
 

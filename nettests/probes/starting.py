@@ -32,12 +32,13 @@ from nettests.model.workload import MAKES, ROLLS_OUT, WORDS, workload_of
 from nettests.parse import start
 from nettests.plan.pods import BUILD
 from nettests.probes import pods_at_once, stateful, termination, workloads
-from nettests.probes.beside import begin
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.examine import Examination, case_of
 from nettests.probes.isolation import path_of, policy_of
 from nettests.probes.objects import Blank
+from nettests.probes.pending import begin
 from nettests.probes.placeholders import Placeholders
+from nettests.probes.removals import Removals
 from nettests.probes.rerun import HANG_SECONDS, RESOLVER_HANGS_SECONDS, Rerunning
 from nettests.probes.seams import Pods
 from nettests.probes.shared_pods import SharedPods, may_share
@@ -77,8 +78,11 @@ class Starting:
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
     _slots: dict[str, Slots] = field(default_factory=dict)
     _shared: SharedPods = field(init=False)
+    _removals: Removals = field(init=False)
 
     def __post_init__(self) -> None:
+        remove = partial(self.pods.delete_pods, self.blank.namespace)
+        object.__setattr__(self, "_removals", Removals(remove))
         object.__setattr__(self, "_shared", SharedPods(self._remove))
 
     def examine(self, action: Action) -> Examination:
@@ -196,11 +200,13 @@ class Starting:
         if workload_of(manifest) is not None:
             workloads.remove(self.pods, manifest, self.timing, wait=self.blank.existing)
             return
+        if not self.blank.existing:
+            self._removals.add(manifest)
+            return
         namespace, name = self.blank.namespace, manifest["metadata"]["name"]
         self.pods.delete_pod(namespace, name)
-        if self.blank.existing:
-            with suppress(ChannelError):
-                self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
+        with suppress(ChannelError):
+            self.pods.wait_gone(namespace, name, seconds=self.timing.clean_up)
 
     def _remove_policy(self, policy: Object) -> None:
         with suppress(ClusterError):
@@ -213,7 +219,6 @@ class Starting:
         return self.pods.follow_pod(
             self.blank.namespace,
             item["metadata"]["name"],
-            new=True,
             settled=lambda now: start.conclusive(now, case, first_container(item)),
             seconds=self.timing.ready,
             stuck=self.timing.stuck,

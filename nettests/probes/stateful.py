@@ -14,7 +14,7 @@ from nettests.model.facts import ClusterFacts
 from nettests.model.json_text import Object
 from nettests.parse import start
 from nettests.probes.addresses import domain_of
-from nettests.probes.beside import RESOLVER_SECONDS
+from nettests.probes.pending import RESOLVER_SECONDS
 from nettests.probes.seams import Pods
 
 PAUSE = 1.0

@@ -12,7 +12,7 @@ from contextlib import suppress
 from nettests.model.channel import ChannelError
 from nettests.model.json_text import Object
 from nettests.parse import endings
-from nettests.probes.beside import begin
+from nettests.probes.pending import begin
 from nettests.probes.seams import Pods
 
 TOLD_PAUSE_SECONDS = 1.0

@@ -19,8 +19,8 @@ from nettests.parse.late_answers import by_itself, late
 from nettests.parse.lost_packets import BESIDE, SLOW_TRIES, unclear_trains
 from nettests.parse.overload import REFERENCE
 from nettests.parse.read import read_raw
-from nettests.probes.beside import Pending, begin, results
 from nettests.probes.controls import Controls
+from nettests.probes.pending import Pending, begin, results
 from nettests.probes.reference import beside_trains, compare_if_late
 from nettests.probes.sending import Sender
 

@@ -7,7 +7,7 @@ only: leftovers become a remark; for the first two, so do Pods that are refused 
 """
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from nettests.capture.tracer import Tracer
 from nettests.capture.witnessing import Witnessing
 from nettests.cluster.access import Access
 from nettests.errors import NettestsError
-from nettests.model.check import Check, Plan
+from nettests.model.check import Plan
 from nettests.model.cluster_profile import ClusterProfile, Timing
 from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import Pulled
@@ -70,9 +70,9 @@ class Standing:
         *,
         began: float,
         stopped: threading.Event,
-        checks: Iterable[Check],
+        plan: Plan,
     ) -> probes.Sender:
-        """Return the sender of ``checks`` through ``opened`` probes; ``judging`` records the answers."""
+        """Return the sender of a plan's checks through ``opened`` probes; ``judging`` records the answers."""
         examiners = probes.examiners(
             self.access,
             self.blank,
@@ -82,7 +82,7 @@ class Standing:
             standing=self.deployment.pods,
             services=self.deployment.services,
             stopped=stopped,
-            checks=checks,
+            plan=plan,
         )
         return probes.Sender(
             directory=self.directory(facts),

@@ -20,7 +20,7 @@ from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import Question, TargetKind, VantageKind
-from nettests.parse.doubts import Doubts, of_words
+from nettests.parse.doubts import Doubts, State, known_answers, of_words
 from nettests.session.blueprint import Blueprint, documented, learn
 from nettests.session.deploying import Standing
 from nettests.session.diagnosis import Failing
@@ -30,6 +30,11 @@ from nettests.session.pod_monitor import PodMonitor
 from nettests.session.prepare import Prepared
 from nettests.session.run_objects import RunObjects
 from nettests.session.run_state import RunState
+
+MISSING = "exec/missing-program"
+"""Run once for each kind of vantage on a node: kubelet and runtime answer, whatever the Pod."""
+SHARED = "shared"
+"""The key in ``Calibration.context`` for the probe that ran it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,17 +58,37 @@ class Calibrating:
         pool = ThreadPoolExecutor(Bounds.of(self.timing).calibrations, "calibrate")
         for place in places:
             if place.probe not in self._pending:
-                submitted = pool.submit(self._calibrate, place, opened[place.probe])
+                first = self._first.setdefault((place.vantage, place.node), place.probe)
+                submitted = pool.submit(self._calibrate, place, opened[place.probe], first)
                 self._pending[place.probe] = submitted
-                self._first.setdefault((place.vantage, place.node), place.probe)
         pool.shutdown(wait=False)
 
-    def _calibrate(self, place: probes.Place, probe: probes.Probe) -> None:
-        for calibration in probes.calibrate(place, probe, self.timing, self.stopped):
-            self.write(Calibrated(calibration=calibration))
-            with self._lock:
-                self._doubts.add(calibration)
-                self.made.append(calibration)
+    def _calibrate(self, place: probes.Place, probe: probes.Probe, first: str) -> None:
+        alone = first == place.probe
+        for calibration in probes.calibrate(place, probe, self.timing, self.stopped, alone=alone):
+            self._keep(calibration)
+        if not alone:
+            self._wait(first)
+            for calibration in [each for each in self.made if each.probe == first]:
+                if any(question.name == MISSING for question in calibration.questions):
+                    context = {**calibration.context, SHARED: first}
+                    self._keep(replace(calibration, probe=place.probe, context=context))
+
+    def _keep(self, calibration: Calibration) -> None:
+        self.write(Calibrated(calibration=calibration))
+        with self._lock:
+            self._doubts.add(calibration)
+            self.made.append(calibration)
+
+    def works(self, probe: str, need: str) -> bool:
+        """Whether a calibration has shown that a probe has a program."""
+        self._wait(probe)
+        return any(
+            answer.instrument.value == need and answer.state is State.UNDERSTOOD
+            for calibration in self.made
+            if calibration.probe == probe
+            for answer in known_answers(calibration)
+        )
 
     def wait(self) -> None:
         """Wait for all calibrations that were begun."""
@@ -140,7 +165,7 @@ class Observing:
             judging,
             began=self.state.began,
             stopped=self.state.stopped,
-            checks=plan.each,
+            plan=plan,
         )
         try:
             probes.Observer(
@@ -151,6 +176,7 @@ class Observing:
                 standing.churn(facts, profile),
                 documented(self.blueprint.plan.checks, self.blueprint.expectations),
                 arrivals=standing.arrivals(),
+                works=self._calibrating.works,
             ).run()
         finally:
             for remark in witnessing.close():
@@ -163,7 +189,7 @@ class Observing:
         """Calibrate instruments, read the nodes' own settings, and resolve expectations again."""
         facts = self.blueprint.facts
         lacking = probes.lacking_facts(opened, deployment, facts)
-        self._calibrating.begin(probes.places(plan.checks, lacking, opened, facts), opened)
+        self._calibrating.begin(probes.places(plan.each, lacking, opened, facts), opened)
         readings = probes.read_host_facts(lacking, self.prepared.profile.timing)
         self.blueprint = learn(
             self.blueprint, plan, readings, self.journal, self._calibrating.doubted

@@ -116,7 +116,7 @@ def _collect(
         objects=tuple(objects),
         passing=tuple(
             Passing(objects=some, at_once=number)
-            for some, number in probes.passing(plan, facts, blank, connection.bounds)
+            for some, number in probes.short_lived_objects(plan, facts, blank, connection.bounds)
         ),
         exposed=_exposed(objects),
         ready={name: read_profile(path).facts for name, path in ready_profiles().items()},

@@ -16,7 +16,7 @@ ONE_THREAD = {
     "nettests/probes/bulk_services.py": "makes and removes many Services of a run",
     "nettests/cluster/owner_marks.py": "renews the Lease of a run",
     "nettests/cluster/shared_watch.py": "watches the Pods of a namespace, while somebody follows one",
-    "nettests/probes/beside.py": "carries one question, which enters the slots of its channel",
+    "nettests/probes/pending.py": "carries one question, which enters the slots of its channel",
     "nettests/session/calibrate_local.py": "serves an open port of this machine",
     "nettests/session/node_monitor.py": "looks at the nodes of a run",
     "nettests/session/run.py": "carries a run",

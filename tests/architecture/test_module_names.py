@@ -7,7 +7,6 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "nettests"
 STAGES = {
-    ("nettests.probes.many_flows", "nettests.parse.many_flows"),
     ("nettests.probes.many_services", "nettests.parse.many_services"),
     ("nettests.probes.host_facts", "nettests.parse.host_facts"),
     ("nettests.probes.workloads", "nettests.parse.workloads"),

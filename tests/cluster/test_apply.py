@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import unquote_plus
 
 import pytest
 
 from nettests.cluster import ApiError, connect
+from nettests.cluster.access import Access
 from nettests.cluster.apply import create
 from nettests.cluster.owner_marks import Ownership
 from tests.cluster.api import Reply, Request, serving, status, write_kubeconfig
@@ -52,3 +54,24 @@ def test_a_pod_waits_for_the_default_account(tmp_path: Path) -> None:
     with serving(lambda request: version(request) or next(answers)) as api:
         connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
         assert create(connection, POD) == POD
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_several_pods_are_deleted_by_one_request_where_that_is_allowed(
+    tmp_path: Path, *, together: bool
+) -> None:
+    """It names the run and each Pod; a role without ``deletecollection`` deletes them one by one."""
+    sent: list[str] = []
+
+    def answer(request: Request) -> Reply:
+        if request.method != "DELETE":
+            return Reply(body={"gitVersion": "v1.29.4"})
+        sent.append(unquote_plus(request.path.removeprefix("/api/v1/namespaces/ns/pods")))
+        refused = sent[-1].startswith("?") and not together
+        return status(403, "Forbidden", "no") if refused else Reply(body={})
+
+    with serving(answer) as api:
+        connection = connect(write_kubeconfig(tmp_path / "k", api.url), None)
+        Access(connection, OURS).delete_pods("ns", ["start-1", "start-2"])
+    collection = "?labelSelector=nettests.dev/run=r1,nettests.dev/pod in (start-1,start-2)"
+    assert sent == [collection, *([] if together else ["/start-1", "/start-2"])]

@@ -55,9 +55,10 @@ def follow(
     *,
     seconds: float = 5,
     stuck: float = 5,
+    namespace: str = "ns",
 ) -> Object:
     """Follow the pod ``one``."""
-    return follow_pod(connection, "ns", "one", settled=settled, seconds=seconds, stuck=stuck)
+    return follow_pod(connection, namespace, "one", settled=settled, seconds=seconds, stuck=stuck)
 
 
 def running(found: Object) -> bool:
@@ -68,7 +69,7 @@ def running(found: Object) -> bool:
 def test_the_pod_is_returned_as_soon_as_it_is_settled(
     served: tuple[Connection, dict[str, list[Reply]], Api],
 ) -> None:
-    """Its event ends the waiting, and only that pod is requested."""
+    """Its event ends the waiting; the namespace is watched for all that follow a Pod of it."""
     connection, queues, api = served
     queues["list"] = [listing(pod("Pending"))]
     queues["watch"] = [
@@ -78,7 +79,7 @@ def test_the_pod_is_returned_as_soon_as_it_is_settled(
     assert follow(connection, running) == pod("Running")
     probed = [one.path for one in api.requests if "/pods" in one.path]
     assert probed
-    assert all("fieldSelector=metadata.name%3Done" in path for path in probed)
+    assert not any("fieldSelector" in path for path in probed)
 
 
 def test_expired_and_cut_watches_are_resumed(
@@ -192,7 +193,7 @@ def test_a_pod_that_never_appears_is_an_error(
         follow(connection, running, seconds=0.1)
     queues["list"] = [status(403, "Forbidden", "pods is forbidden")]
     with pytest.raises(ClusterError, match="pods is forbidden"):
-        follow(connection, running)
+        follow(connection, running, namespace="other")
 
 
 def test_a_pod_that_does_not_appear_is_waited_for_as_one_that_is_stuck(
@@ -252,9 +253,9 @@ def test_the_last_state_of_a_pod_tells_how_it_ended(
     ]
     assert follow_end(connection, "ns", "one", seconds=LONG) == (pod("Succeeded"), True)
     queues["watch"] = [Reply(chunks=({"type": "BOOKMARK", "object": {}},))]
-    assert follow_end(connection, "ns", "one", seconds=0.2) == (pod("Running"), False)
-    queues["list"] = [listing()]
-    assert follow_end(connection, "ns", "one", seconds=LONG) == (None, True)
+    assert follow_end(connection, "other", "one", seconds=0.2) == (pod("Running"), False)
+    queues["list"] = [listing(), status(404, "NotFound", "pods not found")]
+    assert follow_end(connection, "third", "one", seconds=LONG) == (None, True)
 
 
 def test_a_log_with_times_is_requested_as_such(

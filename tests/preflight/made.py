@@ -14,7 +14,7 @@ from nettests.model.permission import Permission, reviewed
 from nettests.plan import Flow, build, load
 from nettests.preflight import Evidence, Finding, Quota, findings
 from nettests.preflight.demand import Passing
-from nettests.probes import passing, standing
+from nettests.probes import short_lived_objects, standing
 from nettests.resources import suites_path
 from nettests.session.prepare import blank_of
 from nettests.session.run_objects import ownership
@@ -59,7 +59,7 @@ def objects_of(plan: Plan, facts: ClusterFacts) -> tuple[Object, ...]:
 def passing_of(plan: Plan, facts: ClusterFacts) -> tuple[Passing, ...]:
     """Return what comes and goes beside it."""
     blank = blank_of({}, ClusterProfile(), facts, facts.namespace or "nettests-preflight")
-    groups = passing(plan, facts, blank, Bounds())
+    groups = short_lived_objects(plan, facts, blank, Bounds())
     return tuple(Passing(objects=some, at_once=number) for some, number in groups)
 
 

@@ -12,7 +12,7 @@ from nettests.model.workload import Workload
 from nettests.plan import build
 from nettests.preflight import Level
 from nettests.preflight.demand import Passing, needed, quantity, spelled
-from nettests.probes.short_lived import passing
+from nettests.probes.short_lived import short_lived_objects
 from nettests.session.prepare import blank_of
 from tests.preflight.made import FLOWS, STAGING, evidence, finding, objects_of, only, quota
 
@@ -125,7 +125,7 @@ def test_a_deployment_needs_room_for_the_pod_that_replaces_its_own() -> None:
     plan = build(STAGING, flows, (CheckClass.COSTLY,))
     blank = blank_of({}, ClusterProfile(), STAGING, "staging")
     bounds = Bounds()
-    groups = passing(plan, STAGING, blank, bounds)
+    groups = short_lived_objects(plan, STAGING, blank, bounds)
     crowded = {at_once for items, at_once in groups if {one["kind"] for one in items} == {"Pod"}}
     assert crowded == {bounds.starts_per_node + 1}
 

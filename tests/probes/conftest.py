@@ -20,12 +20,19 @@ from nettests.model.codec import from_data
 from nettests.model.facts import ClusterFacts
 from nettests.model.observation import Observation, Raw
 from nettests.parse import observe
-from nettests.probes import Deployment, Directory, Observer, Sender
+from nettests.probes import Deployment, Directory, Observer, Sender, removals
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.sending import Probe
 from nettests.session.journal import Journal
 from tests.probes.made import FACTS, NAMESPACE
 from tests.probes.netexec import DialChannel, Processes, Server, fresh_address
+
+
+@pytest.fixture
+def removed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each Pod that no check needs any more is removed without waiting for others."""
+    monkeypatch.setattr(removals, "BATCH", 1)
+
 
 QUICK = Timing(
     listening=0.4, convergence=0.6, dial=0.2, channel=1, execute=1, successes=3, client_addresses=4

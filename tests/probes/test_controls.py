@@ -12,11 +12,11 @@ from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Action, Control
 from nettests.model.expectation import Expected
 from nettests.model.words import Outcome, Protocol, Question, TargetKind
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.attempts import Attempts
-from nettests.probes.beside import patience
 from nettests.probes.controls import SHARED, WINDOW_SECONDS, Controls
 from nettests.probes.pace import BURST, Pace, Refusal
+from nettests.probes.pending import patience
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 from tests.probes.netexec import Server
@@ -35,7 +35,7 @@ NOWHERE = action(PROBE, TargetKind.NODE_IP)
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has no answer after a moment is taken for silent."""
-    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    monkeypatch.setattr(pending, "DIAL_PATIENCE", 0.05)
 
 
 class Silence:
@@ -111,7 +111,7 @@ def test_a_resolver_that_gave_up_is_retried_only_where_the_dns_is_alive(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, alive: bool, sent_in_all: int
 ) -> None:
     """A resolver repeats its query itself; beside a control that answers the silence may still be one packet's."""
-    monkeypatch.setattr(beside, "RESOLVER_SECONDS", 0.1)
+    monkeypatch.setattr(pending, "RESOLVER_SECONDS", 0.1)
     name = "svc.example"
 
     def hook(path: str) -> HttpAnswer | None:

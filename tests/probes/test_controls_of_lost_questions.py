@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from nettests.model.channel import ChannelError, HttpAnswer
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import check
@@ -19,7 +19,7 @@ def test_nobody_waits_for_controls_of_a_question_whose_channel_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Nothing can be said of the check, and controls over the same channel may take as long again, twice."""
-    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    monkeypatch.setattr(pending, "DIAL_PATIENCE", 0.05)
     node = str(bench.facts.node("n1").addresses[0])
     server = str(bench.pods["server-linux-1-1"].addresses[0])
     silence, failed = Silence(server), threading.Event()

@@ -9,7 +9,7 @@ import pytest
 from nettests.model.channel import HttpAnswer
 from nettests.model.check import Control
 from nettests.model.words import TargetKind
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -26,7 +26,7 @@ def test_answers_that_disagree_are_enough_where_one_took_a_resolvers_patience(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, patient: float, attempts: int
 ) -> None:
     """It is flaky already, and the next answer may take as long; what fails at once is probed until it is believed."""
-    monkeypatch.setattr(beside, "RESOLVER_SECONDS", patient)
+    monkeypatch.setattr(pending, "RESOLVER_SECONDS", patient)
     numbers = count(1)
 
     def hook(path: str) -> HttpAnswer | None:

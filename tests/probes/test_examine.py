@@ -109,3 +109,78 @@ def test_a_class_that_went_says_nothing(answer: tuple[int, str], said: str) -> N
     probing = Admission(api=server, namespace="nettests-r", runtime_classes=("b",))
     assert said in (probing.examine(STEERED).error or "")
     assert server.probed == []
+
+
+FORBIDDEN = {
+    "hostPID": cases.rejected("hostPID", cases.pod(hostPID=True), field="spec.hostPID"),
+    "hostIPC": cases.rejected("hostIPC", cases.pod(hostIPC=True), field="spec.hostIPC"),
+    "user": cases.rejected(
+        "user",
+        cases.with_container("containers", securityContext={"runAsUser": 1}),
+        field="spec.containers[0].securityContext.runAsUser",
+    ),
+}
+
+
+@dataclass(slots=True)
+class Validates:
+    """An API server that refuses a Pod for these fields of it, and says so of each."""
+
+    fields: dict[str, str]
+    probed: list[dict[str, Any]] = field(default_factory=list)
+
+    def dry_run(self, item: dict[str, Any]) -> tuple[int, str]:
+        self.probed.append(item)
+        text = json.dumps(item)
+        causes = [{"field": name} for word, name in self.fields.items() if f'"{word}"' in text]
+        return (422, json.dumps({"details": {"causes": causes}})) if causes else TAKEN
+
+    def read(self, path: str, query: Any) -> tuple[int, str]:
+        """Nothing is read."""
+        raise AssertionError(path)
+
+
+def _examined(server: Any) -> dict[str, tuple[int | None, list[dict[str, Any]]]]:
+    """Examine all cases as one run does; return each status, and the objects sent for it."""
+    asked = {name: replace(ASK, case=case) for name, case in FORBIDDEN.items()}
+    admission = Admission(api=server, namespace="n", planned=tuple(asked.values()))
+    answers: dict[str, tuple[int | None, list[dict[str, Any]]]] = {}
+    for name, action in asked.items():
+        before = len(server.probed)
+        answers[name] = admission.examine(action).status, server.probed[before:]
+    return answers
+
+
+def test_forbidden_fields_are_tried_in_one_pod() -> None:
+    """Its refusal names each of them, so that no further dry run is needed."""
+    server = Validates(
+        {"hostPID": "spec.hostPID", "hostIPC": "spec.hostIPC", "runAsUser": FORBIDDEN["user"].field}
+    )
+    assert {status for status, _ in _examined(server).values()} == {422}
+    (sent,) = server.probed
+    assert sent["spec"]["hostPID"]
+    assert sent["spec"]["hostIPC"]
+    assert sent["spec"]["containers"][0]["securityContext"] == {"runAsUser": 1}
+
+
+def test_a_field_that_a_common_refusal_does_not_name_is_tried_alone() -> None:
+    """That others were refused says nothing of it."""
+    server = Validates({"hostPID": "spec.hostPID"})
+    answers = _examined(server)
+    assert {name: status for name, (status, _) in answers.items()} == {
+        "hostPID": 422,
+        "hostIPC": 201,
+        "user": 201,
+    }
+    ((alone,), (sole,)) = answers["hostIPC"][1], answers["user"][1]
+    assert "hostPID" not in {*alone["spec"], *sole["spec"]}
+
+
+def test_a_case_of_several_deviations_is_tried_alone() -> None:
+    """A Pod that lacks the field which its refusal names differs from others in more than a field."""
+    lacks = cases.rejected("lacks", cases.pod(hostIPC=True), field="spec.hostNetwork")
+    server = Validates({"hostIPC": "spec.hostNetwork"})
+    actions = tuple(replace(ASK, case=case) for case in (lacks, FORBIDDEN["hostPID"]))
+    admission = Admission(api=server, namespace="n", planned=actions)
+    assert [admission.examine(action).status for action in actions] == [422, 201]
+    assert len(server.probed) == 2

@@ -9,8 +9,8 @@ from nettests.model.channel import ChannelError, HttpAnswer
 from nettests.model.check import Control
 from nettests.model.words import Protocol, Question, Resolver, TargetKind
 from nettests.probes import Directory
-from nettests.probes.early import lateness
 from nettests.probes.service_pairs import pairs_of
+from nettests.probes.speculative import lateness
 from tests.probes.conftest import Bench
 from tests.probes.made import FACTS, action, check, deployed
 

@@ -9,7 +9,7 @@ from nettests.bounds import took
 from nettests.bounds.slots import REMEMBERED, Slots
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import Protocol, TargetKind
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.controls import present_patience
 from nettests.probes.own_time import MEASURED_SECONDS, OwnTimes, itself
 from tests.probes.conftest import Bench
@@ -82,7 +82,7 @@ def test_a_probe_that_answers_late_is_given_more_time(bench: Bench) -> None:
     probed = action(PROBE, TargetKind.POD_IP)
     sender = bench.observer(()).sender
     slots = sender.probes[PROBE].http_slots
-    for seconds, expected in ((0.01, beside.patience(probed)), (4.0, 12.0)):
+    for seconds, expected in ((0.01, pending.patience(probed)), (4.0, 12.0)):
         for _ in range(REMEMBERED):
             took(slots, seconds)
         assert present_patience(sender, probed) == expected

@@ -16,12 +16,14 @@ from nettests.model.words import CheckClass, Question
 from nettests.plan import build, load, pods
 from nettests.probes.deployment import StandingPod, StandingService
 from nettests.probes.pods_at_once import followed
-from nettests.probes.short_lived import passing
+from nettests.probes.short_lived import short_lived_objects
 from nettests.probes.starting import Starting
 from nettests.resources import suites_path
 from tests.plan.clusters import cluster, node
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, Cluster, question
+
+pytestmark = pytest.mark.usefixtures("removed_at_once")
 
 SEVEN = 7
 
@@ -114,7 +116,7 @@ def test_preflight_counts_all_pods_that_are_made_at_once() -> None:
     blank = replace(BLANK, namespace="nettests-1")
 
     def most(enabled: frozenset[CheckClass]) -> set[int]:
-        found = passing(build(facts, flows, enabled), facts, blank, Bounds())
+        found = short_lived_objects(build(facts, flows, enabled), facts, blank, Bounds())
         return {at_once for _, at_once in found}
 
     assert most(frozenset()) == {Bounds().starts_per_node}

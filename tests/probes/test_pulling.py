@@ -59,7 +59,6 @@ class Pods:
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
-        new: bool = False,
     ) -> Object:
         (item,) = [one for one in self.created if one["metadata"]["name"] == name]
         node = item["spec"]["nodeSelector"]["kubernetes.io/hostname"]

@@ -10,7 +10,7 @@ from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
 from nettests.parse.late_answers import slow
 from nettests.parse.overload import REFERENCE
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -78,7 +78,7 @@ def test_names_that_are_waited_for_are_compared_meanwhile(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     """A resolver takes seconds for each answer: no question is sent once more only to compare it."""
-    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    monkeypatch.setattr(pending, "DIAL_PATIENCE", 0.05)
     name = "svc.example"
 
     def hook(path: str) -> HttpAnswer | None:

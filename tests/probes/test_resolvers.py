@@ -2,7 +2,7 @@
 
 from nettests.model.channel import HttpAnswer
 from nettests.model.words import TargetKind
-from nettests.probes.beside import Resolvers
+from nettests.probes.pending import Resolvers
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 

@@ -8,7 +8,7 @@ import pytest
 
 from nettests.model.check import Control
 from nettests.model.words import Question, TargetKind
-from nettests.probes import beside
+from nettests.probes import pending
 from nettests.probes.attempts import Attempts
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
@@ -21,7 +21,7 @@ def test_a_control_that_has_to_reach_several_backends_is_silent_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As many connections as are taken for silence wait beside each other, and beside those of the check."""
-    monkeypatch.setattr(beside, "DIAL_PATIENCE", 0.05)
+    monkeypatch.setattr(pending, "DIAL_PATIENCE", 0.05)
     bench.dialling[PROBE].hook = gate = Gate(0, TIMED_OUT)
     spread = action(
         PROBE, TargetKind.SERVICE_CLUSTERIP, question=Question.DISTRIBUTE, connections=9

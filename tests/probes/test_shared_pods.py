@@ -16,6 +16,8 @@ from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
 from tests.probes.test_starting import BLANK, READY, Cluster, case, question
 
+pytestmark = pytest.mark.usefixtures("removed_at_once")
+
 READS = Afterwards(how="exec", words=("hostname",), says="w")
 
 

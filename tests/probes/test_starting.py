@@ -25,6 +25,8 @@ from nettests.probes.start_objects import manifest_for, pod
 from nettests.probes.starting import Starting
 from tests.probes.made import FACTS
 
+pytestmark = pytest.mark.usefixtures("removed_at_once")
+
 BLANK = Blank(
     namespace="nettests-1",
     labels={"nettests.dev/run": "1"},
@@ -72,7 +74,6 @@ class Cluster:
         settled: Callable[[Object], bool],
         seconds: float,
         stuck: float,
-        new: bool = False,
     ) -> Object:
         """Return the Pod with its status."""
         if not self.status:
@@ -141,6 +142,10 @@ class Cluster:
         """Note what was deleted."""
         self.deleted.append(name)
         self.on_delete()
+
+    def delete_pods(self, namespace: str, names: Sequence[str]) -> None:
+        for name in names:
+            self.delete_pod(namespace, name)
 
     def delete(self, path: str) -> None:
         """Note what was deleted."""

@@ -23,6 +23,8 @@ from tests.probes.test_starting import (
     question,
 )
 
+pytestmark = pytest.mark.usefixtures("removed_at_once")
+
 
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_pod_that_goes_holds_up_none_that_comes(existing: bool) -> None:

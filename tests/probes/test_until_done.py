@@ -9,7 +9,7 @@ from nettests.model.words import Question
 from nettests.probes.attempts import Attempts
 from nettests.probes.check_run import UntilDone
 from nettests.probes.controls import Controls
-from nettests.probes.early import Held
+from nettests.probes.speculative import Held
 from tests.probes.conftest import Bench
 from tests.probes.made import check
 from tests.probes.test_controls import (

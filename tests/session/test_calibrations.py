@@ -9,9 +9,10 @@ from nettests.model.calibration import Instrument, begins
 from nettests.model.channel import ExecAnswer, ProgramMissingError
 from nettests.model.cluster_profile import Timing
 from nettests.model.journal_records import Calibrated
-from nettests.model.words import Protocol, Question
-from nettests.parse.known_answers import WORDS_ECHOED
+from nettests.model.words import Protocol, Question, VantageKind
+from nettests.parse.known_answers import NO_SUCH_PROGRAM, WORDS_ECHOED
 from nettests.probes import places
+from nettests.probes.calibrating import place_of
 from nettests.probes.sending import Probe
 from nettests.session.observing import Calibrating
 from tests.facts import cluster_facts
@@ -29,6 +30,7 @@ class Tools:
     outputs: list[str]
     may_answer: threading.Event = field(default_factory=threading.Event)
     shells: int = 0
+    missing: int = 0
 
     @property
     def slots(self) -> nullcontext[None]:
@@ -36,6 +38,7 @@ class Tools:
 
     def run(self, argv: Sequence[str], *, timeout: float) -> ExecAnswer:
         if argv[0] != "sh":
+            self.missing += 1
             raise ProgramMissingError("executable file not found in $PATH")
         self.may_answer.wait()
         output = self.outputs[min(self.shells, len(self.outputs) - 1)]
@@ -144,3 +147,34 @@ def test_curl_is_calibrated_where_packets_are_captured() -> None:
     captured = replace(pinging(), action=action, controls=())
     (place,) = places([captured], (), {NAME: Probe(name=NAME)}, FACTS)
     assert Instrument.CURL in place.instruments
+
+
+def test_pods_of_one_node_share_how_a_missing_program_ends() -> None:
+    """Kubelet and runtime say so, whatever the Pod: it is asked once, and recorded for each with who was asked."""
+    names = (NAME, f"{NAME}-none")
+    stage = Stage(Tools([says(REPLY)]))
+    stage.tools.may_answer.set()
+    opened = {name: Probe(name=name, execute=stage.tools) for name in names}
+    node = FACTS.nodes[0]
+    stage.calibrating.begin(
+        [place_of(name, node, VantageKind.POD, PINGED, FACTS) for name in names], opened
+    )
+    stage.calibrating.wait()
+    missing = {
+        record.calibration.probe: record.calibration.context.get("shared")
+        for record in stage.written
+        if record.calibration.command == (NO_SUCH_PROGRAM,)
+    }
+    assert missing == {names[0]: None, names[1]: names[0]}
+    assert stage.tools.missing == 1
+    doubts = stage.calibrating.doubts_about(pinging())
+    assert [doubts.why(PINGED, name) for name in names] == ["", ""]
+
+
+def test_what_a_calibration_has_shown_needs_no_trial() -> None:
+    """A ping that was understood is there; of a program that was not asked nothing is known."""
+    stage = answering(says(REPLY))
+    assert stage.calibrating.works(NAME, "ping")
+    assert not stage.calibrating.works(NAME, "nslookup")
+    assert not stage.calibrating.works("another", "ping")
+    assert not answering(says("?", "?")).calibrating.works(NAME, "ping")

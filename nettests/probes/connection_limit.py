@@ -14,8 +14,8 @@ from nettests.model.observation import Attempt, Raw
 from nettests.parse.lost_packets import BESIDE
 from nettests.parse.many_flows import AT_LAST, ran_out
 from nettests.parse.read import read_raw
-from nettests.probes.beside import Pending, results
 from nettests.probes.controls import Controls
+from nettests.probes.pending import Pending, results
 from nettests.probes.sending import Sender
 from nettests.probes.trains import begin_train
 
@@ -24,7 +24,7 @@ LENGTH = AT_LAST
 
 
 @dataclass(slots=True)
-class ManyFlows:
+class ConnectionLimit:
     """The connections of one check."""
 
     sender: Sender

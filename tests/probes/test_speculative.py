@@ -14,9 +14,9 @@ from nettests.model.check import Control
 from nettests.model.words import Outcome, Question, TargetKind
 from nettests.probes import convergence
 from nettests.probes.controls import Controls
-from nettests.probes.early import Early, Held, Waiting
 from nettests.probes.sending import StoppedError
 from nettests.probes.service_pairs import Pair
+from nettests.probes.speculative import Held, SpeculativeRun, Waiting
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check
 
@@ -171,7 +171,7 @@ def test_a_check_that_was_stopped_proves_nothing(bench: Bench) -> None:
 def test_a_convergence_leaves_alone_what_was_answered_before(bench: Bench) -> None:
     """It is not run a second time: a path that loses packets would take as long again."""
     held = held_with(bench, FIRST, question=Question.REACH)
-    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early = SpeculativeRun(frozenset({ONE}), held, finished(), threading.Event())
     early.doubt()
     assert not early.void.is_set()
     assert early.counts()
@@ -180,7 +180,7 @@ def test_a_convergence_leaves_alone_what_was_answered_before(bench: Bench) -> No
 def test_a_convergence_ends_what_was_silent_before(bench: Bench) -> None:
     """Its silence was that of a Service that was not programmed yet."""
     held = held_with(bench, LOST, question=Question.REACH)
-    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early = SpeculativeRun(frozenset({ONE}), held, finished(), threading.Event())
     early.doubt()
     assert early.void.is_set()
 
@@ -189,7 +189,7 @@ def test_a_first_answer_that_comes_after_the_convergence_decides(bench: Bench) -
     """It was under way then: if it is positive all counts, else the check is run again."""
     for said, counts in ((FIRST, True), (LOST, False)):
         held = held_with(bench, question=Question.REACH)
-        early = Early(frozenset({ONE}), held, finished(), threading.Event())
+        early = SpeculativeRun(frozenset({ONE}), held, finished(), threading.Event())
         early.doubt()
         assert not early.void.is_set()
         for raw in held_with(bench, said, question=Question.REACH).raws:
@@ -203,7 +203,7 @@ def test_what_does_not_count_is_not_waited_for(
     """Its first answer was negative, and is known: its controls may wait for a resolver for 40 s."""
     held = held_with(bench, question=Question.REACH)
     under_way: Future[None] = Future()
-    early = Early(frozenset({ONE}), held, under_way, threading.Event())
+    early = SpeculativeRun(frozenset({ONE}), held, under_way, threading.Event())
     early.doubt()
     told: list[bool] = []
     waiting = threading.Thread(target=lambda: told.append(early.counts()), daemon=True)
@@ -218,7 +218,7 @@ def test_what_does_not_count_is_not_waited_for(
 def test_what_ends_without_an_answer_is_not_waited_for(bench: Bench) -> None:
     """A check that could not be run has no first answer, and is run again."""
     held = held_with(bench, question=Question.REACH)
-    early = Early(frozenset({ONE}), held, finished(), threading.Event())
+    early = SpeculativeRun(frozenset({ONE}), held, finished(), threading.Event())
     early.doubt()
     assert not early.counts()
 
@@ -232,7 +232,7 @@ def finished() -> Future[None]:
 
 def begun(waiting: Waiting, bench: Bench, question: Question = Question.DISTRIBUTE) -> None:
     """Probe what waits before its time."""
-    waiting.early = Early(
+    waiting.run = SpeculativeRun(
         frozenset(waiting.pairs), Held(bench.journal, question), Future(), threading.Event()
     )
 
@@ -261,7 +261,7 @@ def test_one_that_missed_its_deadline_keeps_what_was_tested(bench: Bench) -> Non
     begun(waiting, bench)
     waiting.settle(ONE, converged=False)
     waiting.settle(OTHER, converged=False)
-    assert waiting.kept() is waiting.early
+    assert waiting.kept() is waiting.run
     assert not waiting.may_begin({ONE, OTHER})
 
 
@@ -271,4 +271,4 @@ def test_a_convergence_before_it_began_changes_nothing(bench: Bench) -> None:
     waiting.settle(ONE, converged=True)
     begun(waiting, bench)
     waiting.settle(OTHER, converged=False)
-    assert waiting.kept() is waiting.early
+    assert waiting.kept() is waiting.run

@@ -14,7 +14,7 @@ from nettests.model.measured import FlowCount
 from nettests.model.words import CheckClass, Outcome, Question, TargetKind
 from nettests.parse.lost_packets import BESIDE
 from nettests.parse.many_flows import AT_LAST
-from nettests.probes.many_flows import LENGTH, rounds
+from nettests.probes.connection_limit import LENGTH, rounds
 from nettests.probes.observer import one_after_the_other
 from tests.probes.conftest import Bench
 from tests.probes.made import action, check

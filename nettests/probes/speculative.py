@@ -1,7 +1,7 @@
 """Run a check while a Service that it waits for is still silent, and hold back its answers.
 
 Used by ``observer``: a Service that never converges would otherwise cost its deadline, and then its
-checks' time-outs. The early answers count if nothing that the check waits for has converged since,
+checks' time-outs. Such answers count if nothing that the check waits for has converged since,
 or if the first answer was positive, because then the Service already worked. Otherwise they are
 dropped and the check runs again. Nothing is judged here.
 """
@@ -211,8 +211,8 @@ class Held:
 
 
 @dataclass(slots=True)
-class Early:
-    """One check that ran early, while ``awaited`` were silent."""
+class SpeculativeRun:
+    """One check that ran speculatively, while ``awaited`` were silent."""
 
     awaited: frozenset[Pair]
     held: Held
@@ -232,7 +232,7 @@ class Early:
             self.void.set()
 
     def counts(self) -> bool:
-        """Wait until the early run counts or does not; return whether it does.
+        """Wait until the speculative run counts or does not; return whether it does.
 
         A first answer that rules it out ends the wait: the rest may take a resolver's 40 s.
         """
@@ -250,19 +250,19 @@ class Waiting:
     """What one check still waits for."""
 
     pairs: set[Pair]
-    early: Early | None = None
+    run: SpeculativeRun | None = None
 
     def settle(self, pair: Pair, *, converged: bool) -> None:
         """Note that ``pair`` answers, or that its deadline has passed."""
         self.pairs.discard(pair)
-        if converged and self.early is not None and pair in self.early.awaited:
-            self.early.doubt()
+        if converged and self.run is not None and pair in self.run.awaited:
+            self.run.doubt()
 
     def may_begin(self, stalled: set[Pair]) -> bool:
-        """Whether all that it waits for has stalled, without an early run that is still valid."""
-        begun_early = self.early is not None and not self.early.void.is_set()
-        return bool(self.pairs) and self.pairs <= stalled and not begun_early
+        """Whether all that it waits for has stalled, without a speculative run that is still valid."""
+        begun = self.run is not None and not self.run.void.is_set()
+        return bool(self.pairs) and self.pairs <= stalled and not begun
 
-    def kept(self) -> Early | None:
-        """Return the early run unless it is void."""
-        return self.early if self.early is not None and not self.early.void.is_set() else None
+    def kept(self) -> SpeculativeRun | None:
+        """Return the speculative run unless it is void."""
+        return self.run if self.run is not None and not self.run.void.is_set() else None

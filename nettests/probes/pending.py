@@ -1,4 +1,4 @@
-"""Run one request beside another, and notice when the first only waits for its time-out.
+"""Pending requests: each in a thread of its own, so that others can be sent while it waits.
 
 Silence costs seconds of waiting and no work, so requests that are needed anyway are sent meanwhile.
 Answers are not interpreted here.
