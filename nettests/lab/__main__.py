@@ -15,8 +15,7 @@ from nettests.lab.errors import LabError
 
 LIBRARIES = {
     "aiohttp": "aiohttp",
-    "h11": "h11",
-    "jsonpatch": "jsonpatch",
+    "httptools": "httptools",
     "pyroute2": "pyroute2",
     "ruamel.yaml": "ruamel.yaml",
     "trustme": "trustme",

@@ -7,7 +7,7 @@ programs in a bare namespace, the API server with a fake kubelet. The supervisor
         │            ▲ ServiceTable           ▲
         ├── service proxies (API clients)     │ sockets are made here
         ├── node agents (API clients) ── Program (agnhost, ping, nslookup …)
-        └── API server ── Kubelet (exec, log, port-forward), Dialer (pod and node proxy)
+        └── API server ── Kubelet (exec, log, port-forward), Dial (pod and node proxy)
 """
 
 import asyncio
@@ -343,15 +343,7 @@ class Kubelet(Protocol):
         """Connect to a port as this node's runtime does for port-forward; ``OSError`` if it fails."""
 
 
-class KubeletRegistry(Protocol):
-    """Finds the kubelet of a node by its name."""
+Dial = Callable[[str, int], Awaitable[Duplex]]
+"""Opens a TCP connection from the control plane node's namespace, for the pod, node and Service proxies.
 
-    def kubelet(self, node: str) -> Kubelet:
-        """Return the node's kubelet; ``KeyError`` if there is no such node."""
-
-
-class Dialer(Protocol):
-    """Opens TCP connections from the control plane node's namespace (for the pod, node and Service proxies)."""
-
-    async def dial(self, address: str, port: int) -> Duplex:
-        """Make a real ``connect()``; ``OSError`` (refused, timed out, unreachable) if it fails."""
+``OSError`` (refused, timed out, unreachable) if it fails."""

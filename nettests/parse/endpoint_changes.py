@@ -59,7 +59,7 @@ def read(raw: Raw) -> Reading:
     never = record["of"] == CONNECTIONS and 0 < record["tries"] == len(record["failed"])
     if not (record["followed"] or never):
         return probe_failed(
-            f"the Service was led to {record['behind']}, and new flows did not follow in {record['within']:g} s: "
+            f"the Service was pointed at {record['behind']}, and new flows did not follow in {record['within']:g} s: "
             "what happens while they do was not seen"
         )
     return _connections(raw, record) if record["of"] == CONNECTIONS else _flow(record)

@@ -8,7 +8,7 @@ import pytest
 WITHOUT = """
 import importlib.util, runpy, sys
 there = importlib.util.find_spec
-absent = {"aiohttp", "dns", "h11", "jsonpatch", "pyroute2", "ruamel.yaml", "trustme"}
+absent = {"aiohttp", "httptools", "pyroute2", "ruamel.yaml", "trustme"}
 importlib.util.find_spec = lambda name, package=None: None if name in absent else there(name, package)
 sys.platform = sys.argv.pop(1)
 runpy.run_module("nettests.lab", run_name="__main__")

@@ -18,7 +18,7 @@ from nettests.lab.__main__ import LIBRARIES
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("installer", "run", "image", "development")
-BROUGHT_BY_OTHERS = {"urllib3": "requests", "markupsafe": "jinja2", "jsonpointer": "jsonpatch"}
+BROUGHT_BY_OTHERS = {"urllib3": "requests", "markupsafe": "jinja2"}
 """Modules whose values and errors a stated library hands out."""
 
 

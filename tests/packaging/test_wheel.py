@@ -169,6 +169,6 @@ def test_without_the_extra_the_lab_says_what_to_type(
     done = harness.nettests(*arguments)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
     said = done.stdout + done.stderr
-    assert "h11, jsonpatch, pyroute2, ruamel.yaml, trustme" in said
+    assert "httptools, pyroute2, ruamel.yaml, trustme" in said
     assert "→ pip install 'nettests[lab]'" in said
     assert "Traceback" not in said

@@ -1,6 +1,6 @@
 """The lab's API server: a Kubernetes API in one process, faithful to recorded answers of a real one.
 
-``create_app`` makes an aiohttp application from a ``Store``, the kubelets, a dialer and
+``create_app`` makes an aiohttp application from a ``Store``, the kubelets, a function that dials, and
 ``ApiSettings``; ``start`` serves it on a socket. Scheduler, node agents, controllers and proxies are
 its clients, over HTTP.
 """

@@ -1,21 +1,19 @@
-"""Subresources that act: binding, eviction, scale, service account tokens; and access reviews.
+"""Subresources that act: binding, eviction, service account tokens; and access reviews.
 
 Access reviews are those of ``authorization.k8s.io``, and SelfSubjectReview.
 """
 
-import copy
 from datetime import UTC, datetime, timedelta
 
 from aiohttp import web
 
-from nettests.lab.apiserver import body, deletion, patch, resources, status
+from nettests.lab.apiserver import body, deletion, resources, status
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.generic_registry import now
 from nettests.lab.apiserver.request import Request
 from nettests.lab.apiserver.responses import json_value
 from nettests.lab.apiserver.schema import Decoder
 from nettests.lab.apiserver.settings import User
-from nettests.lab.apiserver.store import Record
 from nettests.lab.interfaces import Json
 
 _TOKEN_SECONDS = 3600
@@ -61,51 +59,6 @@ async def evict(call: Call) -> web.Response:
     options = deletion.read_options({}, document.get("deleteOptions") or {})
     deletion.delete(call.server.objects, resources.PODS, call.namespace, call.name, options)
     return json_value(status.success(), code=201)
-
-
-def _scale(record: Record) -> Json:
-    item, meta = record.body, record.body["metadata"]
-    labels = (item["spec"].get("selector") or {}).get("matchLabels") or {}
-    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    return {
-        "kind": "Scale",
-        "apiVersion": "autoscaling/v1",
-        "metadata": {name: meta[name] for name in kept},
-        "spec": {"replicas": item["spec"].get("replicas", 0)},
-        "status": {
-            "replicas": (item.get("status") or {}).get("replicas", 0),
-            "selector": ",".join(f"{key}={value}" for key, value in sorted(labels.items())),
-        },
-    }
-
-
-async def scale(call: Call) -> web.Response:
-    """GET, PUT and PATCH of the scale of a Deployment or ReplicaSet."""
-    record = call.server.objects.require(call.resource, call.namespace, call.name)
-    current = _scale(record)
-    if call.request.verb == "get":
-        return json_value(current)
-    data, content_type = await call.body()
-    media = body.media_type(content_type)
-    document = body.parse(data, media, "Scale")
-    if call.request.verb == "patch":
-        if media not in patch.PATCH_TYPES:
-            raise patch.unsupported_patch()
-        document = patch.apply_patch(call.resource, current, document, media)
-    version = (document.get("metadata") or {}).get("resourceVersion")
-    if version and version != record.body["metadata"]["resourceVersion"]:
-        raise status.stale(call.resource, call.name)
-    replicas = (document.get("spec") or {}).get("replicas", 0)
-    if not isinstance(replicas, int) or replicas < 0:
-        detail = "must be greater than or equal to 0"
-        error = status.invalid_value("spec.replicas", replicas, detail)
-        raise status.invalid(call.resource, call.name, [error])
-    item = copy.deepcopy(record.body)
-    item["spec"]["replicas"] = replicas
-    written = call.server.objects.replace(
-        call.resource, call.namespace, call.name, item, dry_run=call.dry_run
-    )
-    return json_value(_scale(written))
 
 
 async def issue_token(call: Call) -> web.Response:

@@ -38,7 +38,7 @@ from nettests.lab.apiserver.settings import ApiSettings
 from nettests.lab.apiserver.status import ApiError, PlainError, internal, method_not_supported
 from nettests.lab.apiserver.store import Store
 from nettests.lab.apiserver.watching import watch
-from nettests.lab.interfaces import Dialer, KubeletRegistry
+from nettests.lab.interfaces import Dial, Kubelet
 
 _LOG = logging.getLogger(__name__)
 
@@ -66,9 +66,7 @@ _SUBRESOURCES: Mapping[str, tuple[tuple[str, ...], Handler]] = {
     "proxy": (("get", "create", "update", "patch", "delete"), proxy.proxy),
     "binding": (("create",), actions.bind),
     "eviction": (("create",), actions.evict),
-    "scale": (_READ_WRITE, actions.scale),
     "token": (("create",), actions.issue_token),
-    "finalize": (("update",), crud.finalize),
 }
 _UPGRADED = frozenset({"exec", "attach", "portforward"})
 _CREATE_TO_CONNECT = 35
@@ -80,7 +78,7 @@ _HEAD_LIMIT = 2**20
 
 
 def create_app(
-    *, store: Store, kubelets: KubeletRegistry, dialer: Dialer, settings: ApiSettings
+    *, store: Store, kubelets: Mapping[str, Kubelet], dial: Dial, settings: ApiSettings
 ) -> web.Application:
     """Return the application, which runs its background loops while it is served.
 
@@ -94,7 +92,7 @@ def create_app(
         objects=objects,
         access=Access(store, settings.tokens),
         kubelets=kubelets,
-        dialer=dialer,
+        dial=dial,
         settings=settings,
     )
     app.router.add_route("*", "/{path:.*}", _serve)

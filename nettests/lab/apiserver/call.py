@@ -5,7 +5,7 @@ aiohttp request.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -18,7 +18,7 @@ from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.settings import ApiSettings, ChannelRequest, Ending, User
 from nettests.lab.apiserver.status import ApiError, invalid, not_supported
 from nettests.lab.apiserver.store import Store
-from nettests.lab.interfaces import Dialer, KubeletRegistry
+from nettests.lab.interfaces import Dial, Kubelet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +28,9 @@ class Server:
     store: Store
     objects: Objects
     access: Access
-    kubelets: KubeletRegistry
-    dialer: Dialer
+    kubelets: Mapping[str, Kubelet]
+    """The kubelet of each node."""
+    dial: Dial
     settings: ApiSettings
     requests: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """How often each verb, resource and subresource was requested."""

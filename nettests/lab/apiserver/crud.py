@@ -1,4 +1,4 @@
-"""The verbs on stored objects: get, list, create, update, patch, delete, and their status and scale.
+"""The verbs on stored objects: get, list, create, update, patch, delete, and their status.
 
 Each handler takes a ``Call`` and returns the HTTP answer; rules are in ``generic_registry`` and ``deletion``.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-from nettests.lab.apiserver import body, deletion, patch, resources, status, views
+from nettests.lab.apiserver import body, deletion, patch, status, views
 from nettests.lab.apiserver.call import Call
 from nettests.lab.apiserver.request import flag
 from nettests.lab.apiserver.responses import json_text, json_value
@@ -167,17 +167,3 @@ async def delete_collection(call: Call) -> web.Response:
     ]
     metadata = {"resourceVersion": str(call.server.store.version)}
     return json_text(render_list(negotiate(call.accept), call.resource, deleted, metadata, "None"))
-
-
-async def finalize(call: Call) -> web.Response:
-    """PUT of a namespace's finalizers; without any, a terminating namespace is removed."""
-    decoded = body.decode(*await call.body(), call.resource, "Ignore")
-    finalizers = (decoded.item.get("spec") or {}).get("finalizers") or []
-
-    def change(stored: Json) -> None:
-        stored["spec"] = {"finalizers": finalizers} if finalizers else {}
-
-    record = call.server.objects.modify(resources.NAMESPACES, "", call.name, change)
-    if not finalizers and record.body["metadata"].get("deletionTimestamp"):
-        record = call.server.store.delete(resources.NAMESPACES.key, "", call.name)
-    return _answer(call, record)

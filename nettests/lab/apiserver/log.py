@@ -47,7 +47,7 @@ def container_of(pod: Json, wanted: str) -> str:
 def find_kubelet(call: Call, node: str) -> Kubelet:
     """Return the kubelet of a node; raise the dial error of an unknown host if it does not run."""
     try:
-        return call.server.kubelets.kubelet(node)
+        return call.server.kubelets[node]
     except KeyError:
         raise _dial_error(f"dial tcp: lookup {node}: no such host") from None
 

@@ -1,4 +1,4 @@
-"""PATCH bodies: JSON patch, merge patch, strategic merge patch, and a simple apply. Pure.
+"""PATCH bodies: merge patch, strategic merge patch, and a simple apply. Pure.
 
 A strategic patch merges lists of objects by a key instead of replacing them. Which lists, and by which key, are the
 ``patchMergeKey`` annotations of the Kubernetes API types; the directives ``$patch``, ``$deleteFromPrimitiveList``,
@@ -10,20 +10,16 @@ so that it never removes a field and never conflicts.
 import copy
 from typing import Any
 
-import jsonpatch
-import jsonpointer
-
 from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.schema import type_name, types
 from nettests.lab.apiserver.status import ApiError, bad_request
 from nettests.lab.data_files import read_yaml
 from nettests.lab.interfaces import Json
 
-JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-PATCH_TYPES = frozenset({JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH})
+PATCH_TYPES = frozenset({MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH})
 
 _MERGED_BY = read_yaml(__package__, "types.yaml")["merged_by"]
 MERGE_KEYS = {place: key for key, places in _MERGED_BY.items() for place in places.split()}
@@ -41,9 +37,7 @@ def unsupported_patch() -> ApiError:
 
 
 def apply_patch(resource: Resource, original: Json, patch: Any, content_type: str) -> Json:
-    """Return ``original`` patched; raise 400 or 422 if the patch does not apply."""
-    if content_type == JSON_PATCH:
-        return _json_patch(original, patch)
+    """Return ``original`` patched; raise 400 if the patch is no object."""
     if not isinstance(patch, dict):
         raise bad_request(
             "error decoding patch: json: cannot unmarshal array into Go value of type map"
@@ -51,17 +45,6 @@ def apply_patch(resource: Resource, original: Json, patch: Any, content_type: st
     if content_type == MERGE_PATCH:
         return merged(original, patch)
     return merge(original, patch, type_name(resource.kind, resource.group))
-
-
-def _json_patch(original: Json, patch: Any) -> Json:
-    try:
-        patched: Json = jsonpatch.apply_patch(original, patch)
-    except jsonpatch.InvalidJsonPatch as error:
-        raise bad_request(f"error decoding patch: {error}") from error
-    except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
-        message = "the server rejected our request due to an error in our request"
-        raise ApiError(422, "Invalid", message, {}) from error
-    return patched
 
 
 def merged(original: Any, patch: Json) -> Json:

@@ -1,4 +1,4 @@
-"""Pod, Service and node proxy: one real connection from the control plane's node per request, by h11.
+"""Pod, Service and node proxy: one real connection from the control plane's node per request.
 
 Names are ``[scheme:]name[:port]``. Headers are rewritten as by the API server's ``UpgradeAwareHandler``:
 credentials are dropped, ``X-Forwarded-…`` added, redirects to the backend's own paths rewritten to the proxy's path.
@@ -11,12 +11,11 @@ import asyncio
 import errno
 import random
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-import h11
 from aiohttp import web
 
 from nettests.lab.apiserver import resources
@@ -25,10 +24,9 @@ from nettests.lab.apiserver.resources import Resource
 from nettests.lab.apiserver.responses import GO_PHRASES, api_headers
 from nettests.lab.apiserver.status import ApiError, bad_request, unavailable
 from nettests.lab.interfaces import Duplex
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, Head, MalformedError, Messages
 
-_CHUNK = 65536
-
-_Headers = list[tuple[str, str]]
 _TEXTS = {
     errno.ECONNREFUSED: "connect: connection refused",
     errno.EHOSTUNREACH: "connect: no route to host",
@@ -48,72 +46,32 @@ class _BrokenError(Exception):
     """The backend did not answer with HTTP; the text is Go's."""
 
 
-@dataclass(slots=True)
-class _Answer:
-    """The head of an answer, and its body as a stream."""
-
-    code: int
-    reason: str
-    headers: _Headers
-    connection: h11.Connection
-    stream: Duplex
-
-    async def body(self) -> AsyncIterator[bytes]:
-        """Yield the body; raise ``_BrokenError`` if the connection breaks."""
-        while True:
-            event = await _next(self.connection, self.stream)
-            if isinstance(event, h11.Data):
-                yield bytes(event.data)
-            elif isinstance(event, h11.EndOfMessage):
-                return
-
-
-async def _send(
-    stream: Duplex, *, method: str, target: str, headers: _Headers, body: bytes
-) -> _Answer:
-    """Send a request and read the head of the answer."""
-    connection = h11.Connection(h11.CLIENT)
-    sized = [*headers, ("Content-Length", str(len(body)))] if body else headers
-    parts: list[h11.Event] = [h11.Request(method=method, target=target, headers=sized)]
-    parts += [h11.Data(data=body)] if body else []
-    data = b"".join(connection.send(part) or b"" for part in (*parts, h11.EndOfMessage()))
+@contextmanager
+def _broken() -> Iterator[None]:
+    """Raise ``_BrokenError`` if the answer breaks off or is none."""
     try:
-        stream.writer.write(data)
+        yield
+    except CutOffError as error:
+        raise _BrokenError("EOF") from error
+    except MalformedError as error:
+        raise _BrokenError(f"malformed HTTP response: {error}") from error
+    except ConnectionError as error:
+        raise _BrokenError("read: connection reset by peer") from error
+
+
+async def _send(stream: Duplex, request: bytes) -> tuple[Head, Messages]:
+    """Send a request; return the head of the answer, and the messages of which it is one."""
+    try:
+        stream.writer.write(request)
         await stream.writer.drain()
     except ConnectionError as error:
         raise _BrokenError("write: broken pipe") from error
-    while True:
-        event = await _next(connection, stream)
-        if isinstance(event, h11.Response):
-            return _Answer(
-                code=event.status_code,
-                reason=event.reason.decode("latin-1"),
-                headers=[
-                    (name.decode("latin-1"), value.decode("latin-1"))
-                    for name, value in event.headers.raw_items()
-                ],
-                connection=connection,
-                stream=stream,
-            )
-
-
-async def _next(connection: h11.Connection, stream: Duplex) -> h11.Event:
-    while True:
-        try:
-            event = connection.next_event()
-        except h11.RemoteProtocolError as error:
-            text = str(error)
-            cut_off = "closed connection" in text
-            raise _BrokenError("EOF" if cut_off else f"malformed HTTP response: {text}") from error
-        if event is not h11.NEED_DATA:
-            if isinstance(event, h11.ConnectionClosed) or event is h11.PAUSED:
-                raise _BrokenError("EOF")
-            assert not isinstance(event, type)
-            return event
-        try:
-            connection.receive_data(await stream.reader.read(_CHUNK))
-        except (ConnectionError, asyncio.IncompleteReadError) as error:
-            raise _BrokenError("read: connection reset by peer") from error
+    answers = Messages(stream.reader, answers=True)
+    with _broken():
+        head = await answers.head()
+    if head is None:
+        raise _BrokenError("EOF")
+    return head, answers
 
 
 _DIAL_SECONDS = 30
@@ -265,7 +223,7 @@ def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]
 async def _dial(call: Call, target: _Target) -> Duplex:
     try:
         async with asyncio.timeout(_DIAL_SECONDS):
-            stream = await call.server.dialer.dial(target.address, target.port)
+            stream = await call.server.dial(target.address, target.port)
     except OSError as error:
         raise _unreachable(f"dial tcp {target.address}:{target.port}: {go_text(error)}") from error
     if target.tls:
@@ -288,20 +246,19 @@ async def _start_tls(stream: Duplex) -> None:
 async def _exchange(call: Call, stream: Duplex, target: _Target) -> web.StreamResponse:
     query = call.http.rel_url.raw_query_string
     rest = call.request.rest
+    request = messages.request(
+        call.http.method,
+        f"{rest}?{query}" if query else rest,
+        _request_headers(call, target),
+        await call.http.read(),
+    )
     try:
-        answer = await _send(
-            stream,
-            method=call.http.method,
-            target=f"{rest}?{query}" if query else rest,
-            headers=_request_headers(call, target),
-            body=await call.http.read(),
-        )
-        return await _pass_on(call, answer)
+        return await _pass_on(call, *await _send(stream, request))
     except _BrokenError as error:
         raise _unreachable(str(error)) from error
 
 
-def _request_headers(call: Call, target: _Target) -> _Headers:
+def _request_headers(call: Call, target: _Target) -> list[tuple[str, str]]:
     headers = [
         (name, value) for name, value in call.http.headers.items() if name.lower() not in _HOP
     ]
@@ -315,22 +272,24 @@ def _request_headers(call: Call, target: _Target) -> _Headers:
     return [("Host", f"{target.address}:{target.port}"), *headers]
 
 
-async def _pass_on(call: Call, answer: _Answer) -> web.StreamResponse:
-    reason = GO_PHRASES.get(answer.code) or answer.reason
-    response = web.StreamResponse(status=answer.code, reason=reason, headers=api_headers())
-    for name, value in answer.headers:
+async def _pass_on(call: Call, head: Head, answers: Messages) -> web.StreamResponse:
+    reason = GO_PHRASES.get(head.status) or head.reason
+    response = web.StreamResponse(status=head.status, reason=reason, headers=api_headers())
+    for name, value in head.headers:
         lower = name.lower()
         if lower == "content-length" or lower not in _HOP:
             response.headers[name] = _under_proxy(call, value) if lower == "location" else value
     has_length = "Content-Length" in response.headers
-    if not has_length and call.http.method != "HEAD" and answer.code not in {204, 304}:
+    bodiless = call.http.method == "HEAD" or head.status in {204, 304}
+    if not has_length and not bodiless:
         response.enable_chunked_encoding()
     response.headers.setdefault("Content-Type", "application/octet-stream")
     await response.prepare(call.http)
     # the head is sent already: if the body breaks off, so must the answer
-    with suppress(_BrokenError):
-        async for chunk in answer.body():
-            await response.write(chunk)
+    with suppress(_BrokenError), _broken():
+        if not bodiless:
+            async for part in answers.parts():
+                await response.write(part)
         await response.write_eof()
         return response
     if call.http.transport is not None:

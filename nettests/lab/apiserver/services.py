@@ -6,21 +6,19 @@ assignment (KEP-3070, KEP-3668). ``complete`` changes the object that it is give
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from ipaddress import ip_address, ip_network
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
 
 from nettests.lab.apiserver import families
 from nettests.lab.apiserver.settings import ApiSettings, Network
 from nettests.lab.apiserver.status import (
     FieldError,
     duplicate,
-    forbidden_value,
     invalid_value,
     not_supported,
     required,
 )
-from nettests.lab.apiserver.validation import dns_label, dns_subdomain, labels
+from nettests.lab.apiserver.validation import dns_label, labels
 from nettests.lab.interfaces import Json
 
 _Ports = set[tuple[str, int]]
@@ -30,7 +28,6 @@ _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXPOSED = ("LoadBalancer", "NodePort")
 _OF_EXPOSED = ("externalTrafficPolicy", "healthCheckNodePort")
 _AFFINITY_SECONDS = 10800
-_MOST_AFFINITY_SECONDS = 86400
 
 
 def fill(service: Json) -> None:
@@ -132,7 +129,10 @@ def _cluster_ips(
 
 
 def _static_address(chosen: str, used: set[str], network: Network) -> str | None:
-    address = ip_address(chosen)
+    try:
+        address = ip_address(chosen)
+    except ValueError:
+        return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
     if address not in network or address in {network.network_address, network.broadcast_address}:
         return (
             f"failed to allocate IP {chosen}: the provided IP ({chosen}) is not in the valid range. "
@@ -190,53 +190,12 @@ def _free_port(used: _Ports, protocol: str, ports: range) -> int:
 
 
 def validate(service: Json) -> list[FieldError]:
-    """Return what is wrong with a Service (with defaults set)."""
+    """Return what is wrong with the type, ports and selector of a Service (with defaults set)."""
     spec = service["spec"]
     errors = list(_ports(spec))
     if spec["type"] not in _TYPES:
         errors.append(not_supported("spec.type", spec["type"], _TYPES))
-    if spec["type"] == "ExternalName":
-        name, where = spec.get("externalName", ""), "spec.externalName"
-        if complaint := dns_subdomain(name.rstrip(".")):
-            errors.append(invalid_value(where, name, complaint) if name else required(where))
-        if spec.get("clusterIP"):
-            detail = "may not be set for ExternalName services"
-            errors.append(forbidden_value("spec.clusterIPs[0]", detail))
-    if spec["type"] in _EXPOSED and spec.get("clusterIP") == "None":
-        detail = f"may not be set to 'None' for {spec['type']} services"
-        errors.append(invalid_value("spec.clusterIPs[0]", "None", detail))
-    errors += labels(spec.get("selector") or {}, "spec.selector")
-    return errors + list(_policies(spec)) + list(_outer(spec))
-
-
-def _complains(read: Callable[[str], object], text: str) -> bool:
-    try:
-        read(text)
-    except ValueError:
-        return True
-    return False
-
-
-def _outer(spec: Json) -> Iterator[FieldError]:
-    """Check the fields for external access: externalIPs, source ranges, the health check port."""
-    for index, text in enumerate(spec.get("externalIPs") or ()):
-        if _complains(ip_address, text):
-            detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            yield invalid_value(f"spec.externalIPs[{index}]", text, detail)
-    ranges = spec.get("loadBalancerSourceRanges") or ()
-    if ranges and spec["type"] != "LoadBalancer":
-        detail = "may only be used when `type` is 'LoadBalancer'"
-        yield forbidden_value("spec.loadBalancerSourceRanges", detail)
-    for index, text in enumerate(ranges):
-        if "/" not in text or _complains(partial(ip_network, strict=False), text):
-            detail = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-            yield invalid_value(f"spec.loadBalancerSourceRanges[{index}]", text, detail)
-    number = spec.get("healthCheckNodePort")
-    if number and not _has_health_check(spec):
-        detail = (
-            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        )
-        yield invalid_value("spec.healthCheckNodePort", number, detail)
+    return errors + labels(spec.get("selector") or {}, "spec.selector")
 
 
 def _ports(spec: Json) -> Iterator[FieldError]:
@@ -262,19 +221,6 @@ def _ports(spec: Json) -> Iterator[FieldError]:
             yield duplicate(field, {"protocol": port["protocol"], "port": number})
         names.add(name)
         numbers.add((port["protocol"], number))
-
-
-def _policies(spec: Json) -> Iterator[FieldError]:
-    if spec["sessionAffinity"] not in {"None", "ClientIP"}:
-        yield not_supported("spec.sessionAffinity", spec["sessionAffinity"], ("ClientIP", "None"))
-    client = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
-    seconds = client.get("timeoutSeconds", _AFFINITY_SECONDS)
-    if not 0 < seconds <= _MOST_AFFINITY_SECONDS:
-        detail = f"must be greater than 0 and less than {_MOST_AFFINITY_SECONDS}"
-        yield invalid_value("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, detail)
-    for field in ("externalTrafficPolicy", "internalTrafficPolicy"):
-        if (policy := spec.get(field)) not in {None, "Cluster", "Local"}:
-            yield not_supported(f"spec.{field}", policy, ("Cluster", "Local"))
 
 
 def keep(old: Json, new: Json) -> list[FieldError]:

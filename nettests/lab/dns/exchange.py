@@ -11,6 +11,7 @@ import ipaddress
 import socket
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import dns.exception
 import dns.flags
@@ -151,6 +152,7 @@ class ResolutionError(Exception):
         self.cause = cause
 
 
+@lru_cache(maxsize=4096)
 def from_literal(name: str) -> Resolved | None:
     """Return the address if ``name`` is an IPv4 or IPv6 literal."""
     try:

@@ -11,7 +11,7 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -44,7 +44,7 @@ from nettests.lab.network.overlay import pod_mtu
 from nettests.lab.node.agent import GatedClient, NodeAgent, NodeKubelet
 from nettests.lab.node.images import Kind
 from nettests.lab.node.registration import minor
-from nettests.lab.node.serving import NodeDialer
+from nettests.lab.node.serving import connect
 from nettests.lab.node.system import SystemPrograms
 from nettests.lab.outside.datagram_proxy import DatagramProxy
 from nettests.lab.outside.forward_proxy import USER, OutsideProxy, OutsideServer
@@ -79,16 +79,6 @@ class Sockets:
     control: socket.socket
 
 
-@dataclass(slots=True)
-class _Registry:
-    """Finds kubelets for the API server (``interfaces.KubeletRegistry``)."""
-
-    kubelets: dict[str, NodeKubelet] = field(default_factory=dict)
-
-    def kubelet(self, node: str) -> NodeKubelet:
-        return self.kubelets[node]
-
-
 class Lab:
     """One lab. ``run`` ends only by cancellation or failure."""
 
@@ -102,7 +92,7 @@ class Lab:
         self._tell = tell
         self._started = time.monotonic()
         self._phases: dict[str, float] = {}
-        self._registry = _Registry()
+        self._kubelets: dict[str, NodeKubelet] = {}
         self._agents: dict[str, NodeAgent] = {}
         self._api_faults = apiserver.Faults()
         self._inner_token = secrets.token_urlsafe(32)
@@ -163,8 +153,8 @@ class Lab:
         switched: Json = {name: self._on(name.replace("_", "-")) for name in _API_MECHANISMS}
         app = apiserver.create_app(
             store=self._store,
-            kubelets=self._registry,
-            dialer=NodeDialer(host),
+            kubelets=self._kubelets,
+            dial=partial(connect, host),
             settings=apiserver.ApiSettings(
                 **switched,
                 tokens={
@@ -257,7 +247,7 @@ class Lab:
                 execute=run_program,
                 tls=issued.kubelets[spec.name],
             )
-            self._registry.kubelets[spec.name] = agent.kubelet
+            self._kubelets[spec.name] = agent.kubelet
             self._agents[spec.name] = agent
             async with asyncio.TaskGroup() as group:
                 proxy = self._profile.kube_proxy
@@ -306,7 +296,7 @@ class Lab:
             dns=self._dns_troubles,
             dns_pod=self._readiness.dns_pod,
             client=self._client,
-            kubelets=self._registry.kubelets,
+            kubelets=self._kubelets,
             agents=self._agents,
             stopped=self._workloads.stopped,
         )

@@ -133,4 +133,5 @@ class ContainerLog:
 
 
 def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
+    moment = datetime.now(UTC).replace(tzinfo=None)
+    return f"{moment.isoformat(timespec='microseconds')}000Z"

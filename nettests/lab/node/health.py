@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-import h11
-
 from nettests.lab.client import Json
 from nettests.lab.interfaces import Duplex, Namespace
 from nettests.lab.node.container_state import ContainerState
@@ -20,6 +18,8 @@ from nettests.lab.node.serving import connect
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS, Profile
 from nettests.lab.topology.windows_settings import ENGLISH
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Prober:
             if scheme == "https":
                 await duplex.writer.start_tls(_trust_all(), server_hostname=address)
             status = await _get(duplex, f"{address}:{port}", action)
-        except (OSError, h11.ProtocolError) as error:
+        except (OSError, MalformedError) as error:
             raise ProbeFailedError(f'Get "{url}": {error}') from error
         finally:
             duplex.writer.close()
@@ -108,21 +108,14 @@ class Prober:
 
 
 async def _get(duplex: Duplex, host: str, action: Json) -> int:
-    connection = h11.Connection(h11.CLIENT)
     headers = [("Host", host), ("User-Agent", "kube-probe/1.0"), ("Connection", "close")]
     headers += [(h["name"], h["value"]) for h in action.get("httpHeaders") or ()]
-    request = h11.Request(method="GET", target=action.get("path") or "/", headers=headers)
-    duplex.writer.write(connection.send(request) or b"")
-    duplex.writer.write(connection.send(h11.EndOfMessage()) or b"")
+    duplex.writer.write(messages.request("GET", action.get("path") or "/", headers))
     await duplex.writer.drain()
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Response):
-            return int(event.status_code)
-        if event is h11.NEED_DATA:
-            connection.receive_data(await duplex.reader.read(65536))
-        elif not isinstance(event, h11.InformationalResponse):
-            raise h11.RemoteProtocolError("the connection ended before an answer")
+    head = await Messages(duplex.reader, answers=True).head()
+    if head is None:
+        raise CutOffError("the connection ended before an answer")
+    return head.status
 
 
 def _trust_all() -> ssl.SSLContext:

@@ -39,17 +39,6 @@ async def connect(namespace: Namespace, address: str, port: int) -> Duplex:
     return Duplex(reader=reader, writer=writer)
 
 
-class NodeDialer:
-    """Opens connections from one namespace, for the API server's proxy to pods, nodes and Services."""
-
-    def __init__(self, namespace: Namespace) -> None:
-        self._namespace = namespace
-
-    async def dial(self, address: str, port: int) -> Duplex:
-        """Connect to ``address``; ``OSError`` when it fails."""
-        return await connect(self._namespace, address, port)
-
-
 def as_json(
     value: object, status: int = 200, *headers: tuple[str, str], indent: str = ""
 ) -> Response:

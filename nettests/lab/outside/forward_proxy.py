@@ -13,22 +13,25 @@ import hmac
 import ipaddress
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from urllib.parse import urlsplit
-
-import h11
 
 from nettests.lab.interfaces import Duplex, Machine, Namespace, Process, ResolverConfig
 from nettests.lab.node.serving import connect
 from nettests.lab.programs.images import run
 from nettests.lab.topology import OS, Profile
+from nettests.lab.web import messages
+from nettests.lab.web.messages import Head, MalformedError, Messages
 
 _LOG = logging.getLogger(__name__)
 
 USER = "lab"
 _CONNECT_SECONDS = 10
 _CHUNK = 65536
-_HOP_BY_HOP = frozenset({b"proxy-authorization", b"proxy-connection", b"connection", b"keep-alive"})
+_HOP_BY_HOP = frozenset(
+    {"proxy-authorization", "proxy-connection", "connection", "keep-alive", "transfer-encoding"}
+)
 
 
 class _RefusedError(Exception):
@@ -55,47 +58,37 @@ class OutsideProxy:
             await server.serve_forever()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = h11.Connection(h11.SERVER)
         duplex = Duplex(reader=reader, writer=writer)
         try:
-            request = await _read_request(connection, duplex)
-            if request is not None:
-                await self._handle(connection, duplex, request)
-        except (h11.ProtocolError, OSError) as error:
+            requests = Messages(reader, answers=False)
+            head = await requests.head()
+            if head is not None:
+                await self._handle(duplex, head, requests)
+        except _RefusedError as refused:
+            await _refuse(duplex, refused)
+        except (MalformedError, OSError) as error:
             _LOG.debug("proxy: %s", error)
         finally:
             writer.close()
 
-    async def _handle(
-        self, connection: h11.Connection, duplex: Duplex, request: h11.Request
-    ) -> None:
-        try:
-            self._authorize(request)
-            address, port, path = _target(request)
-            upstream = await self._open(address, port)
-        except _RefusedError as refused:
-            await _refuse(connection, duplex, refused)
-            return
-        try:
-            if request.method == b"CONNECT":
-                duplex.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            else:
-                body = await _read_body(connection, duplex)
-                upstream.writer.write(_forwarded(request, path, body))
-            answered = await _join(duplex, upstream)
-            if not answered and request.method != b"CONNECT":
-                text = f"{address}:{port} closed the connection and said nothing."
-                await _refuse(
-                    connection, duplex, _RefusedError(502, "ERR_ZERO_SIZE_OBJECT 0", text)
-                )
-        finally:
-            upstream.writer.close()
-
-    def _authorize(self, request: h11.Request) -> None:
-        credentials = dict(request.headers).get(b"proxy-authorization", b"")
+    async def _handle(self, duplex: Duplex, head: Head, requests: Messages) -> None:
+        credentials = head.header("proxy-authorization").encode("latin-1")
         if not hmac.compare_digest(credentials, self._expected):
             text = "Proxy authentication is required."
             raise _RefusedError(407, "ERR_CACHE_ACCESS_DENIED 0", text)
+        address, port, path = _target(head)
+        upstream = await self._open(address, port)
+        try:
+            if head.method == "CONNECT":
+                duplex.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                upstream.writer.write(_forwarded(head, path, await requests.body()))
+            answered = await _join(duplex, upstream)
+            if not answered and head.method != "CONNECT":
+                text = f"{address}:{port} closed the connection and said nothing."
+                raise _RefusedError(502, "ERR_ZERO_SIZE_OBJECT 0", text)
+        finally:
+            upstream.writer.close()
 
     async def _open(self, address: str, port: int) -> Duplex:
         try:
@@ -109,15 +102,15 @@ class OutsideProxy:
             raise _RefusedError(503, f"ERR_CONNECT_FAIL {code}", text) from error
 
 
-def _target(request: h11.Request) -> tuple[str, int, str]:
+def _target(head: Head) -> tuple[str, int, str]:
     """Read address, port and path of ``GET http://198.51.100.10:80/x`` or ``CONNECT 198.51.100.10:80``."""
-    text = request.target.decode("ascii", "replace")
-    parts = urlsplit(f"//{text}" if request.method == b"CONNECT" else text)
+    text, connects = head.target, head.method == "CONNECT"
+    parts = urlsplit(f"//{text}" if connects else text)
     try:
-        port = parts.port or (443 if request.method == b"CONNECT" else 80)
+        port = parts.port or (443 if connects else 80)
     except ValueError as error:
         raise _RefusedError(400, "ERR_INVALID_URL 0", f"{text} is not an address.") from error
-    if not parts.hostname or (request.method != b"CONNECT" and parts.scheme != "http"):
+    if not parts.hostname or (not connects and parts.scheme != "http"):
         raise _RefusedError(400, "ERR_INVALID_URL 0", f"{text} is not an absolute http address.")
     try:
         address = str(ipaddress.IPv4Address(parts.hostname))
@@ -128,60 +121,25 @@ def _target(request: h11.Request) -> tuple[str, int, str]:
     return address, port, f"{parts.path or '/'}{query}"
 
 
-async def _read_request(connection: h11.Connection, duplex: Duplex) -> h11.Request | None:
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Request):
-            return event
-        if event is not h11.NEED_DATA:
-            return None
-        connection.receive_data(await duplex.reader.read(_CHUNK))
+def _forwarded(head: Head, path: str, body: bytes) -> bytes:
+    dropped = _HOP_BY_HOP | {"content-length"} if body else _HOP_BY_HOP
+    headers = [(name, value) for name, value in head.headers if name.lower() not in dropped]
+    return messages.request(head.method, path, [*headers, ("Connection", "close")], body)
 
 
-async def _read_body(connection: h11.Connection, duplex: Duplex) -> bytes:
-    parts = []
-    while True:
-        event = connection.next_event()
-        if isinstance(event, h11.Data):
-            parts.append(bytes(event.data))
-        elif event is h11.NEED_DATA:
-            connection.receive_data(await duplex.reader.read(_CHUNK))
-        else:
-            return b"".join(parts)
-
-
-def _forwarded(request: h11.Request, path: str, body: bytes) -> bytes:
-    headers: Sequence[tuple[bytes, bytes]] = [
-        (name, value)
-        for name, value in request.headers
-        if name not in _HOP_BY_HOP and name != b"transfer-encoding"
-    ]
+async def _refuse(duplex: Duplex, refused: _RefusedError) -> None:
+    body = f"{refused}\n"
     lines = [
-        b"%s %s HTTP/1.1" % (request.method, path.encode()),
-        *(name.title() + b": " + value for name, value in headers),
-        b"Connection: close",
-    ]
-    names: Mapping[bytes, bytes] = dict(headers)
-    if body and b"content-length" not in names:
-        lines.append(b"Content-Length: %d" % len(body))
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
-
-
-async def _refuse(connection: h11.Connection, duplex: Duplex, refused: _RefusedError) -> None:
-    body = f"{refused}\n".encode()
-    headers = [
-        ("Server", "squid"),
-        ("X-Squid-Error", refused.squid_error),
-        ("Content-Type", "text/plain"),
-        ("Content-Length", str(len(body))),
-        ("Connection", "close"),
+        f"HTTP/1.1 {refused.status} {HTTPStatus(refused.status).phrase}",
+        "Server: squid",
+        f"X-Squid-Error: {refused.squid_error}",
+        "Content-Type: text/plain",
+        f"Content-Length: {len(body.encode())}",
+        "Connection: close",
     ]
     if refused.status == 407:
-        headers.append(("Proxy-Authenticate", 'Basic realm="lab"'))
-    answer = h11.Response(status_code=refused.status, headers=headers)
-    duplex.writer.write(connection.send(answer) or b"")
-    duplex.writer.write(connection.send(h11.Data(data=body)) or b"")
-    duplex.writer.write(connection.send(h11.EndOfMessage()) or b"")
+        lines.append('Proxy-Authenticate: Basic realm="lab"')
+    duplex.writer.write("\r\n".join([*lines, "", body]).encode())
     await duplex.writer.drain()
 
 

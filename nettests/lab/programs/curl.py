@@ -15,8 +15,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
-import h11
-
 from nettests.lab.dns.exchange import ResolutionError
 from nettests.lab.interfaces import Machine, Process
 from nettests.lab.programs import curl_options
@@ -26,9 +24,10 @@ from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import error_text, winsock
 from nettests.lab.programs.terminal import drop, err
 from nettests.lab.topology import OS
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _PORTS = {"http": 80, "https": 443}
-_READ_SIZE = 65536
 _SAYS_MILLISECONDS = (7, 78, 0)
 _SAYS_COULD_NOT, _IN_OTHER_WORDS = (7, 86, 0), (8, 12, 0)
 
@@ -121,7 +120,7 @@ async def _request_url(job: Transfer, report: Report, parts: SplitResult) -> Non
             "Connection was reset" if job.machine.os is OS.WINDOWS else "Connection reset by peer"
         )
         raise CurlError(56, f"Recv failure: {reset}") from error
-    except h11.RemoteProtocolError as error:
+    except MalformedError as error:
         raise CurlError(1, "Received HTTP/0.9 when not allowed") from error
     finally:
         writer.close()
@@ -183,7 +182,7 @@ async def _streams(
         raise CurlError(35, "OpenSSL SSL_connect: Connection reset by peer") from error
 
 
-def _request(job: Transfer, parts: SplitResult) -> h11.Request:
+def _request(job: Transfer, parts: SplitResult) -> bytes:
     options = job.options
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     agent = "curl/" + ".".join(str(number) for number in job.version)
@@ -192,7 +191,7 @@ def _request(job: Transfer, parts: SplitResult) -> h11.Request:
         header = next((key for key in headers if key.lower() == name.lower()), name)
         headers[header] = value
     method = options.request or ("HEAD" if options.head else "GET")
-    return h11.Request(method=method, target=target, headers=list(headers.items()))
+    return messages.request(method, target, headers.items())
 
 
 async def _exchange(
@@ -200,31 +199,28 @@ async def _exchange(
     report: Report,
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
-    request: h11.Request,
+    request: bytes,
 ) -> None:
-    http = h11.Connection(h11.CLIENT)
-    writer.write(http.send(request) + http.send(h11.EndOfMessage()))
+    options, answers = job.options, Messages(reader, answers=True)
+    writer.write(request)
     await writer.drain()
-    while True:
-        event = http.next_event()
-        if event is h11.NEED_DATA:
-            data = await reader.read(_READ_SIZE)
-            if not data and not report.status:
-                raise CurlError(52, "Empty reply from server")
-            http.receive_data(data)
-        elif isinstance(event, h11.Response):
-            report.status = event.status_code
-            if job.options.include or job.options.head:
-                version, reason = event.http_version.decode(), event.reason.decode()
-                lines = [f"HTTP/{version} {event.status_code} {reason}".encode()]
-                lines += [name + b": " + value for name, value in event.headers.raw_items()]
-                await job.write(b"\r\n".join([*lines, b"", b""]))
-        elif isinstance(event, h11.Data):
-            report.received += len(event.data)
-            if not (job.options.fail and report.status >= 400):
-                await job.write(bytes(event.data))
-        elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
-            return
+    try:
+        head = await answers.head()
+    except CutOffError:
+        head = None
+    if head is None:
+        raise CurlError(52, "Empty reply from server")
+    report.status = head.status
+    if options.include or options.head:
+        lines = [f"HTTP/{head.version} {head.status} {head.reason}"]
+        lines += [f"{name}: {value}" for name, value in head.headers]
+        await job.write("\r\n".join([*lines, "", ""]).encode("latin-1"))
+    if options.head:
+        return
+    async for part in answers.parts():
+        report.received += len(part)
+        if not (options.fail and report.status >= 400):
+            await job.write(part)
 
 
 _WINDOWS_IMAGE, _NEWER_IMAGE = (7, 57, 0), (8, 12, 1)

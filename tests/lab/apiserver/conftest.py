@@ -2,15 +2,16 @@
 
 import asyncio
 import contextlib
+import inspect
 import json
 import socket
 import ssl
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
 import trustme
@@ -98,7 +99,7 @@ def serve(authority: trustme.CA, tmp_path: Path) -> Serve:
         address = f"127.0.0.1:{listening.getsockname()[1]}"
         settings = replace(settings, server_address=address)
         nodes, store = TestNodes(), Store()
-        app = create_app(store=store, kubelets=nodes, dialer=nodes, settings=settings)
+        app = create_app(store=store, kubelets=nodes.kubelets, dial=nodes.dial, settings=settings)
         runner = await start(app, listening, server_tls)
         try:
             yield Running(
@@ -116,40 +117,52 @@ def serve(authority: trustme.CA, tmp_path: Path) -> Serve:
     return serving
 
 
-@pytest.fixture
-def api(
-    serve: Serve, settings: ApiSettings
-) -> Callable[[Callable[[Running], Coroutine[Any, Any, T]]], T]:
-    """Run a coroutine function against a new API server and return its result."""
-
-    def run(test: Callable[[Running], Coroutine[Any, Any, T]]) -> T:
-        async def main() -> T:
-            async with serve(settings) as running:
-                return await test(running)
-
-        return asyncio.run(main())
-
-    return run
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine function in the event loop of its server."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names, runner = inspect.signature(pyfuncitem.obj).parameters, pyfuncitem.funcargs["runner"]
+    assert isinstance(runner, asyncio.Runner)
+    runner.run(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
 
 
 @pytest.fixture
-def cluster(
-    serve: Serve, settings: ApiSettings
-) -> Callable[[Callable[[Running], Coroutine[Any, Any, T]]], T]:
-    """As ``api``, with the test's nodes that bring pods to run."""
+def runner() -> Iterator[asyncio.Runner]:
+    """The event loop of the test's server."""
+    with asyncio.Runner() as runner:
+        yield runner
 
-    def run(test: Callable[[Running], Coroutine[Any, Any, T]]) -> T:
-        async def main() -> T:
-            async with (
-                serve(settings) as running,
-                running.client("kubelet") as client,
-                Workload(client, running.nodes, running.server_tls),
-            ):
-                return await test(running)
 
-        return asyncio.run(main())
+@pytest.fixture
+def running(runner: asyncio.Runner, serve: Serve, settings: ApiSettings) -> Iterator[Running]:
+    """A new API server."""
+    stack = contextlib.AsyncExitStack()
+    yield runner.run(stack.enter_async_context(serve(settings)))
+    runner.run(stack.aclose())
 
-    return run
+
+@pytest.fixture
+def client(runner: asyncio.Runner, running: Running) -> Iterator[Client]:
+    """An administrator's client of the new API server."""
+    client = runner.run(running.client().__aenter__())
+    yield client
+    runner.run(client.__aexit__(None, None, None))
+
+
+@pytest.fixture
+def pods_run(runner: asyncio.Runner, running: Running) -> Iterator[None]:
+    """The test's nodes bring pods of the API server to run."""
+    stack = contextlib.AsyncExitStack()
+
+    async def start_nodes() -> None:
+        client = await stack.enter_async_context(running.client("kubelet"))
+        await stack.enter_async_context(Workload(client, running.nodes, running.server_tls))
+
+    runner.run(start_nodes())
+    yield
+    runner.run(stack.aclose())
 
 
 @pytest.fixture

@@ -139,10 +139,6 @@ class TestNodes:
         self.kubelets = {name: TestKubelet() for name in NODES}
         self.unreachable: set[str] = set()
 
-    def kubelet(self, node: str) -> TestKubelet:
-        """Return the kubelet of a node."""
-        return self.kubelets[node]
-
     async def dial(self, address: str, port: int) -> Duplex:
         """Connect; addresses of pods that are gone have no route."""
         if address in self.unreachable:

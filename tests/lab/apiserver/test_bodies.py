@@ -1,16 +1,13 @@
 """Bodies of requests: unknown fields, wrong types, broken JSON, YAML."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from nettests.lab.client import ApiError
+from nettests.lab.client import ApiError, Client
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import CONFIG_MAPS, PODS, config_map
 from tests.lab.apiserver.objects import pod as made_pod
-
-Api = Callable[..., Any]
 
 
 async def _refused(answer: Any) -> ApiError:
@@ -19,20 +16,15 @@ async def _refused(answer: Any) -> ApiError:
     return error.value
 
 
-def test_unknown_fields_are_dropped_and_warned_of(api: Api) -> None:
+async def test_unknown_fields_are_dropped_and_warned_of(client: Client) -> None:
     """By default a warning header tells; ``Ignore`` is silent; ``Strict`` refuses."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            session = client._require()
-            for index, (mode, warned) in enumerate((("Warn", True), ("Ignore", False))):
-                item = {**made_pod(f"p{index}"), "zzz": 1}
-                path = f"{PODS}?fieldValidation={mode}"
-                async with session.post(path, json=item) as response:
-                    assert ("Warning" in response.headers) is warned
-                    assert "zzz" not in await response.json(content_type=None)
-
-    api(run)
+    session = client._require()
+    for index, (mode, warned) in enumerate((("Warn", True), ("Ignore", False))):
+        item = {**made_pod(f"p{index}"), "zzz": 1}
+        path = f"{PODS}?fieldValidation={mode}"
+        async with session.post(path, json=item) as response:
+            assert ("Warning" in response.headers) is warned
+            assert "zzz" not in await response.json(content_type=None)
 
 
 @pytest.mark.parametrize(
@@ -46,18 +38,13 @@ def test_unknown_fields_are_dropped_and_warned_of(api: Api) -> None:
         ({"apiVersion": "v2"}, "does not match the expected API version (v1)"),
     ],
 )
-def test_bodies_of_the_wrong_type_are_refused(
-    api: Api, fields: dict[str, Any], message: str
+async def test_bodies_of_the_wrong_type_are_refused(
+    client: Client, fields: dict[str, Any], message: str
 ) -> None:
     """A 400 says which field had which type."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            error = await _refused(client.create(CONFIG_MAPS, {**config_map("a"), **fields}))
-            assert error.status == 400
-            assert message in error.message
-
-    api(run)
+    error = await _refused(client.create(CONFIG_MAPS, {**config_map("a"), **fields}))
+    assert error.status == 400
+    assert message in error.message
 
 
 @pytest.mark.parametrize(
@@ -70,28 +57,21 @@ def test_bodies_of_the_wrong_type_are_refused(
         ("{} x", "invalid character 'x' after top-level value"),
     ],
 )
-def test_broken_json_is_explained_in_go_words(api: Api, text: str, complaint: str) -> None:
+async def test_broken_json_is_explained_in_go_words(
+    client: Client, text: str, complaint: str
+) -> None:
     """What Go's decoder says of the same text."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            headers = {"Content-Type": "application/json"}
-            async with client._require().post(CONFIG_MAPS, data=text, headers=headers) as response:
-                assert response.status == 400
-                assert complaint in (await response.json(content_type=None))["message"]
-
-    api(run)
+    headers = {"Content-Type": "application/json"}
+    async with client._require().post(CONFIG_MAPS, data=text, headers=headers) as response:
+        assert response.status == 400
+        assert complaint in (await response.json(content_type=None))["message"]
 
 
-def test_yaml_bodies_are_taken(api: Api) -> None:
+async def test_yaml_bodies_are_taken(running: Running) -> None:
     """``application/yaml`` is one of the accepted media types."""
-
-    async def run(running: Running) -> None:
-        text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata: {k: v}\n"
-        async with running.client() as client:
-            headers = {"Content-Type": "application/yaml"}
-            async with client._require().post(CONFIG_MAPS, data=text, headers=headers) as response:
-                assert response.status == 201
-            assert (await client.get(f"{CONFIG_MAPS}/y"))["data"] == {"k": "v"}
-
-    api(run)
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\ndata: {k: v}\n"
+    async with running.client() as client:
+        headers = {"Content-Type": "application/yaml"}
+        async with client._require().post(CONFIG_MAPS, data=text, headers=headers) as response:
+            assert response.status == 201
+        assert (await client.get(f"{CONFIG_MAPS}/y"))["data"] == {"k": "v"}

@@ -1,7 +1,6 @@
 """Discovery documents, tables and content negotiation."""
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ from nettests.lab.apiserver import Version, discovery, resources, tables
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod
 
-Api = Callable[..., Any]
 NEWEST = Version().minor
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
@@ -25,16 +23,12 @@ async def _get(running: Running, path: str, accept: str) -> tuple[int, str, Any]
 
 
 @pytest.mark.parametrize(("path", "kind"), [("/api", "APIVersions"), ("/apis", "APIGroupList")])
-def test_who_requests_aggregated_discovery_gets_the_plain_form(
-    api: Api, path: str, kind: str
+async def test_who_requests_aggregated_discovery_gets_the_plain_form(
+    running: Running, path: str, kind: str
 ) -> None:
     """The aggregated form is not served; kubectl then queries group by group, as of older servers."""
-
-    async def run(running: Running) -> None:
-        status, media, document = await _get(running, path, AGGREGATED)
-        assert (status, media, document["kind"]) == (200, "application/json", kind)
-
-    api(run)
+    status, media, document = await _get(running, path, AGGREGATED)
+    assert (status, media, document["kind"]) == (200, "application/json", kind)
 
 
 def test_every_resource_and_subresource_is_discovered() -> None:
@@ -49,14 +43,10 @@ def test_every_resource_and_subresource_is_discovered() -> None:
 
 
 @pytest.mark.parametrize("path", ["/apis/none", "/apis/apps/v2", "/openapi/v2", "/openapi/v3/x"])
-def test_what_is_not_served_is_not_found(api: Api, path: str) -> None:
+async def test_what_is_not_served_is_not_found(running: Running, path: str) -> None:
     """Unknown groups, versions and documents are plain 404 pages."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client, client._require().get(path) as response:
-            assert (response.status, await response.text()) == (404, "404 page not found\n")
-
-    api(run)
+    async with running.client() as client, client._require().get(path) as response:
+        assert (response.status, await response.text()) == (404, "404 page not found\n")
 
 
 @pytest.mark.parametrize(
@@ -72,68 +62,56 @@ def test_what_is_not_served_is_not_found(api: Api, path: str) -> None:
         ),
     ],
 )
-def test_a_list_comes_in_the_form_that_is_accepted(api: Api, accept: str, kind: str) -> None:
+async def test_a_list_comes_in_the_form_that_is_accepted(
+    running: Running, accept: str, kind: str
+) -> None:
     """Whole, as a table, or metadata only."""
-
-    async def run(running: Running) -> None:
-        status, _, document = await _get(running, CONFIG_MAPS, accept)
-        assert (status, document["kind"]) == (200, kind)
-
-    api(run)
+    status, _, document = await _get(running, CONFIG_MAPS, accept)
+    assert (status, document["kind"]) == (200, kind)
 
 
-def test_what_cannot_be_accepted_is_refused(api: Api) -> None:
+async def test_what_cannot_be_accepted_is_refused(running: Running) -> None:
     """A client that takes protobuf only gets 406."""
-
-    async def run(running: Running) -> None:
-        accept = "application/vnd.kubernetes.protobuf"
-        status, _, document = await _get(running, CONFIG_MAPS, accept)
-        assert (status, document["reason"]) == (406, "NotAcceptable")
-
-    api(run)
+    accept = "application/vnd.kubernetes.protobuf"
+    status, _, document = await _get(running, CONFIG_MAPS, accept)
+    assert (status, document["reason"]) == (406, "NotAcceptable")
 
 
 @pytest.mark.parametrize(
     ("include", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "Pod")]
 )
-def test_rows_carry_what_is_requested(api: Api, include: str, kind: str | None) -> None:
+async def test_rows_carry_what_is_requested(
+    running: Running, include: str, kind: str | None
+) -> None:
     """``includeObject`` decides."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            await client.create(PODS, pod("p"))
-        _, _, table = await _get(running, f"{PODS}?includeObject={include}", TABLE)
-        (row,) = table["rows"]
-        assert row.get("object", {}).get("kind") == kind
-
-    api(run)
+    async with running.client() as client:
+        await client.create(PODS, pod("p"))
+    _, _, table = await _get(running, f"{PODS}?includeObject={include}", TABLE)
+    (row,) = table["rows"]
+    assert row.get("object", {}).get("kind") == kind
 
 
-def test_every_row_has_a_cell_for_each_column(api: Api) -> None:
+async def test_every_row_has_a_cell_for_each_column(running: Running) -> None:
     """Columns and cells of every kind fit each other."""
+    from tests.lab.apiserver.made import node_object
 
-    async def run(running: Running) -> None:
-        from tests.lab.apiserver.made import node_object
-
-        async with running.client() as client:
-            await client.create(PODS, pod("p"))
-            await client.create(DEPLOYMENTS, deployment("d"))
-            await client.create("/api/v1/nodes", node_object("n1", "127.20.0.11"))
-            for plural in ("replicasets", "daemonsets"):
-                item = deployment("w")
-                item["kind"] = {"replicasets": "ReplicaSet", "daemonsets": "DaemonSet"}[plural]
-                if plural == "daemonsets":
-                    del item["spec"]["replicas"]
-                await client.create(f"/apis/apps/v1/namespaces/default/{plural}", item)
-        for resource in resources.RESOURCES:
-            if "list" not in resource.verbs:
-                continue
-            root = f"/apis/{resource.group}/v1" if resource.group else "/api/v1"
-            _, _, table = await _get(running, f"{root}/{resource.plural}", TABLE)
-            for row in table["rows"]:
-                assert len(row["cells"]) == len(table["columnDefinitions"]), resource.kind
-
-    api(run)
+    async with running.client() as client:
+        await client.create(PODS, pod("p"))
+        await client.create(DEPLOYMENTS, deployment("d"))
+        await client.create("/api/v1/nodes", node_object("n1", "127.20.0.11"))
+        for plural in ("replicasets", "daemonsets"):
+            item = deployment("w")
+            item["kind"] = {"replicasets": "ReplicaSet", "daemonsets": "DaemonSet"}[plural]
+            if plural == "daemonsets":
+                del item["spec"]["replicas"]
+            await client.create(f"/apis/apps/v1/namespaces/default/{plural}", item)
+    for resource in resources.RESOURCES:
+        if "list" not in resource.verbs:
+            continue
+        root = f"/apis/{resource.group}/v1" if resource.group else "/api/v1"
+        _, _, table = await _get(running, f"{root}/{resource.plural}", TABLE)
+        for row in table["rows"]:
+            assert len(row["cells"]) == len(table["columnDefinitions"]), resource.kind
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pytest
-
 from nettests.lab.apiserver import patch, resources
-from nettests.lab.apiserver.status import ApiError
 
 POD = {
     "metadata": {"name": "p", "labels": {"a": "1", "b": "2"}, "finalizers": ["x"]},
@@ -31,33 +28,6 @@ def test_a_merge_patch_replaces_lists_and_removes_with_null() -> None:
     assert patched["metadata"]["labels"] == {"b": "2", "c": "3"}
     assert patched["spec"]["containers"] == []
     assert POD["metadata"] == {"name": "p", "labels": {"a": "1", "b": "2"}, "finalizers": ["x"]}
-
-
-def test_a_json_patch_applies_its_operations_in_order() -> None:
-    """RFC 6902: test, replace and add."""
-    document = [
-        {"op": "test", "path": "/spec/containers/0/image", "value": "one"},
-        {"op": "replace", "path": "/spec/containers/0/image", "value": "three"},
-        {"op": "add", "path": "/metadata/labels/c", "value": "3"},
-    ]
-    patched = patch.apply_patch(resources.PODS, POD, document, patch.JSON_PATCH)
-    assert patched["spec"]["containers"][0]["image"] == "three"
-    assert patched["metadata"]["labels"]["c"] == "3"
-
-
-@pytest.mark.parametrize(
-    ("document", "code"),
-    [
-        ([{"op": "test", "path": "/metadata/name", "value": "q"}], 422),
-        ([{"op": "remove", "path": "/metadata/none"}], 422),
-        ([{"op": "fly", "path": "/metadata"}], 400),
-    ],
-)
-def test_a_json_patch_that_does_not_fit_is_refused(document: list[Any], code: int) -> None:
-    """A failed test or a missing path is a 422, an unknown operation a 400."""
-    with pytest.raises(ApiError) as error:
-        patch.apply_patch(resources.PODS, POD, document, patch.JSON_PATCH)
-    assert error.value.code == code
 
 
 def test_a_strategic_patch_merges_containers_by_name() -> None:

@@ -1,16 +1,13 @@
 """Pod Security admission: what a namespace's label refuses, in which words, and what it lets pass."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from nettests.lab.apiserver.pod_admission import pod_security_refusal
-from nettests.lab.client import ApiError
-from tests.lab.apiserver.conftest import Running
+from nettests.lab.client import ApiError, Client
 from tests.lab.apiserver.objects import pod
 
-Api = Callable[..., Any]
 ENFORCE = "pod-security.kubernetes.io/enforce"
 FITTING = {
     "runAsNonRoot": True,
@@ -96,22 +93,15 @@ def test_before_123_no_label_counts() -> None:
     assert pod_security_refusal(spec(hostNetwork=True), {ENFORCE: "baseline"}, 22) == ""
 
 
-def test_a_labelled_namespace_refuses_a_pod(api: Api) -> None:
+async def test_a_labelled_namespace_refuses_a_pod(client: Client) -> None:
     """A hostNetwork pod is forbidden by name, an ordinary one is stored, and so is either elsewhere."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            namespace = {"metadata": {"name": "safe", "labels": {ENFORCE: "baseline"}}}
-            await client.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", **namespace})  # fmt: skip
-            host = pod("p")
-            host["spec"]["hostNetwork"] = True
-            with pytest.raises(ApiError) as error:
-                await client.create("/api/v1/namespaces/safe/pods", host)
-            assert error.value.status == 403
-            assert 'pods "p" is forbidden: violates PodSecurity "baseline:latest"' in str(
-                error.value
-            )
-            await client.create("/api/v1/namespaces/safe/pods", pod("q"))
-            await client.create("/api/v1/namespaces/default/pods", host)
-
-    api(run)
+    namespace = {"metadata": {"name": "safe", "labels": {ENFORCE: "baseline"}}}
+    await client.create("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", **namespace})  # fmt: skip
+    host = pod("p")
+    host["spec"]["hostNetwork"] = True
+    with pytest.raises(ApiError) as error:
+        await client.create("/api/v1/namespaces/safe/pods", host)
+    assert error.value.status == 403
+    assert 'pods "p" is forbidden: violates PodSecurity "baseline:latest"' in str(error.value)
+    await client.create("/api/v1/namespaces/safe/pods", pod("q"))
+    await client.create("/api/v1/namespaces/default/pods", host)

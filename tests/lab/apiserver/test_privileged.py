@@ -1,6 +1,5 @@
 """An API server without ``--allow-privileged``: which Pods it refuses, and in which words."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -54,33 +53,21 @@ async def refused(running: Running, path: str, item: Json) -> str:
         (pod("p"), ""),
     ],
 )
-def test_what_is_privileged_is_refused(api: Callable[..., Any], item: Json, why: str) -> None:
+async def test_what_is_privileged_is_refused(running: Running, item: Json, why: str) -> None:
     """As ``ValidateSecurityContext`` and ``validateWindowsHostProcessPod`` do, and nothing else is."""
-
-    async def run(running: Running) -> None:
-        running.settings.faults.allow_privileged = False
-        assert await refused(running, PODS, item) == why
-
-    api(run)
+    running.settings.faults.allow_privileged = False
+    assert await refused(running, PODS, item) == why
 
 
-def test_with_the_flag_they_are_taken(api: Callable[..., Any]) -> None:
+async def test_with_the_flag_they_are_taken(running: Running) -> None:
     """What a lab is unless a fault says otherwise."""
-
-    async def run(running: Running) -> None:
-        assert await refused(running, PODS, privileged()) == ""
-
-    api(run)
+    assert await refused(running, PODS, privileged()) == ""
 
 
-def test_templates_are_refused_too(api: Callable[..., Any]) -> None:
+async def test_templates_are_refused_too(running: Running) -> None:
     """A Deployment's template is validated as a Pod is, at its own path."""
-
-    async def run(running: Running) -> None:
-        running.settings.faults.allow_privileged = False
-        item = deployment("d")
-        item["spec"]["template"]["spec"]["containers"][0]["securityContext"] = {"privileged": True}
-        why = await refused(running, DEPLOYMENTS, item)
-        assert why == f"spec.template.spec.containers[0].{PRIVILEGED}"
-
-    api(run)
+    running.settings.faults.allow_privileged = False
+    item = deployment("d")
+    item["spec"]["template"]["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    why = await refused(running, DEPLOYMENTS, item)
+    assert why == f"spec.template.spec.containers[0].{PRIVILEGED}"

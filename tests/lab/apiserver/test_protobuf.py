@@ -1,13 +1,10 @@
 """Protobuf bodies, as Kubernetes' typed Go clients send them."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from nettests.lab.apiserver import body
 from nettests.lab.apiserver.status import ApiError
-from tests.lab.apiserver.conftest import Running
+from nettests.lab.client import Client
 from tests.lab.apiserver.objects import CONFIG_MAPS
 
 
@@ -102,15 +99,10 @@ def test_what_cannot_be_decoded_says_what_to_do(data: bytes, complaint: str) -> 
     assert "kubectl apply" in error.value.message
 
 
-def test_a_protobuf_body_creates_an_object(api: Callable[..., Any]) -> None:
+async def test_a_protobuf_body_creates_an_object(client: Client) -> None:
     """Over HTTP, with its content type."""
-
-    async def run(running: Running) -> None:
-        async with running.client() as client:
-            headers = {"Content-Type": body.MEDIA_TYPE}
-            data = _body("ConfigMap", _named(b"a") + _entry(2, b"k", b"v"))
-            async with client._require().post(CONFIG_MAPS, data=data, headers=headers) as response:
-                assert response.status == 201
-            assert (await client.get(f"{CONFIG_MAPS}/a"))["data"] == {"k": "v"}
-
-    api(run)
+    headers = {"Content-Type": body.MEDIA_TYPE}
+    data = _body("ConfigMap", _named(b"a") + _entry(2, b"k", b"v"))
+    async with client._require().post(CONFIG_MAPS, data=data, headers=headers) as response:
+        assert response.status == 201
+    assert (await client.get(f"{CONFIG_MAPS}/a"))["data"] == {"k": "v"}

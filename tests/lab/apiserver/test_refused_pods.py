@@ -1,7 +1,6 @@
 """Pods of workloads that a quota refuses: events and conditions, as Kubernetes' controllers have them, and what the harness reads."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,12 +8,12 @@ import pytest
 from nettests.lab.client import Client
 from nettests.model.words import Outcome
 from nettests.parse import workloads
+from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import DEPLOYMENTS, PODS, deployment
 from tests.lab.apiserver.test_quota import QUOTAS, quota
 from tests.lab.apiserver.test_workload_controller import SETS, names, reconciled, until
 from tests.parse.raws import raw
 
-Api = Callable[..., Any]
 Json = dict[str, Any]
 WHY = "exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0"
 
@@ -49,7 +48,9 @@ def read(kind: str, own: Json, events: list[Json]) -> tuple[Outcome, str]:
     return seen.outcome, seen.detail
 
 
-def test_a_deployment_tells_by_a_condition_that_its_pods_are_refused(api: Api) -> None:
+async def test_a_deployment_tells_by_a_condition_that_its_pods_are_refused(
+    running: Running,
+) -> None:
     """The ReplicaSet has an event and the condition, the Deployment the condition, until there is room."""
 
     async def work(client: Client) -> None:
@@ -76,7 +77,7 @@ def test_a_deployment_tells_by_a_condition_that_its_pods_are_refused(api: Api) -
         await until(lambda: _recovered(client))
         assert "ReplicaFailure" not in await conditions(client, SETS)
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
 async def _failure(client: Client, path: str) -> dict[str, Json]:
@@ -100,8 +101,8 @@ async def _recovered(client: Client) -> bool:
         ),
     ],
 )
-def test_other_workloads_tell_by_events_alone(
-    api: Api, kind: str, component: str, told: str
+async def test_other_workloads_tell_by_events_alone(
+    running: Running, kind: str, component: str, told: str
 ) -> None:
     """A DaemonSet has none of its Pods, and no condition; the harness takes the event's words."""
     path = DEPLOYMENTS.replace("deployments", f"{kind.lower()}s")
@@ -127,7 +128,7 @@ def test_other_workloads_tell_by_events_alone(
             f"a Pod of the {kind} was refused",
         )
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
 async def _desired(client: Client, path: str) -> int:

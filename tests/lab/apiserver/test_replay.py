@@ -1,8 +1,8 @@
 """Recorded answers of kube-apiserver 1.36.2 and its kubelets, row by row."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+
+import pytest
 
 from tests.lab.apiserver.conftest import TOKEN, Running
 from tests.lab.apiserver.replay import Cluster, Replay, rows
@@ -18,16 +18,12 @@ NOT_OFFERED = {98: "a port-forward by SPDY inside WebSocket (LIMITS.txt)"}
 LEAST_SHARE = 0.9
 
 
-def test_every_recorded_row_is_answered_as_recorded(cluster: Callable[..., Any]) -> None:
+@pytest.mark.usefixtures("pods_run")
+async def test_every_recorded_row_is_answered_as_recorded(running: Running) -> None:
     """Statuses, reasons, messages and shapes are those of the real server, but for the listed rows."""
     transcript = {line: row for line, row in rows("api.jsonl").items() if line not in NOT_OFFERED}
-
-    async def run(running: Running) -> Replay:
-        replay = Replay(Cluster(base_url=running.url, token=TOKEN, tls=running.client_tls))
-        await replay.run(transcript)
-        return replay
-
-    replay: Replay = cluster(run)
+    replay = Replay(Cluster(base_url=running.url, token=TOKEN, tls=running.client_tls))
+    await replay.run(transcript)
     unexpected = {
         line: replay.differences[line] for line in replay.differences if line not in MAY_DEVIATE
     }

@@ -209,24 +209,6 @@ def _service(**spec: Any) -> Json:
                 '"LoadBalancer", "NodePort"'
             ),
         ),
-        (
-            {"type": "NodePort", "clusterIP": "None"},
-            "spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services",
-        ),
-        (
-            {
-                "sessionAffinity": "ClientIP",
-                "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 90000}},
-            },
-            (
-                "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 90000: "
-                "must be greater than 0 and less than 86400"
-            ),
-        ),
-        (
-            {"internalTrafficPolicy": "Far"},
-            'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
-        ),
     ],
 )
 def test_an_invalid_service_is_explained_by_field(spec: Json, complaint: str) -> None:
@@ -360,17 +342,3 @@ def test_balancers_with_local_policy_get_a_health_check_port() -> None:
     open_again = _service(type="LoadBalancer", healthCheckNodePort=number)
     assert services.keep(balanced, open_again) == []
     assert "healthCheckNodePort" not in open_again["spec"]
-
-
-@pytest.mark.parametrize(
-    ("spec", "complaint"),
-    [
-        ({"externalIPs": ["mine"]}, 'spec.externalIPs[0]: Invalid value: "mine": must be a valid IP'),
-        ({"loadBalancerSourceRanges": ["10.0.0.0/8"]}, "may only be used when `type` is 'LoadBalancer'"),
-        ({"type": "LoadBalancer", "loadBalancerSourceRanges": ["10.0.0.1"]}, "must be a valid CIDR value"),
-        ({"type": "LoadBalancer", "healthCheckNodePort": 31000}, "may only be set when `type` is"),
-    ],
-)  # fmt: skip
-def test_what_leads_in_from_outside_is_validated(spec: Json, complaint: str) -> None:
-    """externalIPs are addresses; ranges and health checks belong to load balancers."""
-    assert any(complaint in text for text in _texts(services.validate(_service(**spec))))

@@ -1,6 +1,5 @@
 """Webhooks of a lab: which Pods they change or refuse, as the API server's own rules see them then."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,49 +29,37 @@ async def create(running: Running, item: Json) -> tuple[int, str, Json]:
             return error.status, error.message, {}
 
 
-def test_a_pod_is_changed_before_it_is_validated(api: Callable[..., Any]) -> None:
+async def test_a_pod_is_changed_before_it_is_validated(running: Running) -> None:
     """Without the name of a system, a field of Linux is no reason to refuse it any more; others stay as they are."""
-
-    async def run(running: Running) -> None:
-        refused = await create(running, for_windows(hostPID=True))
-        assert refused[0] == 422
-        running.settings.faults.mutating = mutating({"spec": {"os": None}}, WINDOWS)
-        code, _, stored = await create(running, for_windows(hostPID=True))
-        assert (code, "os" in stored["spec"]) == (201, False)
-        other = pod("other")
-        other["spec"]["os"] = {"name": "linux"}
-        assert (await create(running, other))[2]["spec"]["os"] == {"name": "linux"}
-
-    api(run)
+    refused = await create(running, for_windows(hostPID=True))
+    assert refused[0] == 422
+    running.settings.faults.mutating = mutating({"spec": {"os": None}}, WINDOWS)
+    code, _, stored = await create(running, for_windows(hostPID=True))
+    assert (code, "os" in stored["spec"]) == (201, False)
+    other = pod("other")
+    other["spec"]["os"] = {"name": "linux"}
+    assert (await create(running, other))[2]["spec"]["os"] == {"name": "linux"}
 
 
-def test_what_a_webhook_adds_is_validated(api: Callable[..., Any]) -> None:
+async def test_what_a_webhook_adds_is_validated(running: Running) -> None:
     """A system that it fills in rules out fields, and the refusal is the API server's own."""
-
-    async def run(running: Running) -> None:
-        running.settings.faults.mutating = mutating(WINDOWS, {"spec": {"os": None}})
-        item: Json = pod("p")
-        item["spec"]["hostPID"] = True
-        code, why, _ = await create(running, item)
-        assert code == 422
-        assert "spec.hostPID: Forbidden: cannot be set for a windows pod" in why
-
-    api(run)
+    running.settings.faults.mutating = mutating(WINDOWS, {"spec": {"os": None}})
+    item: Json = pod("p")
+    item["spec"]["hostPID"] = True
+    code, why, _ = await create(running, item)
+    assert code == 422
+    assert "spec.hostPID: Forbidden: cannot be set for a windows pod" in why
 
 
-def test_a_refusal_names_the_webhook(api: Callable[..., Any]) -> None:
+async def test_a_refusal_names_the_webhook(running: Running) -> None:
     """It comes after validation, which goes first, and strikes what matches alone."""
-
-    async def run(running: Running) -> None:
-        running.settings.faults.validating = validating(WINDOWS)
-        code, why, _ = await create(running, for_windows())
-        assert code == 403
-        assert why.startswith("admission webhook ")
-        assert "denied the request" in why
-        assert (await create(running, for_windows(hostPID=True)))[0] == 422
-        assert (await create(running, pod("p")))[0] == 201
-
-    api(run)
+    running.settings.faults.validating = validating(WINDOWS)
+    code, why, _ = await create(running, for_windows())
+    assert code == 403
+    assert why.startswith("admission webhook ")
+    assert "denied the request" in why
+    assert (await create(running, for_windows(hostPID=True)))[0] == 422
+    assert (await create(running, pod("p")))[0] == 201
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from nettests.lab.controllers.workload_controller import Switches, WorkloadContr
 from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import DEPLOYMENTS, PODS, deployment
 
-Api = Callable[..., Any]
 Json = dict[str, Any]
 BATCH = "/apis/batch/v1/namespaces/default"
 SETS = DEPLOYMENTS.replace("deployments", "replicasets")
@@ -57,7 +56,7 @@ async def pods_of(client: Client, note: str = "") -> list[Json]:
     return [p for p in listed if (p["metadata"].get("annotations") or {}).get("n", "") == note]
 
 
-def test_a_new_template_is_rolled_out_pod_by_pod(api: Api) -> None:
+async def test_a_new_template_is_rolled_out_pod_by_pod(running: Running) -> None:
     """The old Pod stays until the new one is Ready; then its set is empty."""
 
     async def work(client: Client) -> None:
@@ -74,7 +73,7 @@ def test_a_new_template_is_rolled_out_pod_by_pod(api: Api) -> None:
         await until(lambda: _gone(client, f"{PODS}/{old['metadata']['name']}"))
         assert len(await names(client, SETS)) == 2
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
 async def _told(client: Client, path: str, field: str) -> Any:
@@ -89,7 +88,9 @@ async def _gone(client: Client, path: str) -> bool:
     return False
 
 
-def test_a_deployment_that_goes_in_the_foreground_stays_until_its_pods_are_gone(api: Api) -> None:
+async def test_a_deployment_that_goes_in_the_foreground_stays_until_its_pods_are_gone(
+    running: Running,
+) -> None:
     """Its ReplicaSet between them too: who sees that it is gone has to wait for nothing more."""
 
     async def work(client: Client) -> None:
@@ -105,7 +106,7 @@ def test_a_deployment_that_goes_in_the_foreground_stays_until_its_pods_are_gone(
         await until(lambda: _gone(client, f"{DEPLOYMENTS}/d"))
         assert await names(client, SETS) == []
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
 async def _leaves(client: Client, path: str) -> Any:
@@ -113,8 +114,8 @@ async def _leaves(client: Client, path: str) -> Any:
 
 
 @pytest.mark.parametrize("policy", [None, "Background"])
-def test_a_job_leaves_its_pods_behind_unless_it_is_told_otherwise(
-    api: Api, policy: str | None
+async def test_a_job_leaves_its_pods_behind_unless_it_is_told_otherwise(
+    running: Running, policy: str | None
 ) -> None:
     """As its kind does by default, and no other."""
 
@@ -130,7 +131,7 @@ def test_a_job_leaves_its_pods_behind_unless_it_is_told_otherwise(
         else:
             assert not (await client.get(f"{PODS}/{pod}"))["metadata"]["ownerReferences"]
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
 async def _cron_job(client: Client, schedule: str = "* * * * *") -> None:
@@ -142,7 +143,7 @@ async def _cron_job(client: Client, schedule: str = "* * * * *") -> None:
     await client.patch(f"{BATCH}/cronjobs/c/status", old)
 
 
-def test_a_cron_job_makes_a_job_that_makes_a_pod(api: Api) -> None:
+async def test_a_cron_job_makes_a_job_that_makes_a_pod(running: Running) -> None:
     """All three carry what the templates say, and go one with the other."""
 
     async def work(client: Client) -> None:
@@ -157,10 +158,10 @@ def test_a_cron_job_makes_a_job_that_makes_a_pod(api: Api) -> None:
         await until(lambda: _gone(client, f"{BATCH}/cronjobs/c"))
         assert await names(client, f"{BATCH}/jobs") == await names(client, PODS) == []
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
-def test_a_schedule_that_cannot_be_read_is_an_event(api: Api) -> None:
+async def test_a_schedule_that_cannot_be_read_is_an_event(running: Running) -> None:
     """The loop goes on, and other objects get their Pods."""
 
     async def events(client: Client) -> list[str]:
@@ -173,10 +174,10 @@ def test_a_schedule_that_cannot_be_read_is_an_event(api: Api) -> None:
         await client.create(DEPLOYMENTS, deployment("d", 1))
         await until(lambda: names(client, PODS))
 
-    api(lambda running: reconciled(running, work))
+    await reconciled(running, work)
 
 
-def test_a_controller_that_is_stopped_goes_on_where_it_was(api: Api) -> None:
+async def test_a_controller_that_is_stopped_goes_on_where_it_was(running: Running) -> None:
     """What is stopped makes nothing; other kinds are not concerned."""
     switches = Switches(stopped={"cronjobs"})
 
@@ -188,4 +189,4 @@ def test_a_controller_that_is_stopped_goes_on_where_it_was(api: Api) -> None:
         switches.stopped.clear()
         await until(lambda: names(client, f"{BATCH}/jobs"))
 
-    api(lambda running: reconciled(running, work, switches))
+    await reconciled(running, work, switches)

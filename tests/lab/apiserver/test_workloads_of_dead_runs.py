@@ -1,7 +1,6 @@
 """What a run made that makes Pods is gone after its end, and after `nettests gc` where it was killed: controllers are real."""
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from tests.lab.apiserver.conftest import Running
 from tests.lab.apiserver.objects import PODS
 from tests.lab.apiserver.test_workload_controller import BATCH, names, reconciled, until
 
-Api = Callable[..., Any]
 APPS = "/apis/apps/v1/namespaces/default"
 MADE = tuple(kind for kind in Workload if kind is not Workload.DAEMON_SET)
 """All but those whose Pods need nodes, of which there are none here."""
@@ -36,8 +34,8 @@ def pod(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_nothing_of_it_is_left_and_nothing_comes_again(
-    api: Api, tmp_path: Path, *, killed: bool
+async def test_nothing_of_it_is_left_and_nothing_comes_again(
+    running: Running, tmp_path: Path, *, killed: bool
 ) -> None:
     """In a namespace of others, where objects go one by one: ReplicaSets and Jobs that controllers made, too."""
     marks = ownership("dead")
@@ -56,25 +54,22 @@ def test_nothing_of_it_is_left_and_nothing_comes_again(
         assert (place.namespace, place.own_namespace, place.removable) == ("default", False, True)
         assert remove(access.connection, [place], wait=10) == {}
 
-    async def run(running: Running) -> None:
-        async def work(client: Client) -> None:
-            access = await asyncio.to_thread(make, running)
-            old = {"status": {"lastScheduleTime": "2026-01-01T00:00:00Z"}}
-            await client.patch(f"{BATCH}/cronjobs/start-cronjob/status", old)
+    async def work(client: Client) -> None:
+        access = await asyncio.to_thread(make, running)
+        old = {"status": {"lastScheduleTime": "2026-01-01T00:00:00Z"}}
+        await client.patch(f"{BATCH}/cronjobs/start-cronjob/status", old)
 
-            async def all_there() -> bool:
-                found = await names(client, PODS)
-                return len(found) >= len(MADE)
+        async def all_there() -> bool:
+            found = await names(client, PODS)
+            return len(found) >= len(MADE)
 
-            await until(all_there)
-            assert await names(client, f"{APPS}/replicasets")
-            await asyncio.to_thread(end, access)
-            await asyncio.sleep(0.5)
-            assert {path: await names(client, path) for path in LEFT} == {path: [] for path in LEFT}
+        await until(all_there)
+        assert await names(client, f"{APPS}/replicasets")
+        await asyncio.to_thread(end, access)
+        await asyncio.sleep(0.5)
+        assert {path: await names(client, path) for path in LEFT} == {path: [] for path in LEFT}
 
-        await reconciled(running, work)
-
-    api(run)
+    await reconciled(running, work)
 
 
 def test_a_cron_job_of_a_check_is_one_of_every_minute() -> None:

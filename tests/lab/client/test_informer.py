@@ -10,29 +10,21 @@ import pytest
 from nettests.lab.apiserver import ApiSettings, Store, administrator, create_app, start
 from nettests.lab.client import ApiError, Client
 from nettests.lab.client.informer import Informer, WorkQueue
-from nettests.lab.interfaces import Duplex, Kubelet
+from nettests.lab.interfaces import Duplex
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 
-class Nowhere:
-    """No kubelets, no way to pods: these tests need none."""
-
-    def kubelet(self, node: str) -> Kubelet:
-        """There is none."""
-        raise KeyError(node)
-
-    async def dial(self, address: str, port: int) -> Duplex:
-        """Nothing can be reached."""
-        raise ConnectionRefusedError
+async def nowhere(_address: str, _port: int) -> Duplex:
+    """Nothing can be reached."""
+    raise ConnectionRefusedError
 
 
 @asynccontextmanager
 async def serving(store: Store, port: int = 0) -> AsyncIterator[int]:
     """Serve ``store`` on loopback; yields the port."""
-    nowhere = Nowhere()
     settings = ApiSettings(tokens={"token": administrator()})
-    app = create_app(store=store, kubelets=nowhere, dialer=nowhere, settings=settings)
+    app = create_app(store=store, kubelets={}, dial=nowhere, settings=settings)
     listening = socket.create_server(("127.0.0.1", port))
     runner = await start(app, listening, None)
     try:

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -26,7 +27,7 @@ def detect(body: bytes) -> str:
     """Return the content type that Go detects for a body."""
     head = body[:_LOOKED_AT]
     start = head.lstrip(b"\t\n\x0c\r ").lower()
-    for tag in _HTML_TAGS.split(b"|"):
+    for tag in _HTML_TAGS.split(b"|") if start.startswith(b"<") else ():
         ended = tag == b"<!--" or start[len(tag) : len(tag) + 1] in {b" ", b">"}
         if start.startswith(tag) and ended:
             return HTML
@@ -41,7 +42,7 @@ BUFFERED = 2048
 _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """One request; ``remote`` is the peer's ``address:port``, empty for a handler's own request."""
 
@@ -52,12 +53,12 @@ class Request:
     body: bytes = b""
     version: str = "1.1"
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The path, unescaped."""
         return unquote(self.target.partition("?")[0])
 
-    @property
+    @cached_property
     def query(self) -> dict[str, str]:
         """The first value of each query parameter."""
         return _first_values(self.target.partition("?")[2])
@@ -132,16 +133,14 @@ def reason(status: int) -> str:
         return f"status code {status}"
 
 
-def frame(
-    request: Request, response: Response, now: datetime, *, close: bool
-) -> tuple[bytes, list[tuple[str, str]]]:
-    """Return the head of ``response`` as Go's server writes it, and its fields."""
+def frame(request: Request, response: Response, now: datetime, *, close: bool) -> bytes:
+    """Return ``response`` as Go's server writes it."""
     headers = sorted(response.headers)
     given = {name for name, _ in headers}
     bodiless = response.status in _BODILESS
     chunked = len(response.body) > BUFFERED and not bodiless and request.version == "1.1"
     sized = not bodiless and "Content-Length" not in given
-    headers.append(("Date", format_datetime(now, usegmt=True)))
+    headers.append(("Date", _date(now.replace(microsecond=0))))
     if sized and len(response.body) <= BUFFERED:
         headers.append(("Content-Length", str(len(response.body))))
     if response.body and not bodiless and "Content-Type" not in given:
@@ -153,7 +152,15 @@ def frame(
     lines = [f"HTTP/{request.version} {response.status} {reason(response.status)}"]
     lines += [f"{name}: {value}" for name, value in headers]
     head = "\r\n".join([*lines, "", ""]).encode()
-    return head, headers
+    if request.method == "HEAD" or bodiless:
+        return head
+    body = response.body
+    return head + (b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body) if chunked else body)
+
+
+@lru_cache(maxsize=1)
+def _date(second: datetime) -> str:
+    return format_datetime(second, usegmt=True)
 
 
 def _first_values(text: str) -> dict[str, str]:

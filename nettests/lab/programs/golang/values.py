@@ -161,7 +161,8 @@ _SOURCE = "log.go:244"
 
 def klog(source: str, text: str) -> bytes:
     """Return a klog line; a final newline in ``text`` is not doubled."""
-    stamp = datetime.now(UTC).strftime("%m%d %H:%M:%S.%f")
+    moment = datetime.now(UTC).isoformat(" ", "microseconds")
+    stamp = f"{moment[5:7]}{moment[8:26]}"  # 1121 01:06:58.380590
     message = text.removesuffix("\n")
     return f"I{stamp} {_PROCESS_ID:>7} {source}] {message}\n".encode()
 

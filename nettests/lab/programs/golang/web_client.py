@@ -12,8 +12,6 @@ import ipaddress
 from urllib.parse import quote as escape
 from urllib.parse import urljoin, urlsplit
 
-import h11
-
 from nettests.lab.dns import clients
 from nettests.lab.dns.exchange import Failure, NoAnswerError, ResolutionError, Resolved, Silence
 from nettests.lab.interfaces import Machine
@@ -21,6 +19,8 @@ from nettests.lab.programs.golang.values import quote
 from nettests.lab.programs.sockets import transport
 from nettests.lab.programs.sockets.transport import Call, call_text
 from nettests.lab.topology import OS
+from nettests.lab.web import messages
+from nettests.lab.web.messages import CutOffError, MalformedError, Messages
 
 _TRY_AGAIN = (
     "getaddrinfow: This is usually a temporary error during hostname resolution and means that the "
@@ -150,9 +150,6 @@ async def resolve_address(machine: Machine, host: str, port: str) -> tuple[str, 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 10
 _DEADLINE = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-_READ_SIZE = 65536
-_HEAD_BYTES = 10 * 2**20
-"""The default of ``http.Transport.MaxResponseHeaderBytes``."""
 _SAFE = "/%?&=:@+,;$!*'()[]~#"
 
 
@@ -198,46 +195,37 @@ async def _get_once(machine: Machine, url: str, referer: str) -> tuple[int, str,
         return await _exchange(reader, writer, _request(parts.netloc, url, referer))
     except ConnectionError as error:
         raise _broken(machine, ends, error) from error
-    except h11.RemoteProtocolError as error:
+    except MalformedError as error:
         raise NetError(f"net/http: HTTP/1.x transport connection broken: {error}") from error
     finally:
         # Like Go, close without waiting for a server that answered early to read the rest.
         writer.transport.abort()
 
 
-def _request(netloc: str, url: str, referer: str) -> h11.Request:
+def _request(netloc: str, url: str, referer: str) -> bytes:
     parts = urlsplit(url)
     target = escape((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_SAFE)
     headers = [("Host", netloc), ("User-Agent", "Go-http-client/1.1")]
     if referer:
         headers.append(("Referer", referer))
     headers.append(("Accept-Encoding", "gzip"))
-    return h11.Request(method="GET", target=target, headers=headers)
+    return messages.request("GET", target, headers)
 
 
 async def _exchange(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: h11.Request
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
 ) -> tuple[int, str, bytes]:
-    http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_BYTES)
-    writer.write(http.send(request) + http.send(h11.EndOfMessage()))
+    writer.write(request)
     await writer.drain()
-    status, location, body = 0, "", b""
-    while True:
-        event = http.next_event()
-        if event is h11.NEED_DATA:
-            data = await reader.read(_READ_SIZE)
-            if not data and not status:
-                raise NetError("EOF")
-            http.receive_data(data)
-        elif isinstance(event, h11.Response):
-            status = event.status_code
-            location = dict(event.headers).get(b"location", b"").decode("latin-1")
-        elif isinstance(event, h11.Data):
-            body += event.data
-        elif isinstance(event, h11.EndOfMessage):
-            return status, location, body
-        elif isinstance(event, h11.ConnectionClosed):
-            raise NetError("EOF")
+    answers, head = Messages(reader, answers=True), None
+    try:
+        head = await answers.head()
+        if head is not None:
+            return head.status, head.header("location"), await answers.body()
+    except CutOffError:
+        if head is not None:
+            raise
+    raise NetError("EOF")
 
 
 def _broken(machine: Machine, ends: str, error: OSError) -> NetError:

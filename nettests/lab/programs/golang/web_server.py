@@ -1,7 +1,7 @@
 """A Go HTTP server in a namespace: listening, connections, keep-alive, TLS, shutdown.
 
-``requests`` renders heads; h11 parses requests, frames bodies and tracks the connection's state. Handlers
-are coroutines; cancelling ``serve`` drops every connection at once, like the end of a process.
+``requests`` renders answers, ``web.messages`` reads requests. Handlers are coroutines; cancelling ``serve`` drops
+every connection at once, like the end of a process.
 """
 
 import asyncio
@@ -10,13 +10,11 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from http import HTTPStatus
-
-import h11
 
 from nettests.lab.programs.golang import requests
 from nettests.lab.programs.golang.requests import Handler, Request, Response
 from nettests.lab.programs.sockets import transport
+from nettests.lab.web.messages import Head, MalformedError, Messages, TooLargeError
 
 _READ_SIZE = 65536
 _HEAD_BYTES = 2**20 + 4096
@@ -81,8 +79,8 @@ class WebServer:
             await _Conversation(reader, writer, peer, self._answer).run()
             writer.close()
             await writer.wait_closed()
-        except (OSError, EOFError, h11.LocalProtocolError):
-            pass  # the client disconnected, or a handler's status is invalid: Go drops the connection
+        except OSError:
+            pass  # the client disconnected
         finally:
             writer.transport.abort()
 
@@ -112,85 +110,55 @@ class _Conversation:
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str, answer: Handler
     ) -> None:
-        self._reader, self._writer = reader, writer
+        self._writer = writer
         self._peer = peer
         self._answer = answer
-        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_BYTES)
+        self._messages = Messages(reader, answers=False, most=_HEAD_BYTES)
 
     async def run(self) -> None:
         while True:
             try:
-                request = await self._next_request()
-            except h11.RemoteProtocolError as error:
-                too_large = error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-                status = "431 Request Header Fields Too Large" if too_large else "400 Bad Request"
-                fields = "Content-Type: text/plain; charset=utf-8\r\nConnection: close"
-                self._writer.write(f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n{status}".encode())
-                await self._writer.drain()
-                # unread data would reset the connection, and lose the answer
-                if too_large:
-                    self._writer.write_eof()
-                    await asyncio.sleep(_RST_AVOIDANCE_SECONDS)
+                head = await self._messages.head()
+                if head is None:
+                    return
+                request = _to_request(head, await self._messages.body(), self._peer)
+            except MalformedError as error:
+                await self._refuse(too_large=isinstance(error, TooLargeError))
                 return
-            if request is None:
+            if not await self._send(request, await self._answer(request)):
                 return
-            await self._send(request, await self._answer(request))
-            if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
-                return
-            self._http.start_next_cycle()
 
-    async def _next_request(self) -> Request | None:
-        head: h11.Request | None = None
-        body = b""
-        while True:
-            event = self._http.next_event()
-            if event is h11.NEED_DATA:
-                self._http.receive_data(await self._reader.read(_READ_SIZE))
-            elif isinstance(event, h11.Request):
-                if _size(event) > _HEAD_BYTES:  # h11 limits only incomplete heads
-                    raise h11.RemoteProtocolError(
-                        "head too large", HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-                    )
-                head = event
-            elif isinstance(event, h11.Data):
-                body += event.data
-            elif isinstance(event, h11.EndOfMessage) and head is not None:
-                return _to_request(head, body, self._peer)
-            else:
-                return None
+    async def _refuse(self, *, too_large: bool) -> None:
+        status = "431 Request Header Fields Too Large" if too_large else "400 Bad Request"
+        fields = "Content-Type: text/plain; charset=utf-8\r\nConnection: close"
+        self._writer.write(f"HTTP/1.1 {status}\r\n{fields}\r\n\r\n{status}".encode())
+        await self._writer.drain()
+        # unread data would reset the connection, and lose the answer
+        if too_large:
+            self._writer.write_eof()
+            await asyncio.sleep(_RST_AVOIDANCE_SECONDS)
 
-    async def _send(self, request: Request, response: Response) -> None:
+    async def _send(self, request: Request, response: Response) -> bool:
+        """Send the answer; return whether the connection is kept."""
+        if not 200 <= response.status <= 999:  # Go panics, and drops the connection
+            return False
         wants_close = "close" in request.header("connection").lower()
         close = wants_close or response.close or request.version == "1.0"
-        head, fields = requests.frame(request, response, datetime.now(UTC), close=close)
-        # h11 tracks the response; the bytes of the head are Go's, in Go's order.
-        fields += [("Connection", "close")] if close else []
-        reason = requests.reason(response.status)
-        self._http.send(h11.Response(status_code=response.status, headers=fields, reason=reason))
-        self._writer.write(head)
-        if response.body and request.method != "HEAD" and response.status not in (204, 304):
-            self._writer.write(self._http.send(h11.Data(data=response.body)))
-        self._writer.write(self._http.send(h11.EndOfMessage()))
+        self._writer.write(requests.frame(request, response, datetime.now(UTC), close=close))
         await self._writer.drain()
+        return not close
 
 
-def _size(head: h11.Request) -> int:
-    line = len(head.method) + len(head.target) + len(" ") * 2 + len("HTTP/1.1\r\n")
-    fields = (len(name) + len(value) + len(": \r\n") for name, value in head.headers)
-    return line + sum(fields) + len("\r\n")
-
-
-def _to_request(head: h11.Request, body: bytes, peer: str) -> Request:
+def _to_request(head: Head, body: bytes, peer: str) -> Request:
+    if head.version == "1.1" and not head.header("host"):
+        raise MalformedError("missing required Host header")
     return Request(
-        method=head.method.decode("ascii"),
-        target=head.target.decode("ascii"),
+        method=head.method,
+        target=head.target,
         remote=peer,
-        headers=tuple(
-            (name.decode("latin-1"), value.decode("latin-1"))
-            for name, value in head.headers.raw_items()
-        ),
+        headers=head.headers,
         body=body,
-        version=head.http_version.decode("ascii"),
+        version=head.version,
     )
 
 

@@ -15,6 +15,7 @@ import os
 import socket
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Self
 
 from nettests.lab.data_files import read_yaml
@@ -81,10 +82,13 @@ def join(host: str, port: int | str) -> str:
 
 def peer(name: tuple[str, int] | tuple[str, int, int, int]) -> Peer:
     """Return address and port of a socket name; an IPv4-mapped address becomes the IPv4 one."""
-    address = ipaddress.ip_address(name[0].partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-        return str(address.ipv4_mapped), name[1]
-    return str(address), name[1]
+    return _unmapped(name[0]), name[1]
+
+
+@lru_cache(maxsize=4096)
+def _unmapped(written: str) -> str:
+    address = ipaddress.ip_address(written.partition("%")[0])
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def text(name: tuple[str, int] | tuple[str, int, int, int]) -> str:
@@ -121,7 +125,7 @@ async def connect(machine: Machine, address: str, port: int, *, own_port: int = 
 
 
 async def _connect_once(
-    namespace: Namespace, address: str, port: int, own_port: int = 0
+    namespace: Namespace, address: str, port: int, own_port: int
 ) -> socket.socket:
     sock = namespace.socket(family(address), socket.SOCK_STREAM)
     try:
@@ -135,19 +139,24 @@ async def _connect_once(
 
 
 async def _connect_windows(
-    namespace: Namespace, address: str, port: int, wanted: int, resends: float
+    namespace: Namespace, address: str, port: int, own_port: int, resends: float
 ) -> socket.socket:
     loop = asyncio.get_running_loop()
-    refused = own_port = 0
-    source_towards(namespace, address)  # without a route it fails at once, as WSAENETUNREACH
+    refused, wanted = 0, own_port
     try:
         async with asyncio.timeout(WINDOWS_CONNECT_SECONDS):
             while True:
                 started = loop.time()
-                own_port = wanted or own_port or _free_port(namespace, address)
+                sock = namespace.socket(family(address), socket.SOCK_STREAM)
                 try:
-                    return await _connect_once(namespace, address, port, own_port)
-                except OSError as error:
+                    sock.bind(("", own_port))
+                    # retried SYNs use the same port, and so reach the same backend
+                    own_port = sock.getsockname()[1]
+                    await loop.sock_connect(sock, (address, port))
+                except BaseException as error:
+                    sock.close()
+                    if not isinstance(error, OSError):
+                        raise
                     # the port was taken meanwhile: no SYN has been sent
                     if error.errno == errno.EADDRINUSE and not wanted:
                         own_port = 0
@@ -155,18 +164,14 @@ async def _connect_windows(
                     refused += error.errno == errno.ECONNREFUSED
                     if refused > resends or error.errno not in _SENT_AGAIN:
                         raise
+                    source_towards(namespace, address)  # fails without a route: WSAENETUNREACH
+                else:
+                    return sock
                 await asyncio.sleep(max(0.0, started + WINDOWS_SYN_INTERVAL - loop.time()))
     except TimeoutError as error:
         if error.errno:
             raise
         raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from error
-
-
-def _free_port(namespace: Namespace, address: str) -> int:
-    """Return a free source port; retried SYNs use the same one, and so reach the same backend."""
-    with namespace.socket(family(address), socket.SOCK_STREAM) as sock:
-        sock.bind(("", 0))
-        return int(sock.getsockname()[1])
 
 
 def listen(namespace: Namespace, port: int, address: str = "") -> socket.socket:

@@ -1,0 +1,1 @@
+"""HTTP as the lab's programs, kubelets and proxies speak it on their own sockets."""
