@@ -313,14 +313,9 @@ def test_an_unknown_fact_is_a_cause_of_its_own(quiet: Results) -> None:
 def losing(one: CheckResult) -> CheckResult:
     """Return a check of which one attempt of three got no answer, if it has a path that works."""
     seen, check = one.observation, one.check
-    if (
-        not seen
-        or not check
-        or not seen.attempts
-        or seen.loss is not None
-        or not seen.outcome.positive
-        or not on_path(check)
-    ):
+    if not seen or not check or seen.loss or not seen.attempts:
+        return one
+    if not (seen.outcome.positive and on_path(check)):
         return one
     silent = replace(seen.attempts[0], outcome=Outcome.TIMED_OUT)
     answered = tuple(replace(seen.attempts[0], number=number) for number in (2, 3))
