@@ -7,9 +7,11 @@ has ``text_of`` say it.
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from nettests.errors import ManifestError, NettestsError
+from nettests.errors import ManifestError, NettestsError, PathError
 from nettests.model import limits
 from nettests.model.limits import spelled
 
@@ -22,6 +24,15 @@ class OutsideFileError(OSError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(0, reason)
+
+
+@contextmanager
+def path_error(path: object, what_fails: str = "read", hint: str = "") -> Iterator[None]:
+    """Say in a ``PathError`` which path cannot be read, or written, where the block raises ``OSError``."""
+    try:
+        yield
+    except OSError as error:
+        raise PathError(f"{path} cannot be {what_fails}: {error.strerror}", hint=hint) from error
 
 
 def read_bytes(path: Path, most: int = limits.JSON_BYTES) -> bytes:
@@ -61,5 +72,5 @@ def text_of(
     try:
         return read_text(path, most)
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise refusal(f"the {what} {path} cannot be read: {reason}", hint=hint) from error

@@ -38,14 +38,14 @@ def require_writable(directory: Path) -> None:
         if user and directory.stat().st_uid not in {user, 0}:
             raise PathError(
                 f"no report is written to {directory}: it belongs to another user, who could replace what is written",
-                hint="name a folder of yours with --report-dir",
+                hint="name a folder of your own with --report-dir",
             )
         with TemporaryFile(dir=directory):
             pass
     except OSError as error:
         raise PathError(
             f"no report can be written to {directory}: {error.strerror}",
-            hint="name a folder of yours with --report-dir",
+            hint="name a folder of your own with --report-dir",
         ) from error
 
 

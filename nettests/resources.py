@@ -4,9 +4,12 @@ In a checkout suites and manifests are top-level folders beside the package; in 
 ``nettests/_bundled``.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from nettests.errors import NettestsError
 
@@ -21,6 +24,14 @@ def suites_path() -> Path:
 def manifests_path() -> Path:
     """Return the folder of the shipped manifests (``limitations/`` and others below it)."""
     return _shipped("manifests")
+
+
+@cache
+def schema_of(name: str) -> Mapping[str, Any]:
+    """Return the published JSON Schema of a kind of document that users write."""
+    path = manifests_path() / "schema" / f"{name}.schema.json"
+    schema: Mapping[str, Any] = json.loads(path.read_text("utf-8"))
+    return schema
 
 
 def _shipped(name: str) -> Path:

@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 60
 def script_in(package: bytes) -> bytes:
     """Return the script of axe-core in an npm package; ``ValueError`` for another one than ours."""
     if base64.b64encode(hashlib.sha512(package).digest()).decode() != SHA512:
-        raise ValueError("its digest is another one than that of this version")
+        raise ValueError("its digest does not match than that of this version")
     with tarfile.open(fileobj=io.BytesIO(package)) as archive:
         member = archive.extractfile(MEMBER)
         if member is None:

@@ -4,11 +4,9 @@ The catalogue is ordered by facts from any source; this goes through four docume
 untested sentences show. ``scripts.reference_pages`` renders them, and tests compare them with what exercises them.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any, assert_never
 
 from nettests.expect.catalogue import Reason, ReasonKind
@@ -16,7 +14,7 @@ from nettests.expect.lint import Coverage
 from nettests.model.document import Document, read_document
 from nettests.model.nearest import nearest
 from nettests.plan import Flow
-from nettests.resources import manifests_path
+from nettests.resources import manifests_path, schema_of
 
 FlowCases = Mapping[str, Sequence[str]]
 """The labels of each flow's cases, by the flow's name; none if a flow has a path."""
@@ -72,17 +70,9 @@ class SeedDocument:
         return tuple(statement for section in self.sections for statement in section.statements)
 
 
-@cache
-def schema() -> Mapping[str, Any]:
-    """Return the published JSON Schema of seed documents."""
-    path = manifests_path() / "schema" / "seeds.schema.json"
-    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
-
-
 def read_seed(text: str, file: str) -> SeedDocument:
     """Return the document in ``text``; ``ManifestError`` names file, line, key and near miss."""
-    document = read_document(text, file, schema())
+    document = read_document(text, file, schema_of("seeds"))
     data = document.data
     return SeedDocument(
         document=data["document"],

@@ -204,11 +204,10 @@ def fact_of(fact: Dependency, run: RecordedRun, check: RecordedCheck) -> str | N
     return value_of(fact, (check.source, check.target), run.facts) if run.facts else None
 
 
-def _values(fact: Dependency, of: Sequence[CheckInRun]) -> tuple[str, ...]:
-    """Return the different values of a fact in runs; none if a run has no facts."""
-    values = [fact_of(fact, *pair) for pair in of]
-    distinct = tuple(dict.fromkeys(value for value in values if value is not None))
-    return distinct if None not in values else ()
+def _values(fact: Dependency, checks: Sequence[CheckInRun]) -> tuple[str, ...]:
+    """Return the different values of a fact; none if the run of one of the checks has no facts."""
+    values = dict.fromkeys(fact_of(fact, *check_in_run) for check_in_run in checks)
+    return () if None in values else tuple(value for value in values if value is not None)
 
 
 def _telling(

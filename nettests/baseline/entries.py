@@ -4,11 +4,9 @@ An entry names a check, the accepted result, and the facts under which it was ac
 supports it, unlike a limitation, so it has a reason and an expiry date.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
 from typing import Any
 
 from nettests.compare.known_facts import OF_CLUSTER, OF_NODE, Dependency
@@ -18,7 +16,7 @@ from nettests.model.labels import document_version
 from nettests.model.nearest import nearest
 from nettests.model.words import Verdict
 from nettests.model.yaml_text import write_yaml
-from nettests.resources import manifests_path
+from nettests.resources import schema_of
 
 API_VERSION = document_version("v1alpha1")
 KIND = "Baseline"
@@ -84,17 +82,9 @@ class Baseline:
     clusters: tuple[AcceptedOn, ...] = ()
 
 
-@cache
-def schema() -> Mapping[str, Any]:
-    """Return the published JSON Schema of baselines."""
-    path = manifests_path() / "schema" / "baseline.schema.json"
-    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
-
-
 def read_baseline(text: str, file: str) -> Baseline:
     """Return the baseline in ``text``; ``ManifestError`` names file, line, key and nearest key."""
-    document = read_document(text, file, schema())
+    document = read_document(text, file, schema_of("baseline"))
     entries = [_entry(document, index, data) for index, data in enumerate(document.data["entries"])]
     seen: dict[str, int] = {}
     for index, entry in enumerate(entries):
@@ -102,7 +92,7 @@ def read_baseline(text: str, file: str) -> Baseline:
         if first != index:
             raise document.error(
                 ("entries", index, next(key for key in SUBJECTS if getattr(entry, key))),
-                f"{entry.subject} stands here twice, first in line {document.line(('entries', first))}",
+                f"{entry.subject} is listed twice, first in line {document.line(('entries', first))}",
             )
     clusters = tuple(
         AcceptedOn(name=cluster["name"], facts_digest=cluster.get("factsDigest", ""))

@@ -78,11 +78,11 @@ class BaselineComparison:
         """Yield the lines of the summary, with the counts first."""
         yield (
             f"baseline {self.file}: {plural(len(self.known), 'known failure')}, {len(self.new)} new,"
-            f" {len(self.otherwise)} otherwise than accepted, {len(self.expired)} expired"
+            f" {len(self.otherwise)} not as accepted, {len(self.expired)} expired"
         )
         if self.elsewhere:
             yield self.elsewhere
-        for word, ids in (("new", self.new), ("otherwise than accepted", self.otherwise)):
+        for word, ids in (("new", self.new), ("not as accepted", self.otherwise)):
             yield from (f"{word}: {check}" for check in ids[:SHOWN])
             if len(ids) > SHOWN:
                 yield f"… and {len(ids) - SHOWN} more"
@@ -183,7 +183,7 @@ def _fit(
     if check is None:
         return Fit.GONE, "the run did not plan it"
     if check.standing in NOT_JUDGED:
-        return Fit.NOT_JUDGED, f"{check.standing.value}: {check.message or 'no reason is told'}"
+        return Fit.NOT_JUDGED, f"{check.standing.value}: {check.message or 'no reason is given'}"
     for fact, values in entry.facts.items():
         now = fact_of(fact, run, check)
         if now not in values:

@@ -169,8 +169,15 @@ class Captures:
         usual = ports.GENEVE if cni.backend.value == "geneve" else ports.VXLAN
         return cni.vxlan_port.value or usual
 
-    def read(self, node: NodeFacts, text: str, base: int, mark: Mark) -> NodeCapture:
-        """Read the output of a node's tool, of which only the flow's frames are kept."""
+    def read_all(
+        self, nodes: Sequence[NodeFacts], texts: Sequence[str], base: int, mark: Mark
+    ) -> tuple[NodeCapture, ...]:
+        """Read the outputs of the nodes' tools, of which only the flow's frames are kept."""
+        return tuple(
+            self._read(node, text, base, mark) for node, text in zip(nodes, texts, strict=True)
+        )
+
+    def _read(self, node: NodeFacts, text: str, base: int, mark: Mark) -> NodeCapture:
         from nettests import wire  # noqa: PLC0415 - scapy is an extra, and takes a second to load
 
         printed = read_pktmon(text) if node.os is OS.WINDOWS else read_tcpdump(text)

@@ -123,4 +123,4 @@ def _address(option: str, text: str) -> Address:
     try:
         return ip_address(text)
     except ValueError as error:
-        raise PlanError(f"{option} {text} is no IP address") from error
+        raise PlanError(f"{option} {text} is not an IP address") from error

@@ -116,10 +116,7 @@ class Tracer:
         (sent, answered, direct), texts = captures.during(setup.scene, nodes, base, send)
 
         def traced(mark: Mark) -> Traced:
-            read = [
-                captures.read(node, text, base, mark)
-                for node, text in zip(nodes, texts, strict=True)
-            ]
+            read = captures.read_all(nodes, texts, base, mark)
             result = trace(
                 setup.scene,
                 mark,
@@ -127,7 +124,7 @@ class Tracer:
                 answered=answered,
                 direct=direct,
             )
-            return Traced(check=check.id, trace=result, captures=tuple(read))
+            return Traced(check=check.id, trace=result, captures=read)
 
         last = traced(sent[-1].mark)
         if last.trace.finding is not Finding.NOTHING_WRONG:
@@ -163,9 +160,7 @@ class Tracer:
             answered, texts = captures.during(scene, nodes, base, held.answered)
             anew = None if answered else held.answered_anew()
         mark = Mark(protocol=Protocol.TCP, served=held.port)
-        read = [
-            captures.read(node, text, base, mark) for node, text in zip(nodes, texts, strict=True)
-        ]
+        read = captures.read_all(nodes, texts, base, mark)
         result = trace(
             scene,
             mark,
@@ -173,7 +168,7 @@ class Tracer:
             answered=answered,
             anew=anew,
         )
-        return Traced(check=check.id, trace=result, captures=tuple(read))
+        return Traced(check=check.id, trace=result, captures=read)
 
     def _send_until_lost(
         self, check: Check, setup: FlowSetup, base: int

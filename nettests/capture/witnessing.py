@@ -174,10 +174,7 @@ class Witnessing:
         (flow, answer), texts = captures.during(
             setup.scene, nodes, base, lambda: self._send(action, setup, base + 2)
         )
-        read = [
-            captures.read(node, text, base, flow.mark).capture
-            for node, text in zip(nodes, texts, strict=True)
-        ]
+        read = [each.capture for each in captures.read_all(nodes, texts, base, flow.mark)]
         settings = action.target.settings
         record = record_of(
             setup.scene,

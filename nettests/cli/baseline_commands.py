@@ -24,7 +24,7 @@ from nettests.baseline.entries import Baseline, Entry, read_baseline, render_bas
 from nettests.baseline.matching import STALE, Fit, elsewhere, fittings
 from nettests.cli import completion
 from nettests.cli.help import Command
-from nettests.cli.options import report_dir_option
+from nettests.cli.options import own_options, report_dir_option
 from nettests.cli.output_options import json_option
 from nettests.cli.section_lines import write_page
 from nettests.compare.recorded import RecordedRun
@@ -35,9 +35,6 @@ from nettests.plan.selection import near
 from nettests.report.text import plural
 from nettests.session.baseline_comparison import read_baseline_file
 from nettests.session.recorded_runs import recorded_run
-
-FILE = click.Path(path_type=Path, dir_okay=False)
-DEFAULT = Path("baseline.yaml")
 
 
 @click.group()
@@ -53,47 +50,7 @@ def baseline() -> None:
     example='nettests baseline accept latest --reason "ticket 4711" --expires 2027-03-31',
 )
 @click.argument("runs", metavar="RUN…", nargs=-1, required=True, shell_complete=completion.runs)
-@click.option(
-    "--check",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="Only checks whose id matches; * matches any text (repeatable).  [default: all]",
-)
-@click.option(
-    "--incident",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Only the checks of the Nth incident of the newest RUN; a node's outage becomes one entry.",
-)
-@click.option(
-    "--flow", "flow", metavar="PATTERN", help="One entry for whatever deviates in these flows."
-)
-@click.option(
-    "--node", "node", metavar="NAME", help="One entry for whatever deviates at this node alone."
-)
-@click.option(
-    "--limited",
-    is_flag=True,
-    help="Also what is limited as documented: hold it to the outcome that was seen.",
-)
-@click.option("--reason", required=True, metavar="TEXT", help="Why the failures are accepted.")
-@click.option(
-    "--expires",
-    required=True,
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="DATE",
-    help="The last day on which the entries hold.",
-)
-@click.option(
-    "--to",
-    "file",
-    type=FILE,
-    default=DEFAULT,
-    show_default=True,
-    metavar="FILE",
-    help="The baseline file; entries are added, and the file is rewritten.",
-)
+@own_options("baseline-accept")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 def accept(
     *,
@@ -128,7 +85,7 @@ def accept(
             incidents = plural(len(read[-1].incidents), "incident")
             raise PathError(
                 f"run {read[-1].run.run_id} has {incidents}, not {incident}",
-                hint="its page and summary count them",
+                hint="its page and summary number them",
             )
         checks, node = of_incident(read[-1], incident)
         patterns = () if node else checks
@@ -156,12 +113,11 @@ def accept(
     write_page(file, text)
     before = {entry.subject: entry for entry in old.entries}
     for acceptance in acceptances:
-        for line in accepted_lines(acceptance):
-            terminal.line(line)
+        terminal.lines(accepted_lines(acceptance))
         if was := before.get(acceptance.entry.subject):
             terminal.line(f"  replaces what was accepted until {was.expires}: {was.reason}")
     for note in notes:
-        terminal.line(f"note: the file was {note}; it is for both from now on")
+        terminal.line(f"note: the file was {note}; from now on it is for both")
     written = "1 entry" if flow or node else plural(len(acceptances), "check")
     terminal.line(f"{written} written to {file}")
 
@@ -191,15 +147,7 @@ def _require_covered(entry: Entry, run: RecordedRun) -> None:
 
 @baseline.command(cls=Command, example="nettests baseline stale latest --baseline baseline.yaml")
 @click.argument("run", metavar="RUN", shell_complete=completion.runs)
-@click.option(
-    "--baseline",
-    "file",
-    type=FILE,
-    default=DEFAULT,
-    show_default=True,
-    metavar="FILE",
-    help="The file of entries.",
-)
+@own_options("baseline-stale")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @json_option()
 def stale(*, run: str, file: Path, report_dir: Path, as_json: bool) -> None:

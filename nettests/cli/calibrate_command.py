@@ -125,8 +125,7 @@ def _tell(calibrated: CalibratedNow) -> None:
             terminal.block(row.text)
     for remark in calibrated.remarks:
         terminal.line(remark)
-    for line in _last_lines(calibrated):
-        terminal.line(line)
+    terminal.lines(_last_lines(calibrated))
 
 
 def _by_place(rows: Sequence[InstrumentRow]) -> dict[tuple[str, str], list[InstrumentRow]]:

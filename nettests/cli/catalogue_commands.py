@@ -43,8 +43,7 @@ def catalogue(
     if as_json:
         terminal.document([_as_data(coverage) for coverage in surveyed.coverages])
     else:
-        for line in _listed(surveyed):
-            terminal.line(line)
+        terminal.lines(_listed(surveyed))
 
 
 _PROFILES = "vendor profiles"

@@ -13,7 +13,7 @@ import click
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import report_dir_option
+from nettests.cli.options import own_options, report_dir_option
 from nettests.cli.output_options import json_option
 from nettests.conformance.conformance_report import ConformanceReport, Result
 from nettests.conformance.report_page import NAME, PAGE, document
@@ -37,7 +37,6 @@ from nettests.session.conformance_run import compared, publish, published, repor
 from nettests.session.recorded_runs import folder_of
 
 VENDOR_PROFILE = "--vendor-profile"
-FILE = click.Path(path_type=Path, dir_okay=False)
 SHOWN = 4
 """Lines about one feature on the terminal."""
 DIFFERENCES = 40
@@ -45,20 +44,8 @@ DIFFERENCES = 40
 
 
 @click.group(invoke_without_command=True)
-@click.option(
-    VENDOR_PROFILE,
-    type=FILE,
-    metavar="FILE",
-    help="The vendor's claims: a file of kind VendorProfile.",
-)
-@click.option("--run", default="latest", show_default=True, metavar="RUN", help="The run's folder.")
+@own_options("conformance")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help=f"Where the report's documents go.  [default: RUN/{NAME}]",
-)
 @json_option()
 @click.pass_context
 def conformance(
@@ -92,8 +79,7 @@ def conformance(
     if as_json:
         terminal.document(document(report))
     else:
-        for line in _report_lines(report):
-            terminal.line(line)
+        terminal.lines(_report_lines(report))
         terminal.line(f"report: {folder / PAGE}")
     sys.exit(_exit_code(report))
 
@@ -101,14 +87,9 @@ def conformance(
 @conformance.command(
     cls=Command, example="nettests conformance verify conformance.yaml reports/latest"
 )
-@click.argument("report", type=FILE, metavar="REPORT")
+@click.argument("report", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT")
 @click.argument("run", metavar="RUN")
-@click.option(
-    VENDOR_PROFILE,
-    type=FILE,
-    metavar="FILE",
-    help="The report's vendor profile, if it refers to files.  [default: the copy in the report]",
-)
+@own_options("conformance-verify")
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @json_option()
 def verify(
@@ -139,8 +120,7 @@ def verify(
         differences = [asdict(mismatch) for mismatch in mismatches]
         terminal.document({"verified": not mismatches, "differences": differences})
     else:
-        for line in _differences(mismatches, recomputed):
-            terminal.line(line)
+        terminal.lines(_differences(mismatches, recomputed))
     sys.exit(ExitCode.TESTS_FAILED if mismatches else ExitCode.OK)
 
 

@@ -11,7 +11,7 @@ import click
 from nettests import terminal
 from nettests.cli.completion import runs
 from nettests.cli.help import Command
-from nettests.cli.options import report_dir_option
+from nettests.cli.options import own_options, report_dir_option
 from nettests.cli.output_options import output_option
 from nettests.cli.section_lines import tell, write_page
 from nettests.compare.difference import difference
@@ -27,20 +27,7 @@ from nettests.session.recorded_runs import read_document, recorded_run
 @click.argument("after", metavar="B", shell_complete=runs)
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
 @output_option()
-@click.option(
-    "--forecast",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Say which changes of a forecast were observed: what `nettests forecast --output json` printed before the upgrade.",
-)
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write a page with everything that changed.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print the headline only.")
+@own_options("diff")
 def diff(
     *,
     before: str,

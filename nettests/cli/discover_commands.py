@@ -14,7 +14,16 @@ import click
 
 from nettests import probes, terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IDS,
+    IMAGES,
+    PULL,
+    CommonOptions,
+    cluster_options,
+    own_options,
+)
 from nettests.cli.output_options import json_option
 from nettests.cluster import connect
 from nettests.cluster.digests import digests_of
@@ -47,8 +56,7 @@ def discover(*, common: CommonOptions, as_json: bool) -> None:
     if as_json:
         terminal.document(to_data(facts))
         return
-    for line in _described(facts):
-        terminal.line(line)
+    terminal.lines(_described(facts))
 
 
 @click.command(cls=Command, example="nettests plan --lab --flow=icmp-egress")
@@ -67,8 +75,7 @@ def tell_plan(blueprint: Blueprint, *, as_json: bool) -> None:
     if as_json:
         terminal.document(_as_data(blueprint))
         return
-    for line in planned_lines(blueprint):
-        terminal.line(line)
+    terminal.lines(planned_lines(blueprint))
 
 
 def read_facts(options: RunOptions, profile: ClusterProfile) -> ClusterFacts:
@@ -208,9 +215,7 @@ def _external(facts: ClusterFacts) -> str:
     example="nettests images --kubeconfig ~/.kube/config --registry=registry.example/mirror",
 )
 @cluster_options(CLUSTER, IMAGES, CHECKS, IDS)
-@click.option(
-    "--digests", is_flag=True, help="Name each image by its digest, as reported by the nodes."
-)
+@own_options("images")
 @json_option()
 def images(*, common: CommonOptions, digests: bool, as_json: bool) -> None:
     """List the images that a run pulls, for a mirror.

@@ -51,8 +51,7 @@ def explain(*, check: str, common: CommonOptions, as_json: bool) -> None:
     if as_json:
         terminal.document(_as_data(explanation, facts))
         return
-    for line in _explanation_lines(explanation, facts):
-        terminal.line(line)
+    terminal.lines(_explanation_lines(explanation, facts))
 
 
 def _planned(check_id: str, blueprint: Blueprint) -> Check | Skip:

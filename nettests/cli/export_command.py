@@ -7,7 +7,7 @@ import click
 
 from nettests import __version__, terminal
 from nettests.cli.help import Command
-from nettests.cli.options import report_dir_option
+from nettests.cli.options import own_options, report_dir_option
 from nettests.export.bundle import SAID, counted_line, readme, replaced, texts_of, unread_text
 from nettests.export.pseudonyms import Kind
 from nettests.private import make_folder, write_bytes
@@ -21,26 +21,8 @@ _SHOWN = 5
 
 @click.command(cls=Command, example="nettests export latest -o bundle.zip")
 @click.argument("run", metavar="RUN")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Where the bundle is written.  [default: nettests-bundle-RUN.zip]",
-)
-@click.option(
-    "--show",
-    is_flag=True,
-    help="Write nothing; print the texts of the bundle, and the replaced words.",
-)
-@click.option(
-    "--keep",
-    multiple=True,
-    metavar="WORD",
-    help="A word to keep, for example of a text in another language (repeatable).",
-)
+@own_options("export")
 @report_dir_option("Where latest is looked for.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, nothing else.")
 def export(
     *,
     run: str,
@@ -74,7 +56,7 @@ def export(
         terminal.line(counted_line(replacement))
     _tell_verdicts(exported_run)
     if exported_run.pseudonyms.counts[Kind.WORD]:
-        terminal.line(f"words of free texts were replaced: nettests export {run} --show lists them")
+        terminal.line(f"words of free text were replaced; nettests export {run} --show lists them")
     terminal.line(f"bundle: {target} ({len(data) / 1024:.0f} KiB)")
 
 
@@ -98,11 +80,6 @@ def _as_data(exported_run: Exported, target: Path | None) -> dict[str, object]:
     }
 
 
-def _lines(text: str) -> None:
-    for line in text.split("\n"):
-        terminal.line(line)
-
-
 def _tell_verdicts(exported_run: Exported) -> None:
     same = len(exported_run.judgements) - len(exported_run.differing)
     terminal.line(
@@ -119,16 +96,15 @@ def _tell_verdicts(exported_run: Exported) -> None:
 def _show(exported_run: Exported) -> None:
     """Print the texts of the bundle and the replaced words; the latter are for the cluster's owner only."""
     counted = replaced(exported_run.pseudonyms)
-    _lines(readme(counted, checks=len(exported_run.judgements), version=__version__))
+    text = readme(counted, checks=len(exported_run.judgements), version=__version__)
+    terminal.lines(text.split("\n"))
     _tell_verdicts(exported_run)
     for kind in (Kind.WORD, Kind.NAME):
         if held := exported_run.pseudonyms.originals(kind):
-            _lines(f"\nHeld back, {SAID[kind]} (--keep WORD lets one leave):")
+            terminal.lines(("", f"Held back, {SAID[kind]} (--keep WORD lets one leave):"))
             terminal.line(f"  {' '.join(held)}")
     if exported_run.unread:
-        _lines(
-            f"\nAnswers that are not understood, as the bundle has them:\n{unread_text(exported_run.unread)}"
-        )
-    _lines("\nAll texts in the bundle, each wording once:")
-    for text in texts_of(exported_run.records):
-        terminal.line(f"  {text}")
+        terminal.lines(("", "Answers that are not understood, as the bundle has them:"))
+        terminal.lines(unread_text(exported_run.unread).split("\n"))
+    terminal.lines(("", "All texts in the bundle, each wording once:"))
+    terminal.lines(f"  {text}" for text in texts_of(exported_run.records))

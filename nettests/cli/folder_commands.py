@@ -16,6 +16,7 @@ from nettests.cli.options import own_options, report_dir_option
 from nettests.errors import NettestsError, PathError
 from nettests.job.archive import pack, packable, spelled_archive
 from nettests.model.run_folder import HTML
+from nettests.outside_files import path_error
 from nettests.private import write_bytes
 from nettests.session.recorded_runs import folder_of, results_of
 from nettests.session.run_archive import newest, read_folder
@@ -44,10 +45,8 @@ def write_archive(folder: Path, to: Path) -> None:
         packed = pack(folder.name, files, most=packable())
         terminal.encoded(spelled_archive(packed))
         return
-    try:
+    with path_error(to, "written"):
         write_bytes(to, pack(folder.name, files).data)
-    except OSError as error:
-        raise PathError(f"{to} cannot be written: {error.strerror}") from error
     terminal.line(f"archive: {to}")
 
 

@@ -14,13 +14,19 @@ from nettests import terminal
 from nettests.cli.completion import runs
 from nettests.cli.discover_commands import read_facts
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, CommonOptions, cluster_options, report_dir_option
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    CommonOptions,
+    cluster_options,
+    own_options,
+    report_dir_option,
+)
 from nettests.cli.output_options import output_option
 from nettests.cli.section_lines import tell
 from nettests.cluster.profile_file import read_profile
 from nettests.compare.fact_changes import options_of
 from nettests.compare.sections import render_markdown
-from nettests.errors import PathError
 from nettests.forecast.expected_run import Planned, at_any_patch, deciding_patches
 from nettests.forecast.facts_after import changed, other_manifests
 from nettests.forecast.facts_after import notes as notes_on
@@ -34,7 +40,7 @@ from nettests.plan import Flow, read_classes
 from nettests.plan.flow import ENABLE
 from nettests.session.blueprint import Blueprint, Read, blueprint, read_manifests
 from nettests.session.prepare import profile_of
-from nettests.session.recorded_runs import recorded_run, results_of
+from nettests.session.recorded_runs import started_run
 
 
 @click.command(
@@ -43,20 +49,8 @@ from nettests.session.recorded_runs import recorded_run, results_of
 @click.argument("run", required=False, shell_complete=runs)
 @cluster_options(CLUSTER, CHECKS)
 @report_dir_option("Where `latest` and `latest~1` are looked for.")
-@click.option(
-    "--to",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A fact after the upgrade, such as windows.build=26100.x (repeatable).",
-)
-@click.option(
-    "--to-profile",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="A cluster profile of after the upgrade: each fact that it states.",
-)
+@own_options("forecast")
 @output_option("What is printed; `nettests diff --forecast` reads json.")
-@click.option("-q", "--quiet", is_flag=True, help="Print the headline only.")
 def forecast(
     *,
     run: str | None,
@@ -138,17 +132,14 @@ def _current_cluster(
     of_cluster = (options.kubeconfig, options.context, options.cluster_profile, common.lab)
     if any(option is not None for option in (*of_cluster, options.namespace, options.nodes)):
         raise click.UsageError("a run has facts of its own: leave RUN out to read a cluster")
-    recorded = recorded_run(run, reports)
-    if recorded.facts is None:
-        path = results_of(run, reports)
-        raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
+    recorded, facts = started_run(run, reports)
     tested = {check.flow for check in recorded.checks}
     notes = other_manifests(
         recorded.run.manifests, read[1], of=f"run {recorded.run.run_id}", by="this forecast"
     )
     return CurrentCluster(
         name=recorded.run.run_id,
-        facts=recorded.facts,
+        facts=facts,
         flows=[flow for flow in flows if common.flows or flow.name in tested],
         enabled=options.enabled or _enabled(recorded.run.argv),
         notes=(*notes, *([] if common.flows else _unread_flows(tested, flows))),

@@ -123,7 +123,7 @@ def _why_it_goes(leftover: Leftover) -> str:
         if leftover.own_namespace
         else "only objects with the run's labels are removed"
     )
-    counted = f", if what may not be listed counts 0: {', '.join(leftover.uncounted)}"
+    counted = f", counting what may not be listed as none: {', '.join(leftover.uncounted)}"
     return f"{why}; {whose}{counted if leftover.uncounted else ''}"
 
 
@@ -131,7 +131,7 @@ def _next_step(leftover: Leftover) -> str:
     if leftover.state is State.KEPT and not leftover.named:
         return f"; remove it with: nettests gc --run {quote(leftover.ownership.run)} --yes"
     if leftover.copied:
-        return f"; it is no run's: remove the labels {DOMAIN}/… from it if they annoy"
+        return f"; no run owns it: remove its labels {DOMAIN}/… if they are in the way"
     ignoring = " ".join(f"--ignore {quote(name)}" for name in leftover.strangers[:3])
     look = f"look at it, then: kubectl delete namespace {quote(leftover.namespace)}"
     if ignoring:

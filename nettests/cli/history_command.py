@@ -13,6 +13,7 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
+from nettests.cli.options import own_options
 from nettests.cli.output_options import json_option
 from nettests.cli.section_lines import tell, write_page
 from nettests.compare.reading import read_results
@@ -36,25 +37,8 @@ SHOWN = 8
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("reports"),
 )
-@click.option(
-    "--since",
-    type=click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]),
-    metavar="DATE",
-    help="Leave runs out that started before (UTC).",
-)
-@click.option(
-    "--html",
-    "page",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write a page with charts and a strip for each check.",
-)
+@own_options("history")
 @json_option("Print the history for programs.")
-@click.option(
-    "--one-cluster",
-    is_flag=True,
-    help="Take all runs for those of one cluster, whatever API server they name.",
-)
 def history(
     *, folder: Path, since: datetime | None, page: Path | None, as_json: bool, one_cluster: bool
 ) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from shlex import quote
-from typing import Any
 
 import click
 
@@ -44,18 +43,7 @@ def job() -> None:
     """
 
 
-def _which_cluster(command: Any) -> Any:
-    for option in (
-        click.option("--context", metavar="NAME", help="Context of the kubeconfig."),
-        click.option(
-            "--kubeconfig",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Default: $KUBECONFIG.",
-        ),
-    ):
-        command = option(command)
-    return command
+_which_cluster = own_options("job-cluster")
 
 
 @job.command(
@@ -80,9 +68,7 @@ def render(*, wanted: Wanted) -> None:
 )
 @job_options
 @_which_cluster
-@click.option(
-    "--replace", is_flag=True, help="Run a Job again that has ended: it is deleted first."
-)
+@own_options("job-apply")
 def apply_job(
     *, wanted: Wanted, kubeconfig: Path | None, context: str | None, replace: bool
 ) -> None:
@@ -105,19 +91,15 @@ def apply_job(
         terminal.line(_without_node(wanted, taints), err=True)
     place = f"--namespace {wanted.namespace}"
     if wanted.schedule:
-        terminal.line(f"It runs at {wanted.schedule}; at once: {_started_now(wanted)}")
+        now = f"kubectl -n {wanted.namespace} create job {wanted.name}-now --from=cronjob/{wanted.name}"
+        terminal.line(f"It runs at {wanted.schedule}; at once: {now}")
     terminal.line(f"Follow it: nettests job logs {wanted.name} {place} --follow")
 
 
 @job.command(cls=Command, example="nettests job logs nettests --follow")
 @click.argument("name")
-@click.option(
-    "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-)
+@own_options("job-logs")
 @_which_cluster
-@click.option(
-    "-f", "--follow", "following", is_flag=True, help="Follow the log until the Job has ended."
-)
 def logs(
     *, name: str, namespace: str, kubeconfig: Path | None, context: str | None, following: bool
 ) -> None:
@@ -134,18 +116,14 @@ def logs(
             state = look(connection, namespace, found_job)
             if state.phase in {Phase.RUNNING, Phase.ENDED}:
                 log = without_archive(log_of(connection, namespace, state.pod))
-                for line in log.splitlines():
-                    terminal.line(line)
+                terminal.lines(log.splitlines())
     sys.exit(_ended(found_job.name, state))
 
 
 @job.command(cls=Command, example="nettests job fetch nettests --to reports")
 @click.argument("name")
-@click.option(
-    "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-)
-@_which_cluster
 @own_options("job-fetch")
+@_which_cluster
 def fetch(
     *,
     name: str,
@@ -211,9 +189,3 @@ def _ended(name: str, state: JobState) -> int:
 
 def _not_ended(name: str, state: JobState) -> str:
     return state.reason or f"the Job {name} has not ended"
-
-
-def _started_now(wanted: Wanted) -> str:
-    return (
-        f"kubectl -n {wanted.namespace} create job {wanted.name}-now --from=cronjob/{wanted.name}"
-    )

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import yaml
 
-from nettests.cli.options import declared
+from nettests.cli.options import own_options
 from nettests.cli.run_command import run
 from nettests.cluster.profile_file import profile_path, read_profile
 from nettests.errors import PathError, PlanError
@@ -29,39 +29,19 @@ CommandFunction = Callable[..., Any]
 
 CONFIG_MAP_BYTES = 900 * KIB
 """Of the files that are mounted, together: etcd takes no object above 1.5 MiB, and a ConfigMap is 1 MiB at most."""
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _OURS = {
     **dict.fromkeys(("kubeconfig", "context"), "the Job uses its ServiceAccount"),
     "lab": "the Job tests the cluster that it stands in",
-    "namespace": "the Job's own option says it: --namespace, with --role=namespaced",
+    "namespace": "use the Job's own option: --namespace, with --role=namespaced",
     "report_dir": "reports go where the Job's volume is",
-    "cluster_profile": "the Job's own option mounts it: --cluster-profile",
-    "baseline": "the Job's own option mounts it: --baseline",
+    "cluster_profile": "use the Job's own option: --cluster-profile",
+    "baseline": "use the Job's own option: --baseline",
     "archive": "the Job decides how its report comes back: --claim",
-    "webhook": "everybody who may read the Job could read it: name a Secret with --webhook-secret",
+    "webhook": "anyone who may read the Job could read it: name a Secret with --webhook-secret",
 }
 """Options of a run that a Job sets itself, and what to do instead."""
 _NOT_MOUNTED = ("suite", "limitations")
 """Options that name files; the image does not have them."""
-_OPTIONS: tuple[Callable[[CommandFunction], CommandFunction], ...] = (
-    click.option("--image", required=True, metavar="REFERENCE", help="The nettests image."),
-    *declared("job"),
-    click.argument("run_args", nargs=-1, type=click.UNPROCESSED),
-)
-
-
-def place_options(command: CommandFunction) -> CommandFunction:
-    """Add ``--name`` and ``--namespace`` of a Job."""
-    for option in (
-        click.option(
-            "--namespace", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-        ),
-        click.option(
-            "--name", default="nettests", show_default=True, metavar="NAME", help="Of the Job."
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 def job_options(command: CommandFunction) -> CommandFunction:
@@ -72,10 +52,8 @@ def job_options(command: CommandFunction) -> CommandFunction:
         job_arguments = {name: given.pop(name) for name in _NAMES}
         return command(wanted=wanted_of(**job_arguments), **given)
 
-    decorated: CommandFunction = with_job
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return place_options(decorated)
+    run_args = click.argument("run_args", nargs=-1, type=click.UNPROCESSED)
+    return own_options("job-place")(own_options("job")(run_args(with_job)))
 
 
 _NAMES = (
@@ -146,7 +124,7 @@ def require_run_arguments(words: tuple[str, ...]) -> None:
         if name in _NOT_MOUNTED:
             raise PlanError(
                 f"{option} names files that the image does not hold",
-                hint="build an image of yours on top of it, and install your suite as a package",
+                hint="build an image of your own on top of it, and install your suite as a package",
             )
 
 

@@ -24,11 +24,9 @@ from nettests.cli.options import (
 )
 from nettests.cli.output_options import json_option
 from nettests.cluster.profile_file import read_profile, ready_profiles
-from nettests.compare.reading import read_results
-from nettests.errors import PathError
 from nettests.plugin.lab import COMMAND
 from nettests.session.blueprint import Blueprint, blueprint, read_manifests
-from nettests.session.recorded_runs import read_document, results_of
+from nettests.session.recorded_runs import started_run
 
 _READY = "cluster-profiles"
 _OF_LAB = {"profiles": ("profiles",), "faults": ("fault", "--help")}
@@ -67,10 +65,7 @@ def list_(
 
 
 def _of(word: str, reports: Path, common: CommonOptions) -> Blueprint:
-    path = results_of(word, reports)
-    facts = read_results(read_document(path), str(path)).facts
-    if facts is None:
-        raise PathError(f"{path} has no facts: that run could not start", hint="name another run")
+    _, facts = started_run(word, reports)
     read, options = read_manifests(common.options.manifests), common.options
     return blueprint(facts, common.registry().flows, read, options.enabled, options.choice)
 

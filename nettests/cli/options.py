@@ -38,7 +38,6 @@ __all__ = [
     "PULL",
     "CommonOptions",
     "cluster_options",
-    "declared",
     "duration",
     "own_options",
     "report_dir_option",
@@ -119,7 +118,7 @@ def duration(_ctx: click.Context, _parameter: click.Parameter, text: str) -> flo
     """Parse a number and a unit into seconds; anything else is a usage error."""
     match = _DURATION.fullmatch(text)
     if match is None or not float(match[1]):
-        raise click.BadParameter(f"{text!r} is no duration: write 90s, 1m or 12h")
+        raise click.BadParameter(f"{text!r} is not a duration: write 90s, 1m or 12h")
     return float(match[1]) * _UNITS[match[2]]
 
 
@@ -133,7 +132,10 @@ _KINDS: Mapping[str, Mapping[str, Any]] = {
     "word": {"default": ""},
     "texts": {"multiple": True},
     "int": {"type": int},
+    "number": {"type": click.IntRange(1)},
     "port": {"type": click.IntRange(1, 65535)},
+    "day": {"type": click.DateTime(["%Y-%m-%d"])},
+    "time": {"type": click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])},
     "path": _type(),
     "folder": _type(file_okay=False),
     "file": _type(dir_okay=False),
@@ -142,16 +144,20 @@ _KINDS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def declared(command: str) -> Iterator[Decorator]:
+def _own(command: str) -> Iterator[Decorator]:
     """Yield the options of one command, as ``options.txt`` declares them."""
     for line in Path(__file__).with_name("options.txt").read_text("utf-8").splitlines():
         if not line.startswith(f"{command}; "):
             continue
         _, names, kind, metavar, default, says = line.split("; ", 5)
-        what, _, choices = kind.partition(" ")
-        more = dict(_KINDS[what]) if what in _KINDS else {"type": click.Choice(choices.split(","))}
+        what, _, rest = kind.partition(" ")
+        more: dict[str, Any] = (
+            dict(_KINDS[what]) if what in _KINDS else {"type": click.Choice(rest.split(","))}
+        )
+        if rest == "required":
+            more["required"] = True
         if default:
-            given = Path(default) if what == "folder" else default
+            given = Path(default) if what in {"folder", "file"} else default
             more |= {"default": given, "show_default": True}
         yield click.option(*names.split(), metavar=metavar or None, help=says, **more)
 
@@ -160,7 +166,7 @@ def own_options(command: str) -> Decorator:
     """Return a decorator that adds the options of one command, in the order of their declaration."""
 
     def add(function: Command) -> Command:
-        for option in reversed([*declared(command)]):
+        for option in reversed([*_own(command)]):
             function = option(function)
         return function
 

@@ -12,7 +12,16 @@ from rich.text import Text
 
 from nettests import terminal
 from nettests.cli.help import Command
-from nettests.cli.options import CHECKS, CLUSTER, IDS, IMAGES, PULL, CommonOptions, cluster_options
+from nettests.cli.options import (
+    CHECKS,
+    CLUSTER,
+    IDS,
+    IMAGES,
+    PULL,
+    CommonOptions,
+    cluster_options,
+    own_options,
+)
 from nettests.cli.output_options import json_option
 from nettests.model.exit_code import ExitCode
 from nettests.model.labels import document_version
@@ -39,7 +48,7 @@ _STYLES = {
 @click.command(cls=Command, example="nettests preflight --kubeconfig ~/.kube/config")
 @cluster_options(CLUSTER, IMAGES, PULL, CHECKS, IDS)
 @json_option("All findings, and missing rules, as JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="Print problems only.")
+@own_options("preflight")
 def preflight(*, common: CommonOptions, as_json: bool, quiet: bool) -> None:
     """Check whether a run can start on a cluster.
 

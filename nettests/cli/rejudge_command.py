@@ -80,8 +80,7 @@ def _tell(again: Rejudged, report: Path) -> None:
         was = before.value if before else "not judged"
         terminal.line(f"{was} → {judgement.verdict}  {judgement.message}")
     terminal.line(f"{len(again.changed)} of {len(again.judgements)} verdicts changed")
-    for line in again.comparison.lines() if again.comparison else ():
-        terminal.line(line)
+    terminal.lines(again.comparison.lines() if again.comparison else ())
     terminal.line(f"report: {report}")
 
 

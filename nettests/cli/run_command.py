@@ -99,8 +99,7 @@ def _tell_size(common: CommonOptions, rerun: str | None, report_dir: Path) -> No
     choice = with_failed(common.options.choice, rerun, report_dir)
     common = replace(common, options=replace(common.options, choice=choice))
     profile, blueprint = planned_on(common)
-    for line in estimate(blueprint.plan, blueprint.facts, profile).lines:
-        terminal.line(line)
+    terminal.lines(estimate(blueprint.plan, blueprint.facts, profile).lines)
     if blueprint.remark:
         terminal.line(blueprint.remark)
     terminal.line("nettests plan lists the checks, nettests render every object")

@@ -6,8 +6,8 @@ from pathlib import Path
 from rich.text import Text
 
 from nettests.compare.sections import NAMED, Overview, Section
-from nettests.errors import PathError
 from nettests.model.visible import as_line
+from nettests.outside_files import path_error
 from nettests.plugin.reporter import STYLE
 from nettests.private import write_text
 from nettests.report.text import plural
@@ -63,9 +63,5 @@ def _lines(section: Section, elsewhere: str, shown: int) -> Iterator[Text]:
 
 def write_page(file: Path, text: str) -> None:
     """Write a page or another file that a command was told to write; ``PathError`` where it cannot be written."""
-    try:
+    with path_error(file, "written", "name a file in a folder of your own"):
         write_text(file, text)
-    except OSError as error:
-        raise PathError(
-            f"{file} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
-        ) from error

@@ -120,8 +120,7 @@ def diagnose(
     with common.cluster() as options:
         answered = collect_now(options, flows, demand, directory)
     for collected in answered.collected:
-        for line in _collected_lines(collected):
-            terminal.line(line)
+        terminal.lines(_collected_lines(collected))
     for subject in answered.left_out:
         terminal.line(f"{subject}: left out (diagnostics.subjects of the cluster profile)")
     for remark in answered.remarks:

@@ -54,7 +54,6 @@ SLICE_SECONDS = 0.5
 @own_options("watch")
 @report_dir_option("Where reports go.")
 @shared("--metrics", "--webhook")
-@click.option("-q", "--quiet", is_flag=True, help="Print only the result.")
 def watch(
     *,
     common: CommonOptions,

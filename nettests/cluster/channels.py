@@ -23,7 +23,7 @@ PAUSE_SECONDS = 0.3
 CLIMB_SECONDS = 10.0
 """How often the better channels of a probe are checked again."""
 COMMAND_LINE = 32_000
-"""The most characters of an argument: Windows limits a command line to 32,767 (CreateProcessW)."""
+"""The longest argument, in characters: Windows limits a command line to 32,767 (CreateProcessW)."""
 OWN_TROUBLE = frozenset({429, 500})
 """Statuses about the API server itself; 502 to 504 are about the Pod behind it."""
 

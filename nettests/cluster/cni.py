@@ -190,4 +190,4 @@ def _number(network: Object, key: str, origin: str) -> Fact[int]:
     try:
         return known(int(value), origin)
     except (TypeError, ValueError, OverflowError):
-        return unknown(f"{origin} says {key} {str(value)[:40]!r}, which is no number")
+        return unknown(f"{origin} says {key} {str(value)[:40]!r}, which is not a number")

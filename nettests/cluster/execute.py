@@ -115,7 +115,9 @@ def answer_of(pod: str, program: str, *, stdout: bytes, stderr: bytes, status: b
     except ValueError as error:
         raise LostStreamError(f"exec in {pod} lost its exit code") from error
     if not isinstance(loaded, dict):
-        raise ChannelError(f"exec in {pod} ended with a status that is none: {str(loaded)[:80]!r}")
+        raise ChannelError(
+            f"exec in {pod} ended with a status that cannot be read: {str(loaded)[:80]!r}"
+        )
     return ExecAnswer(
         exit_code=_exit_code(pod, program, loaded),
         stdout=stdout.decode(errors="replace"),
@@ -132,7 +134,7 @@ def _exit_code(pod: str, program: str, status: dict[str, Any]) -> int:
             if cause.get("reason") == "ExitCode":
                 return signed(int(cause["message"]))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ChannelError(f"exec in {pod} ended with an exit code that is none") from error
+        raise ChannelError(f"exec in {pod} ended with an exit code that cannot be read") from error
     not_run = program_start.of_error(message)
     if not_run is not None and not_run.missing:
         raise ProgramMissingError(not_run.of(program, pod))
@@ -207,7 +209,7 @@ def _require_success(pod: str, status: bytes) -> None:
         loaded = None
     if not isinstance(loaded, dict):
         shown = status[:80].decode(errors="replace")
-        raise ChannelError(f"attach to {pod} ended with a status that is none: {shown!r}")
+        raise ChannelError(f"attach to {pod} ended with a status that cannot be read: {shown!r}")
     if loaded.get("status") != "Success":
         raise ChannelError(f"attach to {pod} failed: {loaded.get('message', '')}")
 
@@ -286,7 +288,7 @@ class Talk:
                 raise self._cut(error) from error
 
     def _take(self, seconds: float) -> None:
-        """Wait for a message, and keep its data and that of all further messages."""
+        """Wait for a message; keep its data, and that of any that have arrived behind it."""
         if self.exit_code is not None:
             return
         closed = False

@@ -62,7 +62,7 @@ def port_of(objects: PluginObjects) -> Fact[int]:
     if not text:
         return known(ports.VXLAN, f"the default, {backend.origin}")
     if not text.isdecimal():
-        return unknown(f"{section.origin} says {PORT} {text[:40]!r}, which is no number")
+        return unknown(f"{section.origin} says {PORT} {text[:40]!r}, which is not a number")
     return known(int(text), section.origin)
 
 

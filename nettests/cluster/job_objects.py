@@ -158,7 +158,7 @@ def _applied(connection: Connection, item: Object, *, replace: bool) -> str:
     owner = item["metadata"]["labels"][MANAGED_BY_LABEL]
     if (there["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != owner:
         raise ClusterError(
-            f"{described(item)} is there already, and is none of ours: it has no label {MANAGED_BY_LABEL}",
+            f"{described(item)} exists already and is not ours: it has no label {MANAGED_BY_LABEL}",
             hint="take another --name or --namespace, or remove it",
         )
     if kind not in _CONTENT:
@@ -195,12 +195,12 @@ def _make_room(connection: Connection, path: str, there: Object, *, replace: boo
     )
     if not ended:
         raise ClusterError(
-            f"the Job {name} is there already, and has not ended",
+            f"the Job {name} exists already and has not ended",
             hint=f"follow it with `nettests job logs {name} --follow`, or take another --name",
         )
     if not replace:
         raise ClusterError(
-            f"the Job {name} is there already, and has ended",
+            f"the Job {name} exists already and has ended",
             hint="fetch its report, then run it again with --replace; or take another --name",
         )
     body = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}

@@ -77,7 +77,7 @@ def look(connection: Connection, namespace: str, target: FoundJob) -> JobState:
         done = "deleted" if job is None else "replaced by another one of its name"
         raise ClusterError(
             f"the Job {target.name} was {done} meanwhile",
-            hint="its log went with it; what its run has left in the cluster, `nettests gc` finds",
+            hint="its log went with it; `nettests gc` finds what its run left in the cluster",
         )
     selector = f"{JOB_NAME_LABEL}={target.name}"
     pods = connection.items(path_of("Pod", namespace), labelSelector=selector)
@@ -129,7 +129,7 @@ def log_of(connection: Connection, namespace: str, pod: str) -> str:
         if error.status == 404:
             raise ClusterError(
                 f"the Pod {pod} is gone, and its log with it",
-                hint="Kubernetes keeps neither; what a claim keeps is fetched with `nettests job fetch`",
+                hint="Kubernetes keeps neither; `nettests job fetch` fetches what a claim keeps",
             ) from error
         raise
 

@@ -132,7 +132,7 @@ def _pick(names: list[str], current: object, wanted: str | None, file: str) -> s
 def _why(error: Exception) -> str:
     """Return what is wrong with the file; the library's own error for a malformed one is vague."""
     if isinstance(error, KeyError | TypeError | AttributeError):
-        return "it has not the form of a kubeconfig"
+        return "it does not have the form of a kubeconfig"
     return " ".join(str(error).split())
 
 

@@ -222,13 +222,13 @@ def _copied(place: Leftover, first: Leftover | None, *, leased: bool) -> str:
     """Return why a place is not part of its run, although it carries the marks."""
     run = place.ownership.run
     if place.own_namespace and not is_named_after(place.namespace, run):
-        return f"it carries the marks of run {run}, and not its name"
+        return f"it carries the marks of run {run} but not its name"
     if first is None:
         if leased and place.lease is None and not place.own_namespace:
-            return f"the Lease of run {run} is in another namespace: these are copies"
+            return f"the Lease of run {run} is in another namespace: these objects are copies"
         return ""
     if not place.own_namespace:
-        return f"run {run} has namespaces of its own: these are copies"
+        return f"run {run} has namespaces of its own: these objects are copies"
     if place.ownership != first.ownership:
         return f"its marks are not those of namespace {first.namespace}"
     if place.strangers and place.state is not State.TERMINATING:

@@ -30,7 +30,7 @@ DATA, ERROR = 0, 1
 """The channels of the port; each begins with the port itself, in two bytes."""
 
 
-class _LostError(ChannelError):
+class _LostRequestError(ChannelError):
     """The stream broke off without a reason."""
 
     by_another = False
@@ -164,7 +164,7 @@ class PortForward:
             over, fresh = self._connected()
             try:
                 return self._send(over, path, timeout)
-            except _LostError as error:
+            except _LostRequestError as error:
                 if fresh and not error.by_another:
                     raise ChannelError(error.message) from error
 
@@ -213,7 +213,7 @@ class PortForward:
         except (TimeoutError, RefusedError, _FailedError) as error:
             raise self._failed(error) from error
         except (OSError, http.client.HTTPException) as error:
-            lost = _LostError(f"port-forward to {self.pod}: {error}")
+            lost = _LostRequestError(f"port-forward to {self.pod}: {error}")
             lost.by_another = over.stream.hung_up  # by another lane: this one has not hung up yet
             raise lost from error
         finally:
@@ -244,7 +244,7 @@ class PortForward:
         finally:
             over.stream.close()
         if over.lost and not data:
-            raise SpentError(f"port-forward to {self.pod}: it was lost before a word was said")
+            raise SpentError(f"port-forward to {self.pod}: it was lost before anything was sent")
         return data.decode(errors="replace")
 
     def close(self) -> None:

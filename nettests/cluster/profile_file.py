@@ -5,7 +5,6 @@ line, the key and the nearest valid key.
 """
 
 import ipaddress
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,7 +32,7 @@ from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion
 from nettests.outside_files import text_of
 from nettests.redaction import register
-from nettests.resources import manifests_path
+from nettests.resources import manifests_path, schema_of
 
 SOCKS_SCHEMES = frozenset({"socks5", "socks5h"})
 PROXY_SCHEMES = SOCKS_SCHEMES | {"http", "https"}
@@ -71,10 +70,7 @@ def read_profile(path: Path | None, *, option: str = "--cluster-profile") -> Clu
 
 def parse_profile(text: str, file: str) -> ClusterProfile:
     """Return the profile in ``text``; ``ManifestError`` names line, key and nearest key."""
-    schema = json.loads(
-        (manifests_path() / "schema" / "cluster-profile.schema.json").read_text(encoding="utf-8")
-    )
-    data = read_document(text, file, schema).data
+    data = read_document(text, file, schema_of("cluster-profile")).data
     try:
         return _profile(data)
     except ValueError as error:  # an invalid address or network

@@ -66,7 +66,7 @@ def _told(name: str, odd: list[str]) -> str:
         return ""
     more = len(odd) - _MOST_SHOWN
     shown = ", ".join(odd[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return f"{name} has another shape than the API documents: {shown}"
+    return f"{name} does not have the form that the API documents: {shown}"
 
 
 def _shaped(value: object, shape: Shape, where: str, odd: list[str]) -> Any:

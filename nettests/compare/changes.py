@@ -254,7 +254,7 @@ def why(runs: Runs, checks: Checks, members: Sequence[MemberChange] = ()) -> Why
     old, new = checks
     blind = [check for check in checks if check.verdict in NOT_JUDGED]
     if blind:
-        reason = blind[-1].message or "no reason is told"
+        reason = blind[-1].message or "no reason is given"
         return Why(Explained.NOT_JUDGED, f"{blind[-1].verdict.value}: {reason}")
     several = old.members and new.members
     if members and several and not _as_one(members, old, new):

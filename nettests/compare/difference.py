@@ -193,9 +193,9 @@ def _warnings(old: RunInfo, new: RunInfo) -> Iterator[str]:
             " unless these are one cluster, differences are those of two"
         )
     if old.run_id and old.run_id == new.run_id:
-        yield f"both are of the run {new.run_id}: they differ in how it was judged, or in nothing"
+        yield f"both are run {new.run_id}: they can differ only in how it was judged"
     elif old.started and new.started and new.started < old.started:
-        yield "the second run started before the first: what is called new was there before"
+        yield "the second run started before the first: what is called new is the older state"
     for which, info in (("first", old), ("second", new)):
         if info.error:
             yield f"the {which} run could not start: {info.why_not_started}"

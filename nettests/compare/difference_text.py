@@ -47,7 +47,7 @@ NAMED = 3
 """How many causes the headline names."""
 SHOWN = 8
 """How many items a section shows on a run's page."""
-_BUSY = "a machine or a way to the probes that is busy makes all later: single paths are compared beside that"
+_BUSY = "a busy machine, or a busy way to the probes, delays every answer: single paths are compared with that taken out"
 
 
 def headline(difference: Difference) -> str:
@@ -182,7 +182,7 @@ def _meanwhile(difference: Difference) -> str:
     """Return the changed facts, as possible causes of unexplained changes."""
     if not difference.facts:
         return "No fact that is recorded changed meanwhile."
-    return f"Changed meanwhile, which is no cause by itself: {named(map(str, difference.facts), 'fact')}."
+    return f"Changed meanwhile, which need not be a cause: {named(map(str, difference.facts), 'fact')}."
 
 
 def _incident(change: IncidentChange) -> Item:

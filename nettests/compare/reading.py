@@ -87,7 +87,7 @@ def _document(text: str | bytes, name: str, wanted: Readable) -> Mapping[str, An
         raise PathError(f"{name} is not read: {error}") from error
     except ValueError as error:
         raise PathError(
-            f"{name} cannot be read: {error}; it is cut off, or no JSON", hint=wanted.again
+            f"{name} cannot be read: {error}; it is cut off, or not JSON", hint=wanted.again
         ) from error
     kind, version = (
         data.get(key) if isinstance(data, dict) else None for key in ("kind", "apiVersion")

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from jinja2 import Environment
-from markupsafe import Markup
 
 from nettests.compare.difference import OnlyCheck
 from nettests.compare.fact_changes import FactChange
@@ -142,17 +141,14 @@ def _table(section: Section) -> Iterator[str]:
 
 def render_page(overview: Overview) -> str:
     """Return the page of a difference; it lists every item."""
-    style = harmless.style_of_pages()
-    text = render(
+    return harmless.render_page(
+        _environment(),
         "difference.html.j2",
         headline=overview.headline,
         runs=(*overview.lines, *overview.closing),
         warnings=overview.notes,
         sections=overview.sections,
-        style=Markup(style),  # noqa: S704 - shipped with the package
-        policy=harmless.policy(style=style),
     )
-    return harmless.as_utf8(text)
 
 
 def render(template: str, **values: object) -> str:

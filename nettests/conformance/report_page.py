@@ -12,7 +12,6 @@ import re
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from jinja2 import Environment
@@ -37,13 +36,12 @@ from nettests.conformance.report_text import (
     cluster_line,
     headline,
     implementation_line,
-    render_markdown,
 )
 from nettests.conformance.vendor_profile import Level
 from nettests.expect.condition import Truth
 from nettests.model.expectation import Source
 from nettests.model.labels import document_version
-from nettests.model.visible import visible
+from nettests.model.visible import code, visible
 from nettests.model.yaml_text import write_yaml
 from nettests.report import harmless
 from nettests.report.html_report import link
@@ -68,6 +66,8 @@ COLOUR_OF = {
 """The parts of a feature's bar, from left to right: from passed to failed."""
 SHOWN = 12
 """How many lines about a feature are initially open."""
+POINTS = 40
+"""How many lines per feature, and unclaimed deviations, Markdown shows; YAML has all."""
 LABEL = "Windows networking"
 COLOUR = {Result.SUCCESS: "#14713d", Result.PARTIAL: "#8a5600", Result.FAILURE: "#b3151f"}
 PER_LETTER = 6.4
@@ -169,18 +169,21 @@ def _camel(name: str) -> str:
 
 def render_page(report: ConformanceReport, source: str) -> str:
     """Return the page; ``source`` is the digest of the YAML document."""
-    own_style = files("nettests.conformance").joinpath("templates/conformance.css")
-    style = harmless.style_of_pages() + own_style.read_text("utf-8")
-    page = _environment().get_template("conformance.html.j2")
-    text = page.render(
+    return harmless.render_page(
+        _environment(),
+        "conformance.html.j2",
+        style_sheet="conformance.css",
         report=report,
         made=report.implementation,
         address=link(Source(document="", address=report.implementation.url)),
         source=source,
-        style=Markup(style),  # noqa: S704 - shipped with the package
-        policy=harmless.policy(style=style),
     )
-    return harmless.as_utf8(text)
+
+
+def render_markdown(report: ConformanceReport, source: str) -> str:
+    """Return Markdown for a repository or a release; ``source`` is the digest of the YAML document."""
+    page = _environment(markdown=True).get_template("conformance.md.j2")
+    return page.render(report=report, source=source)
 
 
 def render_badge(report: ConformanceReport) -> str:
@@ -221,16 +224,22 @@ def place(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower())
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    environment = harmless.environment("nettests.conformance")
+@lru_cache(maxsize=2)
+def _environment(*, markdown: bool = False) -> Environment:
+    environment = harmless.environment("nettests.conformance", markdown=markdown)
     environment.globals.update(
+        BREAK=Markup("  "),
         COLUMNS=report_text.COLUMNS,
         HOLDS=HOLDS,
+        POINTS=POINTS,
         SHOWN=SHOWN,
         VERDICT_OF=VERDICT_OF,
         segments=segments,
         sentences=report_text,
     )
-    environment.filters.update(plural=plural, place=place)
+    environment.filters.update(
+        code=lambda text: Markup(code(text)),  # noqa: S704 - a code span shows its text as it is
+        plural=plural,
+        place=place,
+    )
     return environment

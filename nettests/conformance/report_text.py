@@ -1,9 +1,6 @@
-"""``ConformanceReport`` → the sentences of terminal, page, Markdown and badge; Markdown. Pure.
+"""``ConformanceReport`` → the sentences of terminal, page, Markdown and badge. Pure."""
 
-Markdown is for a repository or a release: the answer, a table of features, what was not shown.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from nettests.conformance.conformance_report import (
     ConformanceReport,
@@ -13,10 +10,10 @@ from nettests.conformance.conformance_report import (
     Missing,
     Result,
     Statistics,
+    Unclaimed,
     Works,
 )
 from nettests.expect.condition import Truth
-from nettests.model.visible import code, inert
 from nettests.report.text import plural
 
 GAPS = {
@@ -46,8 +43,6 @@ COLUMNS = {
     "not_planned": "not planned",
 }
 """The columns of statistics, in words."""
-SHOWN = 40
-"""How many lines per feature, and unclaimed deviations, Markdown shows; YAML has all."""
 
 
 def headline(report: ConformanceReport) -> str:
@@ -65,7 +60,9 @@ def headline(report: ConformanceReport) -> str:
             return f"Conformant: {shown} succeeded"
         case Result.PARTIAL:
             shown = f"{good} of {plural(total, 'claimed feature')} succeeded"
-            not_shown = f", {gaps} {'was' if gaps == 1 else 'were'} not shown whole" if gaps else ""
+            not_shown = (
+                f", {gaps} {'was' if gaps == 1 else 'were'} shown only in part" if gaps else ""
+            )
             outside = [row.subject for row in report.scope if row.holds is not Truth.YES]
             but = f"; {', '.join(outside)} outside what is supported" if outside else ""
             broken = but if report.tested.complete else "; the run broke off"
@@ -124,104 +121,7 @@ def scope_lines(report: ConformanceReport) -> Iterator[str]:
         yield "the run broke off before its end"
 
 
-def render_markdown(report: ConformanceReport, source: str) -> str:
-    """Return Markdown; ``source`` is the digest of the YAML document."""
-    tested, digests = report.tested, report.digests
-    lines = [
-        f"# {SYMBOL[report.result]} {inert(headline(report))}",
-        "",
-        f"{inert(implementation_line(report))}  ",
-        inert(cluster_line(report)),
-        "",
-        *(f"- {inert(level_line(level))}" for level in report.levels.values()),
-        *(f"- ⚠ {inert(line)}" for line in scope_lines(report)),
-        *_heading("Features"),
-        *_table(
-            "| feature | level | result | checks | limitations |", map(_feature, report.features)
-        ),
-        *(line for feature in report.features for line in _open_points(feature)),
-        *_unsupported(report),
-        *_unclaimed(report),
-        *_heading("What was tested"),
-        *_table(
-            "| | supported | tested | |",
-            (
-                (*map(inert, (row.subject, row.claimed, row.found)), HOLDS[row.holds])
-                for row in report.scope
-            ),
-        ),
-        "",
-        f"Exercised: {inert(tested.exercised)}.",
-    ]
-    if report.not_covered:
-        lines.append(f"Supported, and not on this cluster: {inert(', '.join(report.not_covered))}.")
-    columns = ("pool", "nodes", "build", "driver", "kubelet", "runtime", "kube_proxy")
-    pools = ([inert(str(getattr(pool, name))) for name in columns] for pool in tested.pools)
-    header = "| node pool | nodes | build | driver | kubelet | runtime | kube-proxy |"
-    lines += ["", *_table(header, pools), *_heading("What it rests on")]
-    lines += [
-        f"Run {code(tested.run_id)}, judged by nettests {inert(report.nettests)}.",
-        f"Journal {code(digests.journal.sha256)}, profile {code(digests.profile.sha256)}, this report's YAML document {code(source)}.",
-        *(
-            f"- {code(digest.file)} of the vendor's: {code(digest.sha256)}"
-            for digest in (*digests.manifests, *digests.suites)
-            if digest.own
-        ),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _heading(title: str) -> tuple[str, ...]:
-    return ("", f"## {title}", "")
-
-
-def _table(header: str, rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield header
-    yield f"|{' --- |' * (header.count('|') - 1)}"
-    yield from (f"| {' | '.join(row)} |" for row in rows)
-
-
-def _feature(feature: FeatureReport) -> Sequence[str]:
-    return (
-        inert(feature.name),
-        feature.level.value,
-        f"{SYMBOL[feature.result]} {feature.result.value}",
-        inert(counted(feature.statistics)),
-        ", ".join(map(code, feature.limitations)),
-    )
-
-
-def _open_points(feature: FeatureReport) -> Iterator[str]:
-    if lines := [*feature_lines(feature)]:
-        yield from ("", f"### {inert(feature.name)}: {feature.result.value}", "")
-        yield from _bounded(lines)
-
-
-def _unsupported(report: ConformanceReport) -> Iterator[str]:
-    rows = [
-        (inert(each.name), inert(each.reason), WORKS[each.works], inert(counted(each.statistics)))
-        for each in report.unsupported
-    ]
-    if rows:
-        yield from _heading("Not supported")
-        yield from _table("| feature | reason | this run | checks |", rows)
-
-
-def _unclaimed(report: ConformanceReport) -> Iterator[str]:
-    unclaimed = report.unclaimed
-    yield from _heading("Not claimed")
-    yield f"{plural(len(unclaimed.flows), 'flow')} that no feature names: {inert(counted(unclaimed.statistics))}."
-    if unclaimed.failed:
-        yield ""
-        yield from _bounded(
-            [
-                f"{failed.verdict.value}: {failed.check}, observed {failed.observed}"
-                for failed in unclaimed.failed
-            ]
-        )
-
-
-def _bounded(lines: list[str]) -> Iterator[str]:
-    yield from (f"- {inert(line)}" for line in lines[:SHOWN])
-    if len(lines) > SHOWN:
-        yield f"- … and {len(lines) - SHOWN} more"
+def unclaimed_lines(unclaimed: Unclaimed) -> Iterator[str]:
+    """Yield the checks that deviate in flows that no feature names."""
+    for failed in unclaimed.failed:
+        yield f"{failed.verdict.value}: {failed.check}, observed {failed.observed}"

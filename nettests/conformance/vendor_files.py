@@ -116,7 +116,7 @@ def _existing(profile: VendorProfile, reference: Own, base: Path, what: str) -> 
     path = (base / reference.name).resolve()
     if not path.exists():
         message = f"there is no {what} {reference.name}: {path} does not exist"
-        raise _error(profile, reference, message, "paths count from the folder of the profile")
+        raise _error(profile, reference, message, "paths are relative to the folder of the profile")
     return path
 
 

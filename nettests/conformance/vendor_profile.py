@@ -5,12 +5,10 @@ whether the claims hold. Flows, suites and packages are only names here:
 ``conformance.vendor_files`` finds them. ``lint`` compares claims with existing flows, too.
 """
 
-import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from nettests.errors import ManifestError
@@ -19,7 +17,7 @@ from nettests.model.labels import document_version
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, VersionRange, WindowsBuild
 from nettests.model.visible import visible
-from nettests.resources import manifests_path
+from nettests.resources import schema_of
 
 API_VERSION = document_version("v1alpha1")
 KIND = "VendorProfile"
@@ -113,18 +111,10 @@ class VendorProfile:
         return tuple(feature for feature in self.features if feature.level is level)
 
 
-@cache
-def schema() -> Mapping[str, Any]:
-    """Return the published JSON Schema of vendor profiles."""
-    path = manifests_path() / "schema" / "vendor-profile.schema.json"
-    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
-
-
 def read_vendor_profile(text: str, file: str) -> VendorProfile:
     """Return the profile in ``text``; ``ManifestError`` names file, line, key and nearest key."""
     _refuse_hidden(text, file)
-    document = read_document(text, file, schema())
+    document = read_document(text, file, schema_of("vendor-profile"))
     data = document.data
     maker, supports = data["implementation"], data["supports"]
     files = {key: _own(document, key) for key in ("suites", "limitations", "packages")}
@@ -152,7 +142,7 @@ def _refuse_hidden(text: str, file: str) -> None:
     for number, line in enumerate(text.split("\n"), start=1):
         if hidden := next((visible(letter) for letter in line if visible(letter) != letter), ""):
             raise ManifestError(
-                f"{file}:{number}: a hidden character stands there: {hidden}",
+                f"{file}:{number}: there is a hidden character: {hidden}",
                 hint="write UTF-8 with Unix line ends, and no control characters",
             )
 
@@ -172,7 +162,7 @@ def _features(document: Document, items: Any) -> tuple[Feature, ...]:
         if first := by_name.get(feature.name.lower()):
             raise document.error(
                 ("features", index, "name"),
-                f"the feature {feature.name} stands here twice, first in line {first.line}",
+                f"the feature {feature.name} is listed twice, first in line {first.line}",
                 hint="put the flows of both under one of them",
             )
         for at, flow in enumerate(feature.flows):
@@ -188,7 +178,7 @@ def _features(document: Document, items: Any) -> tuple[Feature, ...]:
         raise document.error(
             ("features",),
             "no feature has the level core",
-            hint="say what nobody should run the plugin without: level: core",
+            hint="name what nobody should run the plugin without, with level: core",
         )
     return tuple(by_name.values())
 
@@ -206,7 +196,7 @@ def _feature(document: Document, index: int, data: Any) -> Feature:
         raise document.error(
             (*path, "reason"),
             f"{name} is {level.value}, and only what is unsupported has a reason",
-            hint="say what it is in summary, or make it unsupported",
+            hint="describe it in summary, or make it unsupported",
         )
     return Feature(
         name=name,

@@ -34,7 +34,7 @@ def read_report(text: str, file: str) -> Mapping[str, Any]:
     data, _ = read_yaml(text, file)
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise PathError(
-            f"{file} is no conformance report",
+            f"{file} is not a conformance report",
             hint=f"name a YAML document of kind {KIND}; nettests conformance writes one",
         )
     if data.get("apiVersion") != API_VERSION:

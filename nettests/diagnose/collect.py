@@ -124,7 +124,7 @@ class Collector:
         items = reading.items if reading else []
         if reading and reading.over:
             return items
-        why = f"not collected: the {self.limits.seconds:g} s for diagnostics were over"
+        why = f"not collected: the {self.limits.seconds:g} s for diagnostics were used up"
         return [*items, Written(file="", title=f"more {title}" if items else title, problem=why)]
 
     def _work(self, waiting: "queue.SimpleQueue[tuple[Subject, int, Step]]", done: _Done) -> None:

@@ -20,7 +20,7 @@ def write_below(top: Path, parts: Sequence[str], data: bytes) -> None:
     """Write ``data`` to the file ``parts`` below ``top``; ``OSError`` for what leads elsewhere."""
     for part in parts:
         if part in {"", ".", ".."} or "/" in part or "\0" in part:
-            raise OSError(0, f"{part!r} is no name of a file")
+            raise OSError(0, f"{part!r} is not a file name")
     make_folder(top)
     with ExitStack() as opened:
         here = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

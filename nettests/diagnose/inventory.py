@@ -43,7 +43,7 @@ def _kube_proxy(curl: str) -> Iterator[Command]:
 
 
 _HEALTH = "kube-proxy's health: when its rules were written last"
-_MODE = "kube-proxy's mode, as it says itself"
+_MODE = "kube-proxy's mode, as it reports it"
 
 
 def _listed(system: str) -> Iterator[Command]:

@@ -131,7 +131,7 @@ class Reader:
             yield from self._of_ports(node, port_commands)
 
     def _of_ports(self, node: str, of: OfPorts) -> Iterator[Item]:
-        """Yield one file repeatedly, longer by each command, so that a part is kept in any case."""
+        """Yield the file again after each command, so that a later one that hangs loses nothing."""
         sections, problems = [], []
         for number, words in enumerate(of.words, 1):
             item = self._run(node, Command(file="", title=" ".join(words), words=words))
@@ -140,7 +140,7 @@ class Reader:
                 continue
             sections.append(f"# {item.title}\n{item.text}")
             if number < len(of.words):
-                note = cut_note(f"{number} of {len(of.words)} commands were run by then")
+                note = cut_note(f"{number} of {len(of.words)} commands had run by then")
                 yield Item(file=of.file, title=of.title, text="\n".join([*sections, note]))
         problems.append("no port was listed")
         yield Item(

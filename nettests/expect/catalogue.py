@@ -4,18 +4,16 @@ Limitation manifests decide what a cluster should do; the catalogue lists everyt
 documented. ``lint`` compares it with flows and limitations. No check is judged by it.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from nettests.errors import ManifestError
 from nettests.model.document import Document, read_document
 from nettests.model.expectation import Source
 from nettests.model.nearest import nearest
-from nettests.resources import manifests_path
+from nettests.resources import schema_of
 
 
 class ReasonKind(StrEnum):
@@ -101,17 +99,9 @@ class Catalogue:
         return {fact.id: fact for section in self.sections for fact in section.facts}
 
 
-@cache
-def schema() -> Mapping[str, Any]:
-    """Return the published JSON Schema of catalogue files."""
-    path = manifests_path() / "schema" / "catalogue.schema.json"
-    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
-
-
 def read_section(text: str, file: str) -> Section:
     """Parse a section; ``ManifestError`` with file, line, key and nearest valid word."""
-    document = read_document(text, file, schema())
+    document = read_document(text, file, schema_of("catalogue"))
     return Section(
         letter=document.data["section"],
         title=document.data["title"],
@@ -136,7 +126,7 @@ def _duplicates(sections: Sequence[Section]) -> Iterator[str]:
     seen: dict[str, Fact] = {}
     for fact in (fact for section in sections for fact in section.facts):
         if fact.id in seen:
-            yield f"{fact.place}: {fact.id} is told twice, first in {seen[fact.id].place}"
+            yield f"{fact.place}: {fact.id} is stated twice, first in {seen[fact.id].place}"
         seen.setdefault(fact.id, fact)
 
 

@@ -122,7 +122,7 @@ def gaps(coverages: Iterable[Coverage]) -> Iterator[str]:
                 "name it in a flow's facts, or give a reason"
             )
         if not coverage.covered and (fact.note or fact.untested):
-            yield f"{fact.place}: {fact.id} has a note on checks that there are none of"
+            yield f"{fact.place}: {fact.id} has a note on checks, and no check exercises it"
 
 
 WAYS_TO_FAIL = (Outcome.TIMED_OUT, Outcome.REFUSED, Outcome.UNREACHABLE, Outcome.LOST)
@@ -151,8 +151,8 @@ def _too_exact(entry: Limitation) -> Iterator[str]:
     named = {citation.names for citation in entry.citations} - {None}
     if len(outcomes) == 1 and outcomes[0] in WAYS_TO_FAIL and outcomes[0] not in named:
         yield (
-            f"{entry.place}: {entry.id} expects {outcomes[0]} alone, which none of its sources is said to name; "
-            f"list what else may be seen, or write names: {outcomes[0]} at the source that does"
+            f"{entry.place}: {entry.id} expects {outcomes[0]} alone, and none of its sources is marked as naming it; "
+            f"list what else may be seen, or write names: {outcomes[0]} at the source that does so"
         )
     for stray in sorted(name for name in named if name is not None and name not in outcomes):
         yield f"{entry.place}: {entry.id} has a source that names {stray}, which it does not expect"

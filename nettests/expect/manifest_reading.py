@@ -3,11 +3,9 @@
 ``manifest`` has the values. Independent of any cluster.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from typing import Any
 
 from nettests.expect.manifest import (
@@ -36,20 +34,12 @@ from nettests.model.words import (
     SourceSeen,
     SuffixList,
 )
-from nettests.resources import manifests_path
-
-
-@cache
-def schema() -> Mapping[str, Any]:
-    """Return the published JSON Schema of limitation manifests."""
-    path = manifests_path() / "schema" / "limitations.schema.json"
-    loaded: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
+from nettests.resources import schema_of
 
 
 def read_manifest(text: str, file: str) -> Manifest:
     """Parse a manifest; ``ManifestError`` with file, line, key and nearest valid word."""
-    document = read_document(text, file, schema())
+    document = read_document(text, file, schema_of("limitations"))
     layer = Layer[str(document.data["layer"]).upper()]
     limitations = tuple(
         part

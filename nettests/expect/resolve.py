@@ -105,18 +105,18 @@ def expectation(
     """Return the expectation of one check."""
     covering = candidates(check, facts, limitations)
     standing = _standing(covering)
-    undecided = [c for c in standing if c.truth is Truth.UNKNOWN]
+    doubtful = [c for c in standing if c.truth is Truth.UNKNOWN]
     applying = [c for c in standing if c.truth is Truth.YES and not c.limitation.only_cancels]
     deciding = _deciding(check, applying)
     expected = outcome(deciding.limitation, check.claim) if deciding else check.claim
-    first = next((c for c in undecided if _may_change(c, deciding, expected, check)), None)
+    first = next((c for c in doubtful if _may_change(c, deciding, expected, check)), None)
     return Expectation(
         claim=check.claim,
         expected=None if first else expected,
         limitation=_applied(applying)
         if deciding and not first and expected != check.claim
         else None,
-        undecided=_why_undecided(first) if first else None,
+        undecided=undecided(first.limitation.id, first.evaluation.unknowns) if first else None,
         entries=_distinct(c.limitation.id for c in covering if c.truth is Truth.YES),
         known_bugs=() if first else _distinct(_known_bugs(applying, check.claim)),
         among=() if first or expected else _among(applying, covering, check.claim),
@@ -256,10 +256,6 @@ def _beyond_healthy(shows: Expected, claim: Expected) -> Expected | None:
     return Expected(outcome=left[0], alternatives=left[1:]) if left else None
 
 
-def _why_undecided(candidate: Candidate) -> str:
-    return undecided(candidate.limitation.id, candidate.evaluation.unknowns)
-
-
 def undecided(entries: str, unknowns: Iterable[str]) -> str:
     """Return why an expectation is undecided: the entries that may decide, and the unknown facts."""
     return f"{entries} depends on what is not known: {'; '.join(unknowns)}"
@@ -317,13 +313,12 @@ def explain(check: Check, facts: ClusterFacts, manifests: Sequence[Manifest]) ->
     return Explanation(
         check=check,
         expectation=expectation(check, facts, entries),
-        considered=tuple(_considered(c) for c in candidates(check, facts, entries)),
-    )
-
-
-def _considered(candidate: Candidate) -> Considered:
-    return Considered(
-        limitation=candidate.limitation,
-        truth=candidate.truth,
-        findings=tuple((f.truth, f.explained) for f in candidate.evaluation.findings),
+        considered=tuple(
+            Considered(
+                limitation=candidate.limitation,
+                truth=candidate.truth,
+                findings=tuple((f.truth, f.explained) for f in candidate.evaluation.findings),
+            )
+            for candidate in candidates(check, facts, entries)
+        ),
     )

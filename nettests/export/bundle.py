@@ -37,11 +37,15 @@ API_VERSION = document_version("v1")
 KIND = "Bundle"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every member: a bundle does not reveal when it was exported."""
-_HINT = "have it exported and sent again: nettests export RUN"
 
 
 class BrokenBundleError(NettestsError):
-    """A file is no bundle, or was changed."""
+    """A file is not a bundle, or was changed."""
+
+    def __init__(
+        self, message: str, *, hint: str = "have it exported and sent again: nettests export RUN"
+    ) -> None:
+        super().__init__(message, hint=hint)
 
 
 def pack(texts: Mapping[str, bytes], index_fields: Mapping[str, Any]) -> bytes:
@@ -69,24 +73,21 @@ def unpack(data: bytes, name: str) -> Mapping[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = _members(archive, most)
     except BrokenBundleError as error:
-        raise BrokenBundleError(f"{name} {error.message}", hint=_HINT) from error
+        raise BrokenBundleError(f"{name} {error.message}") from error
     except Exception as error:  # whatever zipfile raises for damaged headers
         raise BrokenBundleError(
-            f"{name} is no bundle, or was cut short or damaged: {error}", hint=_HINT
+            f"{name} is not a bundle, or was cut short or damaged: {error}"
         ) from error
     digests = _digests(members, name)
     for member, digest in digests.items():
         if member not in members:
-            raise BrokenBundleError(f"{name} lacks its {member}", hint=_HINT)
+            raise BrokenBundleError(f"{name} lacks its {member}")
         if hashlib.sha256(members[member]).hexdigest() != digest:
             raise BrokenBundleError(
-                f"{member} in {name} was changed since the bundle was made: its digest is another one",
-                hint=_HINT,
+                f"{member} in {name} was changed since the bundle was made: its digest does not match",
             )
     if extra := sorted(set(members) - {*digests, INDEX}):
-        raise BrokenBundleError(
-            f"{name} holds {', '.join(extra)}, which its {INDEX} does not list", hint=_HINT
-        )
+        raise BrokenBundleError(f"{name} holds {', '.join(extra)}, which its {INDEX} does not list")
     return members
 
 
@@ -111,23 +112,19 @@ def _members(archive: zipfile.ZipFile, most: int) -> dict[str, bytes]:
 
 def _digests(members: Mapping[str, bytes], name: str) -> Mapping[str, str]:
     if INDEX not in members:
-        raise BrokenBundleError(f"{name} is no bundle of nettests: it has no {INDEX}", hint=_HINT)
+        raise BrokenBundleError(f"{name} is not a bundle of nettests: it has no {INDEX}")
     try:
         index = index_of(members)
         version, kind, digests = index["apiVersion"], index["kind"], dict(index["sha256"])
     except (ValueError, LookupError, TypeError) as error:
-        raise BrokenBundleError(
-            f"the {INDEX} in {name} cannot be read: {error}", hint=_HINT
-        ) from error
+        raise BrokenBundleError(f"the {INDEX} in {name} cannot be read: {error}") from error
     if (version, kind) != (API_VERSION, KIND):
         raise BrokenBundleError(
             f"{name} is {kind} {version}, and this version of nettests reads {KIND} {API_VERSION}",
             hint="use the version of nettests that it names, or a newer one",
         )
     if not {JOURNAL, VERDICTS} <= set(digests):
-        raise BrokenBundleError(
-            f"the {INDEX} in {name} lists no {JOURNAL} or {VERDICTS}", hint=_HINT
-        )
+        raise BrokenBundleError(f"the {INDEX} in {name} lists no {JOURNAL} or {VERDICTS}")
     return digests
 
 

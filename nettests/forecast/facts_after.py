@@ -75,7 +75,7 @@ def _with_change(facts: ClusterFacts, change: Change, fact: Fact[Any]) -> Cluste
     if not any(node.os in change.key.systems for node in facts.nodes):
         systems = " or ".join(os.words for os in change.key.systems)
         raise PlanError(
-            f"{change.origin}: this cluster has no {systems} node, of which it is a fact"
+            f"{change.origin}: it is a fact of {systems} nodes, and this cluster has none"
         )
     nodes = tuple(
         _with(node, change.key.path, fact) if node.os in change.key.systems else node
@@ -132,7 +132,7 @@ def _other_network(before: ClusterFacts, after: ClusterFacts, stated: set[str]) 
 
 def _unread(key: str) -> str:
     hint = f"; state it with --to {key}=" if key else ""
-    return f"it was read of the network of before{hint}"
+    return f"it was read from the network as it is now{hint}"
 
 
 def _followed(
@@ -235,7 +235,7 @@ def _beyond(changes: Iterable[Change], manifests: Manifests) -> Iterator[str]:
         if newest is not None and _line(change.value) > _line(newest):
             yield (
                 f"{change} is newer than every version that limitation manifests name (up to {newest}): what documents"
-                " say of it is not known, and what holds of the newest known version is taken to hold"
+                " say of it is not known, so it is treated as the newest known version"
             )
 
 
@@ -285,6 +285,6 @@ def _alike(facts: ClusterFacts, after: ClusterFacts) -> Iterator[str]:
     for build, pools in alike.items():
         if len(pools) > 1 and len(before[build]) > 1:
             yield (
-                f"{', '.join(pools)} have one build then, {build}: pools that neither a label of their platform nor"
-                " nodePools of the cluster profile keeps apart become one, and ids of checks change"
+                f"{', '.join(pools)} will all have build {build}: unless a label of their platform or nodePools of the"
+                " cluster profile keeps them apart, they become one pool, and ids of checks change"
             )

@@ -26,7 +26,7 @@ KINDS = {
     Coming.DECIDED: ("Undecided today", "undecided today"),
 }
 """The title and words of each kind, in reading order: what an upgrade breaks comes first."""
-NO_CHECK = "Nothing is forecast: no check is planned of the chosen flows, with the classes that are enabled"
+NO_CHECK = "Nothing is forecast: with the enabled classes, no check of the chosen flows is planned"
 SHOWN_ENTRIES = 3
 """How many manifest entries an item names with sources; the document for machines has all."""
 API_VERSION = document_version("v1alpha1")

@@ -28,7 +28,7 @@ from nettests.model.words import Verdict
 from nettests.report.summary import UNKNOWN
 
 STAYED = "stayed as it was"
-ON_SOME = "changed on some nodes alone"
+ON_SOME = "changed on some nodes only"
 Place = tuple[str, str]
 """A node pool, or "" for the cluster, and the name of a fact."""
 
@@ -238,16 +238,18 @@ def forecast_sections(fulfilment: Fulfilment) -> tuple[Section, ...]:
         )
         for each in fulfilment.missed
     ]
-    predicted, *others = (
-        Item(head=attribution.value, names=ids, verdict=_COLOUR[attribution])
+    by_attribution = {
+        attribution: Item(head=attribution.value, names=ids, verdict=_COLOUR[attribution])
         for attribution, ids in fulfilment.changes.items()
-    )
+        if ids
+    }
+    predicted = by_attribution.pop(Attribution.PREDICTED, None)
     return filled(
         [
             Section("Forecast, but not observed", alike(missed)),
-            Section("Not forecast", tuple(item for item in others if item.names)),
+            Section("Not forecast", tuple(by_attribution.values())),
             facts_section("Facts that differ from the forecast", fulfilment.facts),
-            Section("As forecast", (predicted,) if predicted.names else ()),
+            Section("As forecast", (predicted,) if predicted else ()),
         ]
     )
 

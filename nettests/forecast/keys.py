@@ -5,7 +5,6 @@ Keys are those of the cluster profile's ``facts`` (``cni.driver``, ``kubeProxy.w
 manifests, with the OS in front (``windows.build``). Pure; ``facts_after`` applies the values.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,11 +28,10 @@ from nettests.compare.known_facts import (
 )
 from nettests.errors import PlanError
 from nettests.model.cluster_profile import StatedFacts
-from nettests.model.facts import Network
 from nettests.model.nearest import nearest
 from nettests.model.versions import KubernetesVersion, WindowsBuild
 from nettests.model.words import OS
-from nettests.resources import manifests_path
+from nettests.resources import schema_of
 
 LAST_PATCH = 999
 """Stands for the newest patch release of a minor version."""
@@ -147,7 +145,7 @@ def _build(text: str) -> WindowsBuild:
 def _runtime(text: str) -> str:
     # sample: "containerd://2.1.4"
     if not _CONTAINER_RUNTIME.fullmatch(text):
-        raise ValueError(f"not a runtime as nodes tell it, such as containerd://2.1.4: {text!r}")
+        raise ValueError(f"not a runtime as nodes report it, such as containerd://2.1.4: {text!r}")
     return text
 
 
@@ -169,10 +167,6 @@ def _suffixes(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _networks(text: str) -> tuple[Network, ...]:
-    return tuple(map(ip_network, _suffixes(text)))
-
-
 def _name(text: str) -> str:
     if not text:
         raise ValueError("a name is expected, and none is given")
@@ -185,7 +179,7 @@ def _word(*path: str) -> Callable[[str], str]:
     def read(text: str) -> str:
         allowed = _listed(path)
         if text not in allowed:
-            raise ValueError(f"{text!r} is none of its values", nearest(text, allowed))
+            raise ValueError(f"{text!r} is not one of its values", nearest(text, allowed))
         return text
 
     return read
@@ -193,8 +187,7 @@ def _word(*path: str) -> Callable[[str], str]:
 
 @cache
 def _listed(path: tuple[str, ...]) -> tuple[str, ...]:
-    file = manifests_path() / "schema" / "cluster-profile.schema.json"
-    schema = json.loads(file.read_text(encoding="utf-8"))["properties"]["facts"]
+    schema = schema_of("cluster-profile")["properties"]["facts"]
     for part in path:
         schema = schema["properties"][part]
     return tuple(schema["enum"])
@@ -221,7 +214,7 @@ _TABLE = (
     Key("cni.plugin", PLUGIN, "cni.plugin", _name, stated="cni_plugin"),
     Key("cni.backend", BACKEND, "cni.backend", _name, stated="cni_backend"),
     Key("cni.mtu", "MTU of Pods", "cni.mtu", _mtu, stated="cni_mtu"),
-    Key("cni.natExceptions", NAT_EXCEPTIONS, "cni.nat_exceptions", _networks, stated="cni_nat_exceptions"),
+    Key("cni.natExceptions", NAT_EXCEPTIONS, "cni.nat_exceptions", lambda text: tuple(map(ip_network, _suffixes(text))), stated="cni_nat_exceptions"),
     Key("cni.loopbackDSR", LOOPBACK_DSR, "cni.loopback_dsr", _on_off, stated="cni_loopback_dsr"),
     Key("cni.driver", DRIVER, "cni_driver", _word("cni", "driver"), WINDOWS, stated="cni_driver"),
     Key("kubelet", "kubelet", "kubelet", _version, EVERY),

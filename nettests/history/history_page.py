@@ -5,10 +5,8 @@ The template lays out what is prepared here. Everything is on the page, but not 
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from importlib.resources import files
 
 from jinja2 import Environment
-from markupsafe import Markup
 
 from nettests.history import history_text
 from nettests.history.drawing import (
@@ -134,16 +132,10 @@ class Part:
 
 def render_page(history: History) -> str:
     """Return the page."""
-    own_style = files("nettests.history").joinpath("templates/history.css").read_text("utf-8")
-    style = harmless.style_of_pages() + own_style
-    page = _environment().get_template("history.html.j2")
-    text = page.render(
-        history=history,
-        parts=[Part(number, cluster) for number, cluster in enumerate(history.clusters, 1)],
-        style=Markup(style),  # noqa: S704 - shipped with the package
-        policy=harmless.policy(style=style),
+    parts = [Part(number, cluster) for number, cluster in enumerate(history.clusters, 1)]
+    return harmless.render_page(
+        _environment(), "history.html.j2", style_sheet="history.css", history=history, parts=parts
     )
-    return harmless.as_utf8(text)
 
 
 @lru_cache(maxsize=1)

@@ -76,7 +76,7 @@ def _misfits(runs: Sequence[ReadRun]) -> Iterator[LeftOutRun]:
         elif _start(read_run) is None:
             reason = "it does not say when it started"
         elif run.run_id and run.run_id in seen:
-            reason = f"it is the run {run.run_id} again, which {seen[run.run_id]} is"
+            reason = f"it holds run {run.run_id} again, as does {seen[run.run_id]}"
         if reason:
             yield LeftOutRun(name=read_run.name, reason=reason)
         else:

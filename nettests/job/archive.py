@@ -62,7 +62,7 @@ def pack(run: str, files: Files, most: int | None = None) -> Archive:
         if most is None or len(data) <= most:
             return Archive(data=data, left_out=tuple(left_out))
     raise PathError(
-        f"the report of {run} has {len(data) / MIB:.1f} MiB compressed, too many for a log",
+        f"the report of {run} has {len(data) / MIB:.1f} MiB compressed, too much for a log",
         hint="let a PersistentVolumeClaim keep the reports: nettests job apply --claim",
     )
 
@@ -107,7 +107,7 @@ def read_archive(log: str) -> Archive:
     if len(data) != int(end["size"]):
         raise _damaged(f"it has {len(data)} bytes of {end['size']}")
     if hashlib.sha256(data).hexdigest() != end["digest"]:
-        raise _damaged("its digest is another one")
+        raise _damaged("its digest does not match")
     return Archive(data=data, left_out=tuple(filter(None, end["left_out"].split(","))))
 
 

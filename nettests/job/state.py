@@ -65,7 +65,7 @@ def pod_state(pod: Object, events: Iterable[Object]) -> JobState:
     waiting = state.get("waiting") or {}
     about = [event for event in events if _is_about(event.get("involvedObject") or {}, name)]
     if waiting.get("reason") in STUCK or is_hopeless(about):
-        hint = "kubectl describe pod tells more"
+        hint = "see `kubectl describe pod`"
         if waiting.get("reason") in _OF_IMAGES:
             hint = "does its node reach that registry, is the name right, and does it take a --pull-secret?"
         why = f"the Pod {name} does not start: {problem_of(pod, about)}"
@@ -114,7 +114,7 @@ def _without_pod(job: Object, events: Sequence[Object]) -> JobState:
             return JobState(
                 phase=Phase.BROKEN,
                 reason=f"the Job {name} has ended ({condition['type']}: {why}), and its Pod is gone",
-                hint="the log went with it; what a claim keeps is fetched with `nettests job fetch`",
+                hint="the log went with it; `nettests job fetch` fetches what a claim keeps",
             )
     if (job.get("spec") or {}).get("suspend"):
         return JobState(

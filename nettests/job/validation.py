@@ -93,17 +93,18 @@ def checked(wanted: Wanted) -> Wanted:
             _require_name(what, name, _SUBDOMAIN, SUBDOMAIN_LENGTH)
     if not _IMAGE.fullmatch(wanted.image):
         raise PlanError(
-            f"{wanted.image!r} is no image", hint="name one that holds nettests: registry/name:tag"
+            f"{wanted.image!r} is not the name of an image",
+            hint="name one that holds nettests: registry/name:tag",
         )
     for taint in wanted.tolerations:
         if not TAINT.fullmatch(taint):
             raise PlanError(
-                f"{taint!r} is no taint",
+                f"{taint!r} is not a taint",
                 hint="KEY[=VALUE][:EFFECT]: --tolerate=node-role.kubernetes.io/control-plane:NoSchedule",
             )
     if wanted.schedule and not _SCHEDULE.fullmatch(wanted.schedule):
         raise PlanError(
-            f"{wanted.schedule!r} is no schedule",
+            f"{wanted.schedule!r} is not a schedule",
             hint='minute, hour, day, month, weekday: --schedule="17 2 * * *"',
         )
     if wanted.claim_size and not wanted.claim:
@@ -111,10 +112,10 @@ def checked(wanted: Wanted) -> Wanted:
             f"a claim of {wanted.claim_size} has no name", hint="name it too: --claim=NAME"
         )
     if wanted.claim_size and not _SIZE.fullmatch(wanted.claim_size):
-        raise PlanError(f"{wanted.claim_size!r} is no size", hint="--claim-size=1Gi")
+        raise PlanError(f"{wanted.claim_size!r} is not a size", hint="--claim-size=1Gi")
     if not 60 <= wanted.deadline <= 7 * 86400:
         raise PlanError(
-            f"a deadline of {wanted.deadline:g} s bounds no run",
+            f"a deadline of {wanted.deadline:g} s is no limit for a run",
             hint="between a minute and seven days: --deadline=4h",
         )
     return wanted

@@ -266,5 +266,5 @@ def _data_in(line: bytes, number: int | None = None) -> dict[str, Any]:
     except ValueError as error:
         raise BrokenJournalError(f"{where} cannot be read: {error}") from error
     if not isinstance(data, dict) or not isinstance(data.get(_KIND), str):
-        raise BrokenJournalError(f"{where} is no record of a run")
+        raise BrokenJournalError(f"{where} is not a record of a run")
     return data

@@ -91,7 +91,7 @@ def _mistakes(document: Document, problem: ValidationError) -> Iterator[tuple[in
             text = f"{one_line(repr(instance), limit=_VALUE_LENGTH)} is not one of the valid values"
             yield _worded(document, path, text, nearest(str(instance), allowed))
         case "type" if isinstance(instance, float):
-            text = f"{instance!r} is a number; write a version as a quoted text"
+            text = f"{instance!r} is a number; write a version in quotes"
             yield _worded(document, path, text)
         case _:
             # jsonschema repeats the value, which may be the whole file.

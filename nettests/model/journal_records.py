@@ -146,8 +146,10 @@ class Revised:
     others: tuple[OfMembers, ...] = ()
 
 
-def others(check: Check, expectations: Mapping[str, Expectation]) -> tuple[OfMembers, ...]:
-    """Return the expectations of members that differ from that of most members."""
+def expectations_of_members(
+    check: Check, expectations: Mapping[str, Expectation]
+) -> tuple[OfMembers, ...]:
+    """Return the expectations of members that differ from that of their check."""
     labels: dict[int, tuple[Expectation, list[str]]] = {}
     for member in check.members:
         expectation = expectations[member_id(check.id, member.label)]

@@ -15,7 +15,7 @@ Object = dict[str, Any]
 
 
 def read_json(text: str | bytes, *, most: int = limits.JSON_BYTES) -> Any:
-    """Parse ``text``; ``ValueError`` if it is no JSON, ``TooMuchError`` beyond a limit."""
+    """Parse ``text``; ``ValueError`` if it is not JSON, ``TooMuchError`` beyond a limit."""
     if len(text) > most:
         raise TooMuchError(f"it is larger than {spelled(most)}")
     try:
@@ -33,7 +33,7 @@ def _finite(spelled_number: str) -> float:
     """Parse a number; reject ``NaN``, ``Infinity`` and numbers that overflow (``1e999``)."""
     number = float(spelled_number)
     if not isfinite(number):
-        raise ValueError(f"{spelled_number} is no number")
+        raise ValueError(f"{spelled_number} is not a number")
     return number
 
 

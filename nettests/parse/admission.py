@@ -25,7 +25,9 @@ def read(raw: Raw) -> Reading:
     except ValueError:
         return not_understood(f"status {raw.status} with a body that is not JSON: {raw.stdout}")
     if not isinstance(answer, dict):
-        return not_understood(f"status {raw.status} with a body that is no object: {raw.stdout}")
+        return not_understood(
+            f"status {raw.status} with a body that is not an object: {raw.stdout}"
+        )
     # sample: {"kind":"Pod","apiVersion":"v1","metadata":{"name":"w"},"spec":{"os":{"name":"windows"}}}
     if raw.status in {200, 201} and "scheduling" in raw.context:
         return _steered(answer, raw)

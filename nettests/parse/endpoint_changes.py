@@ -58,7 +58,7 @@ def read(raw: Raw) -> Reading:
     record = read_json(raw.stdout)
     if not record["followed"]:
         return probe_failed(
-            f"the Service was led to {record['behind']}, and new flows did not follow in {record['within']:g} s: "
+            f"the Service was pointed at {record['behind']}, and new flows did not follow in {record['within']:g} s: "
             "what happens while they do was not seen"
         )
     return _connections(raw, record) if record["of"] == CONNECTIONS else _flow(record)

@@ -105,7 +105,7 @@ def read(raw: Raw) -> Reading:
         return probe_failed(f"no record of a silent connection: {raw.stdout}")
     kept, seconds = record.kept, f"{record.seconds:g} s"
     if fate(kept.output, BEFORE) is not Fate.ANSWERED:
-        return probe_failed(f"no connection stood that could be silent: {_both_ends(kept)}")
+        return probe_failed(f"no connection was open that could stay silent: {_both_ends(kept)}")
     after = fate(kept.output, AFTER)
     if after is Fate.ANSWERED:
         detail = f"answered before and after {seconds} of silence"

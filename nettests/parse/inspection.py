@@ -35,6 +35,6 @@ def read(raw: Raw) -> Reading:
         # A failed reading has no text that a parser could fail to understand.
         return (probe_failed if evidence.problems else not_understood)(error.message)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        return not_understood(f"the readings have another form than expected: {error!r}")
+        return not_understood(f"the readings do not have the expected form: {error!r}")
     outcome = Outcome.CONFORMS if finding.conforms else Outcome.DEVIATES
     return Reading(outcome=outcome, detail=one_line(finding.detail))

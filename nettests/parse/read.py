@@ -189,7 +189,7 @@ def _reading(raw: Raw, parsers: Mapping[str, Parser]) -> Reading:
         return parser(raw)
     except _OTHER_SHAPES as error:
         # A malformed or hostile answer must not crash the run.
-        return not_understood(f"an answer of another form than {raw.tool} gives: {error!r}")
+        return not_understood(f"an answer in a form that {raw.tool} does not give: {error!r}")
 
 
 SEVERAL = 2

@@ -264,7 +264,7 @@ def _renewed(then: Object, raw: Raw) -> Reading:
         return probe_failed(f"no other Pod {then['name']} came: {then.get('stays', before)}")
     name, hostname, address = str(then["name"]), str(then["hostname"]), str(then["address"])
     if not hostname:
-        return not_understood(f"hostname ended well in Pod {name} and printed nothing")
+        return not_understood(f"hostname ended with 0 in Pod {name} and printed nothing")
     if hostname.lower() != name.lower():
         detail = f"Pod {name} calls itself {hostname}"
         return Reading(outcome=Outcome.DEVIATES, detail=one_line(detail))

@@ -128,7 +128,7 @@ def _apart(pods: Sequence[Object], record: Object, raw: Raw) -> Reading:
     if not pending:
         other = next((pod for pod in pods if pod not in started), None)
         why = "; ".join(status_reasons(other["status"])) if other else "it was not made"
-        return probe_failed(f"one Pod started, and of the other is not known why it did not: {why}")
+        return probe_failed(f"one Pod started, and it is not known why the other did not: {why}")
     why = "; ".join(status_reasons(pending[0]["status"]))
     return _conforms(f"{_named(started)} started, and {_named(pending)} stays pending: {why}")
 

@@ -207,7 +207,7 @@ def _node(candidate: Candidate) -> NodeFacts:
     if candidate.cell.target is None:
         kind, matrix = candidate.flow.target.value, candidate.flow.matrix.value
         raise PlanError(
-            f"flow {candidate.flow.name} requests {kind}, which is on a node, and its matrix {matrix} gives none",
+            f"flow {candidate.flow.name} requests {kind}, which is on a node, and its matrix {matrix} names no target node",
             hint="cross it with a matrix that has targets, such as Matrix.PAIRS",
         )
     return candidate.cell.target

@@ -107,7 +107,7 @@ def _forbidden_ping(action: Action) -> str:
     if action.source.os is OS.LINUX:
         return "the capability NET_RAW that ping needs"
     if action.target.descriptor.location is Location.EXTERNAL_ADDRESS:
-        return "the capability NET_RAW that the ping of a Linux pod needs, beside which this one would count"
+        return "the capability NET_RAW that a Linux pod needs for the ping that this one is compared with"
     return ""
 
 

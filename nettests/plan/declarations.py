@@ -151,7 +151,7 @@ def _declared(file: Path) -> Iterator[tuple[Flow, str]]:
             continue
         if not name.startswith(_COLLECTED):
             raise PlanError(
-                f"{file}: flow {flow.name} is declared on {name}, which pytest does not take for a test",
+                f"{file}: flow {flow.name} is declared on {name}, which pytest does not collect as a test",
                 hint=f"call the function {_COLLECTED}_{name}, or nobody would ever judge the flow",
             )
         yield flow, str(file)

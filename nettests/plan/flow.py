@@ -181,7 +181,7 @@ class Declaration:
             raise PlanError(
                 f"flow {self.name} probes {self.question.value} of {self.target.value}, "
                 "and only one of the two has a path",
-                hint="probe admit, inspect and start of api-server, configuration and pod, and these nothing else",
+                hint="probe admit, inspect and start of api-server, configuration and pod, and probe nothing else with these",
             )
         if (self.backends > 0) is not (self.matrix is Matrix.MANY_BACKENDS):
             raise PlanError(

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from nettests.model.check import Check
 from nettests.model.json_text import Object
 from nettests.model.permission import (
     CREATE_POLICY,
@@ -59,7 +58,11 @@ def without_nodes(missing: tuple[Permission, ...]) -> Finding:
 
 
 def _detail(permission: Permission, evidence: Evidence) -> str:
-    costs = [check for check in evidence.whole.checks if _needs(check, permission, evidence)]
+    costs = [
+        check
+        for check in evidence.whole.checks
+        if str(permission) in map(str, needed(check.action, evidence.facts))
+    ]
     flows = len({check.flow for check in costs})
     if costs:
         return f"{permission}: {counted(len(costs), 'check')} of {counted(flows, 'flow')}"
@@ -76,10 +79,6 @@ def _detail(permission: Permission, evidence: Evidence) -> str:
     if permission == LIST_EVENTS:
         return f"{permission}: the reason why a Pod does not start is known less exactly"
     return f"{permission}: a fallback is used, or less is known"
-
-
-def _needs(check: Check, permission: Permission, evidence: Evidence) -> bool:
-    return str(permission) in map(str, needed(check.action, evidence.facts))
 
 
 def roles(missing: Iterable[Permission]) -> list[Object]:

@@ -275,9 +275,9 @@ class Capturer:
         elif status.exit_code != 0:
             self._tool("pktmon", "status")
         elif (running := is_running(status.stdout)) is not False:
-            what = "runs" if running else "shows no status: it may run"
+            what = "runs already" if running else "shows no status, and may run"
             raise RefusedCaptureError(
-                f"pktmon {what} on {self.node.name} already, for somebody else",
+                f"pktmon {what} on {self.node.name} for somebody else",
                 hint="end that capture first: pktmon stop",
             )
         filters = self._tool("pktmon", "filter", "list")

@@ -70,7 +70,7 @@ class KeptFlow(InUse):
             talk = self.of.api.converse(self.of.namespace, source.name, CLIENT, words)
             with closing(talk):
                 if not talk.hear(opened, seconds=self._patience):
-                    raise ChannelError(f"no client of a flow came about: {talk.stderr[-200:]}")
+                    raise ChannelError(f"no client of a flow started: {talk.stderr[-200:]}")
                 numbers = itertools.count(1)
                 record |= self._begin(talk, numbers)
                 self.lead(service, final)
@@ -116,7 +116,7 @@ class KeptFlow(InUse):
             return any(reply.word == word for reply in datagram_answers(text))
 
         if not talk.hear(answered, seconds=self._patience):
-            raise ChannelError(f"the client of a flow tells nothing: {talk.stderr[-200:]}")
+            raise ChannelError(f"the client of a flow reports nothing: {talk.stderr[-200:]}")
         return next(reply.backend for reply in datagram_answers(talk.stdout) if reply.word == word)
 
     def _new_flow(self) -> str | None:
@@ -149,7 +149,7 @@ class DuringChanges:
     def examine(self, action: Action) -> Examination:
         """Change the Service of a check, and use it meanwhile over the check's protocol."""
         if not action.target.former:
-            raise NotOfferedError("the Service has one backend alone: it cannot get another one")
+            raise NotOfferedError("the Service has only one backend: it cannot be given another")
         over_udp = action.protocol is Carrier.UDP
         use = (KeptFlow if over_udp else Connections)(of=self.setting, action=action)
         service = action.target.service or ""

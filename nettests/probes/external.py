@@ -95,7 +95,11 @@ def _prove(control: socket.socket, who: tuple[str, str]) -> None:
     control.sendall(bytes((_VERSION, 1, way)))
     version, chosen = _read(control, 2)
     if (version, chosen) != (_VERSION, way):
-        wanted = "a name and a password" if way == _NO_PROOF else "another proof than a password"
+        wanted = (
+            "a name and a password"
+            if way == _NO_PROOF
+            else "another proof of identity than a password"
+        )
         raise _failed(f"it wants {wanted}" if version == _VERSION else "it does not speak SOCKS5")
     if way == _PASSWORD:
         control.sendall(bytes((1, len(name))) + name + bytes((len(password),)) + password)

@@ -102,8 +102,8 @@ class IdleConnection:
         seconds = self.timing.idle
         if seconds <= self.timing.flow_memory:
             raise NotOfferedError(
-                f"timing.idle is {seconds:g} s: who remembers flows for {self.timing.flow_memory:g} s "
-                "(timing.flowMemory) has forgotten none by then"
+                f"timing.idle is {seconds:g} s, in which nothing forgets flows that it remembers for "
+                f"{self.timing.flow_memory:g} s (timing.flowMemory)"
             )
         words = (BEFORE, f"{seconds:g}s", AFTER)
         with ExitStack() as lines:
@@ -121,7 +121,7 @@ class IdleConnection:
             )
         line = self._open(action, lines)
         if not line.say(BEFORE, seconds=self._patience):
-            raise ChannelError(f"no connection stood that could be silent: {_output_of(line)}")
+            raise ChannelError(f"no connection was open that could stay silent: {_output_of(line)}")
         self._stay_idle(line, self.timing.idle)
         return Held(connections=self, action=action, lines=lines, line=line)
 
@@ -254,7 +254,7 @@ class Held:
             return True
         if fate(self.line.client.stdout, AFTER) not in {Fate.SILENT, Fate.RESET}:
             raise ChannelError(
-                f"what became of the silent connection is not told: {_output_of(self.line)}"
+                f"nothing reports what became of the silent connection: {_output_of(self.line)}"
             )
         return False
 

@@ -62,7 +62,7 @@ class Pending(Generic[T]):
     def _carry_out(self, call: Callable[[Callable[[], None]], T]) -> None:
         try:
             self.done.set_result(call(self._send))
-        except BaseException as error:  # noqa: BLE001 - handed to who waits for the result
+        except BaseException as error:  # noqa: BLE001 - handed to whoever waits for the result
             self.done.set_exception(error)
         finally:
             self._sent.set()

@@ -66,8 +66,8 @@ class Replacing:
             self.remove(comes)
             self._wait_until_gone(comes)
         raise NotOfferedError(
-            f"the network gave no new Pod on {self.standing[beside].node} the address {wanted} of the one before it, "
-            f"but {', '.join(dict.fromkeys(had))}"
+            f"no new Pod on {self.standing[beside].node} got {wanted}, the address of the one before it; "
+            f"they got {', '.join(dict.fromkeys(had))}"
         )
 
     def _wait_until_gone(self, name: str) -> None:

@@ -122,18 +122,18 @@ def _read(text: str, depth: int) -> str:
     return redact(text)
 
 
-FEWEST = 4
-"""Shorter texts are not registered: they would remove ordinary words."""
+SHORTEST_SECRET = 4
+"""Shorter ones are not registered: they would remove ordinary words."""
 
 _lock = threading.Lock()
 _held: tuple[str, ...] = ()
 
 
 def register(*secrets: str | None) -> None:
-    """Add secrets for the rest of the process; ignore those shorter than ``FEWEST``."""
+    """Add secrets for the rest of the process; ignore those shorter than ``SHORTEST_SECRET``."""
     global _held  # noqa: PLW0603 - one register for the process is its purpose
     with _lock:
-        new = (secret for secret in secrets if secret and len(secret) >= FEWEST)
+        new = (secret for secret in secrets if secret and len(secret) >= SHORTEST_SECRET)
         _held = tuple(dict.fromkeys((*_held, *new)))
 
 
@@ -156,7 +156,7 @@ def _forms(secrets: tuple[str, ...]) -> tuple[str, ...]:
     forms = [
         form
         for secret in secrets
-        if len(secret) >= FEWEST
+        if len(secret) >= SHORTEST_SECRET
         for form in (
             secret,
             json.dumps(secret)[1:-1],

@@ -20,24 +20,34 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from nettests.model.visible import visible
+from nettests.model.visible import inert, visible
 
 
-def environment(package: str) -> Environment:
+def environment(package: str, *, markdown: bool = False) -> Environment:
     """Return the environment of a package's templates: output is escaped and all of it visible."""
     return Environment(
         loader=PackageLoader(package),
-        autoescape=True,
+        autoescape=not markdown,  # noqa: S701 - Markdown is escaped by ``finalize``
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_finalize,
+        finalize=_finalize_markdown if markdown else _finalize,
     )
 
 
-def style_of_pages() -> str:
-    """Return the style sheet that all pages share."""
-    return files("nettests.report").joinpath("templates/report.css").read_text("utf-8")
+def render_page(
+    templates: Environment, name: str, *, style_sheet: str = "", **values: object
+) -> str:
+    """Return a page in the style that all pages share, and that of a sheet beside its template."""
+    style = files("nettests.report").joinpath("templates/report.css").read_text("utf-8")
+    if style_sheet and templates.loader:
+        style += templates.loader.get_source(templates, style_sheet)[0]
+    text = templates.get_template(name).render(
+        style=Markup(style),  # noqa: S704 - shipped with the package
+        policy=policy(style=style),
+        **values,
+    )
+    return as_utf8(text)
 
 
 def policy(*, style: str, script: str = "") -> str:
@@ -57,6 +67,10 @@ def as_utf8(page: str) -> str:
 def _finalize(value: object) -> object:
     """Show hidden characters in everything a template outputs except our own markup."""
     return value if isinstance(value, Markup) else visible(str(value))
+
+
+def _finalize_markdown(value: object) -> object:
+    return value if isinstance(value, Markup) else inert(str(value))
 
 
 def _digest(source: str) -> str:

@@ -7,10 +7,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 
 from jinja2 import Environment
-from markupsafe import Markup
 
 from nettests.model.words import Verdict
 from nettests.report import harmless
@@ -46,20 +44,17 @@ class NodeFrames:
 
 def render_trace(trace: Trace, *, title: str, files_of: Mapping[str, str]) -> str:
     """Render the page; ``files_of`` are the capture files beside it, by node."""
-    page_style = files("nettests.report").joinpath("templates/trace.css").read_text("utf-8")
-    style = harmless.style_of_pages() + page_style
-    page = _environment().get_template("trace.html.j2")
-    text = page.render(
+    return harmless.render_page(
+        _environment(),
+        "trace.html.j2",
+        style_sheet="trace.css",
         title=title,
         trace=trace,
         verdict=_verdict(trace.finding),
         flow=flow_of(trace.scene),
         picture=picture(trace),
         nodes=_nodes(trace, files_of),
-        style=Markup(style),  # noqa: S704 - shipped with the package
-        policy=harmless.policy(style=style),
     )
-    return harmless.as_utf8(text)
 
 
 def _verdict(finding: Finding) -> Verdict:

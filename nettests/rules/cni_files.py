@@ -70,10 +70,10 @@ def configurations(evidence: Evidence) -> list[Object]:
     for name, content in _taken(list(_files(evidence.text(CNI))), _folder(evidence)):
         values, rest = _values(content)
         if not values:
-            raise UnreadableError(f"{name or 'a CNI configuration on the node'} is no JSON")
+            raise UnreadableError(f"{name or 'a CNI configuration on the node'} is not JSON")
         if rest:
             raise UnreadableError(
-                f"{name or 'a CNI configuration on the node'} is no JSON at its end"
+                f"{name or 'a CNI configuration on the node'} is not JSON at its end"
             )
         parsed += [spelled(value) for value in values if isinstance(value, dict)]
     if not parsed:

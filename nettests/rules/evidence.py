@@ -51,7 +51,7 @@ class Evidence:
         if reading.name in self.texts:
             text = self.texts[reading.name]
             if text.startswith(UNEXPECTED):
-                raise UnreadableError(f"{reading.name} has another form than is known {text}")
+                raise UnreadableError(f"{reading.name} has an unknown form {text}")
             return text
         raise UnreadableError(self.problems.get(reading.name, f"{reading.name} was not read"))
 
@@ -63,14 +63,14 @@ class Evidence:
         """Return a reading that is one JSON object."""
         loaded = self._json(reading)
         if not isinstance(loaded, dict):
-            raise UnreadableError(f"{reading.name} is no JSON object")
+            raise UnreadableError(f"{reading.name} is not a JSON object")
         return loaded
 
     def items(self, reading: Reading) -> list[Object]:
         """Return the items of a list from the API server."""
         listed = self.object(reading).get("items")
         if not isinstance(listed, list):
-            raise UnreadableError(f"{reading.name} is no list of the API server")
+            raise UnreadableError(f"{reading.name} is not a list from the API server")
         return listed
 
     def fact(self, name: str) -> str:
@@ -92,7 +92,7 @@ class Evidence:
         try:
             return _loaded(text)
         except ValueError as error:
-            raise UnreadableError(f"{reading.name} is no JSON: {text[:80]!r}") from error
+            raise UnreadableError(f"{reading.name} is not JSON: {text[:80]!r}") from error
 
 
 @lru_cache(maxsize=16)
@@ -116,7 +116,7 @@ def finding(
     does.
     """
     if conforms and not of:
-        raise NothingThereError(f"there is nothing to hold against {demand}")
+        raise NothingThereError(f"there is nothing to compare: {demand}")
     return Finding(conforms=conforms, detail=f"found {observed}; {by} {demand}")
 
 

@@ -192,7 +192,7 @@ def _backend(evidence: Evidence) -> Object:
     try:
         network = read_json(data.get("net-conf.json", ""))
     except ValueError as error:
-        raise UnreadableError("net-conf.json of Flannel's ConfigMap is no JSON") from error
+        raise UnreadableError("net-conf.json of Flannel's ConfigMap is not JSON") from error
     backend = network.get("Backend")
     if not isinstance(backend, dict):
         raise UnreadableError("net-conf.json of Flannel's ConfigMap names no Backend")

@@ -62,7 +62,7 @@ def load_balancers_in(text: str) -> list[LoadBalancer]:
         return [balancer for row in objects_in(text) for balancer in _load_balancers_of(row)]
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise UnreadableError(
-            f"a load balancer of another form than HNS shows: {error!r}"
+            f"a load balancer in a form that HNS does not show: {error!r}"
         ) from error
 
 

@@ -27,7 +27,7 @@ from nettests.model.journal_records import (
     Revised,
     Skipped,
     UnusedLimitation,
-    others,
+    expectations_of_members,
 )
 from nettests.model.node_reading import NodeReading
 from nettests.model.words import CheckClass
@@ -149,7 +149,7 @@ def record_plan(blueprint: Blueprint, plan: Plan, journal: Journal) -> None:
     """Record the part of the plan that a run carries out, and which nodes it leaves out."""
     for check in plan.checks:
         expectation = blueprint.expectations[check.id]
-        unlike = others(check, blueprint.expectations)
+        unlike = expectations_of_members(check, blueprint.expectations)
         journal.write(Planned(check=check, expectation=expectation, others=unlike))
     for skip in plan.skips:
         journal.write(Skipped(skip=skip))
@@ -184,8 +184,8 @@ def learn(
         return before
     journal.write(Discovered(facts=facts))
     for check in plan.checks:
-        unlike = others(check, now)
-        if now[check.id] != before.expectations[check.id] or unlike != others(
+        unlike = expectations_of_members(check, now)
+        if now[check.id] != before.expectations[check.id] or unlike != expectations_of_members(
             check, before.expectations
         ):
             journal.write(Revised(check=check.id, expectation=now[check.id], others=unlike))

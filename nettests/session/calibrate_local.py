@@ -72,7 +72,7 @@ def folder_of(report_dir: Path, run_id: str) -> Path:
 MACHINE = "this-machine"
 """Stands for the machine's name, which stays private."""
 _LACKING = {
-    Instrument.HNS: "the feature Containers of Windows is off",
+    Instrument.HNS: "the Windows feature Containers is off",
     Instrument.RESOLVE_DNSNAME: "this PowerShell has no module DnsClient",
 }
 _NOT_FOUND = 127

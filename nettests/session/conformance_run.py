@@ -23,9 +23,9 @@ from nettests.expect import Manifest
 from nettests.judge import judge_run
 from nettests.model import limits
 from nettests.model.history import History
-from nettests.model.journal_records import ManifestFile, others
+from nettests.model.journal_records import ManifestFile, expectations_of_members
 from nettests.model.run_folder import JOURNAL
-from nettests.outside_files import read_bytes, text_of
+from nettests.outside_files import path_error, read_bytes, text_of
 from nettests.plan import Flow, build, load
 from nettests.private import make_folder, write_text
 from nettests.report.build import build_from
@@ -63,7 +63,9 @@ def _judged(
     # The journal's own expectations and verdicts are discarded.
     planned = {
         name: replace(
-            record, expectation=expectations[name], others=others(record.check, expectations)
+            record,
+            expectation=expectations[name],
+            others=expectations_of_members(record.check, expectations),
         )
         if name in expectations
         else record
@@ -111,14 +113,10 @@ BESIDE = "the document that this report gives"
 
 def publish(report: ConformanceReport, folder: Path) -> Path:
     """Write all documents; return the folder, or ``PathError`` if it cannot be written."""
-    try:
+    with path_error(folder, "written", "name a folder of your own with --to"):
         make_folder(folder)
         for name, text in documents(report).items():
             write_text(folder / name, text)
-    except OSError as error:
-        raise PathError(
-            f"{folder} cannot be written: {error.strerror}", hint="name a folder of yours with --to"
-        ) from error
     return folder
 
 

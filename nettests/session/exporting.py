@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nettests import __version__
-from nettests.errors import PathError
 from nettests.export.bundle import (
     README,
     UNREAD,
@@ -36,7 +35,7 @@ from nettests.model.history import History
 from nettests.model.journal_records import Calibrated, Record
 from nettests.model.run_folder import JOURNAL
 from nettests.model.verdict import Judgement
-from nettests.outside_files import read_bytes
+from nettests.outside_files import path_error, read_bytes
 from nettests.parse.doubts import known_answers
 from nettests.parse.unread import Unread, unread_texts
 from nettests.private import write_bytes
@@ -154,10 +153,8 @@ def run_of(given: Path) -> Iterator[Path]:
     if given.is_dir():
         yield given
         return
-    try:
+    with path_error(given):
         data = read_bytes(given, limits.BUNDLE_BYTES)
-    except OSError as error:
-        raise PathError(f"{given} cannot be read: {error.strerror}") from error
     members = unpack(data, str(given))
     with TemporaryDirectory(prefix="nettests-") as temporary:
         folder = Path(temporary) / given.stem

@@ -15,11 +15,12 @@ from nettests.compare.recorded import RecordedRun, cluster_name
 from nettests.errors import PathError, PlanError
 from nettests.model import limits
 from nettests.model.codec import decode_only
+from nettests.model.facts import ClusterFacts
 from nettests.model.journal_records import NOT_STARTED, Begin
 from nettests.model.run_folder import CALIBRATION, JOURNAL, LATEST, RESULTS
 from nettests.model.verdict import DEVIATING
 from nettests.model.words import Verdict
-from nettests.outside_files import read_bytes
+from nettests.outside_files import path_error, read_bytes
 from nettests.plan import Choice
 
 # samples: "latest", "latest~1"
@@ -64,6 +65,17 @@ def recorded_run(word: str, reports: Path) -> RecordedRun:
     return read_results(read_document(path), str(path))
 
 
+def started_run(word: str, reports: Path) -> tuple[RecordedRun, ClusterFacts]:
+    """Return the run that a command-line argument names, with its facts; ``PathError`` without any."""
+    run = recorded_run(word, reports)
+    if run.facts is None:
+        raise PathError(
+            f"{results_of(word, reports)} has no facts: that run could not start",
+            hint="name another run",
+        )
+    return run, run.facts
+
+
 def folder_of(word: str, reports: Path) -> Path:
     """Return the folder, with a journal, of the run that a command-line argument names."""
     path = _path(word, reports)
@@ -79,10 +91,8 @@ def folder_of(word: str, reports: Path) -> Path:
 
 def read_document(path: Path) -> bytes:
     """Return the content of a document; ``PathError`` if it cannot be read."""
-    try:
+    with path_error(path):
         return read_bytes(path)
-    except OSError as error:
-        raise PathError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def runs_in(reports: Path) -> list[Path]:
@@ -98,13 +108,8 @@ def runs_in(reports: Path) -> list[Path]:
 
 def folders_of_runs(reports: Path) -> list[Path]:
     """Return the folders below ``reports`` with a journal or documents, by name, without links."""
-    try:
+    with path_error(reports, hint="name the folder that holds the folders of runs"):
         below = sorted(_below(reports))
-    except OSError as error:
-        raise PathError(
-            f"{reports} cannot be read: {error.strerror}",
-            hint="name the folder that holds the folders of runs",
-        ) from error
     return [
         folder for folder in below if (folder / RESULTS).is_file() or (folder / JOURNAL).is_file()
     ]
@@ -149,7 +154,7 @@ def _results_file(folder: Path) -> Path:
             f"{folder} has no {RESULTS}: its run is going on, or was killed",
             hint=_rejudge_hint(folder),
         )
-    raise PathError(f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}")
+    raise PathError(f"{folder} is not a run's folder: it has neither {RESULTS} nor {JOURNAL}")
 
 
 def _rejudge_hint(folder: Path) -> str:
@@ -194,10 +199,7 @@ def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
     """
     if word is None:
         return choice
-    path = results_of(word, reports)
-    run = read_results(read_document(path), str(path))
-    if run.facts is None:
-        raise PathError(f"{path} has no checks: that run could not start", hint="name another run")
+    run, facts = started_run(word, reports)
     again = {
         check.id: tuple(label for label, m in check.members.items() if m.verdict in AGAIN)
         for check in run.checks
@@ -208,6 +210,4 @@ def with_failed(choice: Choice, word: str | None, reports: Path) -> Choice:
             f"nothing failed in run {run.run.run_id}, and nothing was unknown there",
             hint="leave --rerun-failed out, or name another run",
         )
-    return Choice(
-        patterns=choice.patterns, run=run.run.run_id, again=again, seed=run.facts.fleet.seed
-    )
+    return Choice(patterns=choice.patterns, run=run.run.run_id, again=again, seed=facts.fleet.seed)

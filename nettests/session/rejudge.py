@@ -37,7 +37,7 @@ from nettests.model.journal_records import (
     Planned,
     Record,
     Revised,
-    others,
+    expectations_of_members,
 )
 from nettests.model.observation import Observation
 from nettests.model.run_folder import DIAGNOSTICS, JOURNAL
@@ -238,7 +238,7 @@ def _copy(
             journal.write(replace(record, manifests=tuple(digests)))
         case Planned() if record.check.id in expectations:
             expectation = expectations[record.check.id]
-            unlike = others(record.check, expectations)
+            unlike = expectations_of_members(record.check, expectations)
             journal.write(replace(record, expectation=expectation, others=unlike))
         case Done():
             journal.write(replace(record, judgement=None))

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 from nettests.errors import PathError
 from nettests.model import limits
 from nettests.model.run_folder import JOURNAL, RESULTS, RUN_ID
-from nettests.outside_files import read_bytes
+from nettests.outside_files import path_error, read_bytes
 from nettests.private import make_folder, require_writable, write_bytes
 from nettests.session.report_dir import link_latest
 
@@ -14,17 +14,15 @@ def read_folder(folder: Path) -> dict[PurePosixPath, bytes]:
     """Return the regular files of a run's folder; ``PathError`` if it is none or unreadable."""
     if not (folder / RESULTS).is_file() and not (folder / JOURNAL).is_file():
         raise PathError(
-            f"{folder} is no run's folder: it has neither {RESULTS} nor {JOURNAL}",
+            f"{folder} is not a run's folder: it has neither {RESULTS} nor {JOURNAL}",
             hint="name the folder of one run, or latest",
         )
-    try:
+    with path_error(folder):
         return {
             PurePosixPath(path.relative_to(folder)): read_bytes(path, limits.JOURNAL_BYTES)
             for path in sorted(folder.rglob("*"))
             if path.is_file() and not path.is_symlink()
         }
-    except OSError as error:
-        raise PathError(f"{folder} cannot be read: {error.strerror}") from error
 
 
 def write_folder(reports: Path, run: str, files: dict[PurePosixPath, bytes]) -> Path:

@@ -13,6 +13,7 @@ import os
 import sys
 import threading
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, TextIO
@@ -32,6 +33,12 @@ def _clean(text: str) -> str:
 def line(text: str = "", *, err: bool = False) -> None:
     """Print one line; a line feed in ``text`` is shown, not obeyed."""
     click.echo(as_line(_clean(text)), err=err)
+
+
+def lines(texts: Iterable[str]) -> None:
+    """Print each text as one line."""
+    for text in texts:
+        line(text)
 
 
 def paragraph(text: str, *, err: bool = False) -> None:

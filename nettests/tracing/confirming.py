@@ -8,7 +8,6 @@ Pod's.
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from enum import Enum
 from ipaddress import IPv4Network, ip_address
 from typing import assert_never
 
@@ -34,69 +33,33 @@ def confirmations(trace: Trace, read: Read) -> tuple[str, ...]:
     return tuple(_statements(trace, read))
 
 
-class _About(Enum):
-    RULE = "the Service's rule where it is translated"
-    STALE = "the rule that leads to a backend that is not there"
-    ROUTE = "the route to the backend"
-    ROUTE_BACK = "the route back to the source"
-    NETWORK = "the overlay's network"
-    TARGET = "the endpoint of the Pod that is reached"
-    SOURCE = "the endpoint of the Pod that sends"
-    NOTHING = "none"
-
-
-def _about(finding: Finding) -> _About:
-    match finding:
-        case Finding.UNTRANSLATED | Finding.REPLY_NOT_TRANSLATED:
-            return _About.RULE
-        case Finding.DEAD_BACKEND:
-            return _About.STALE
-        case Finding.LOST_IN_SOURCE_NODE | Finding.NOT_ENCAPSULATED | Finding.LOST_BETWEEN_NODES:
-            return _About.ROUTE
-        case Finding.WRONG_VNI:
-            return _About.NETWORK
-        case Finding.NOT_DELIVERED | Finding.UNANSWERED | Finding.DROPPED | Finding.REFUSED:
-            return _About.TARGET
-        case Finding.NEVER_LEFT_POD | Finding.REPLY_NOT_DELIVERED | Finding.SOURCE_REWRITTEN:
-            return _About.SOURCE
-        case Finding.REPLY_LOST | Finding.REPLY_OTHER_WAY:
-            return _About.ROUTE_BACK
-        case Finding.NOTHING_WRONG | Finding.UNSURE:
-            return _About.NOTHING
-        case Finding.TOO_BIG_UNTOLD | Finding.TOO_BIG_TOLD:
-            return _About.NOTHING
-        case Finding.LOSES_SOME | Finding.FORGOTTEN:
-            return _About.NOTHING
-        case _:
-            assert_never(finding)
-
-
 def _statements(trace: Trace, read: Read) -> Iterator[str]:
     scene, node = trace.scene, trace.node
     sender = scene.source
     backend = trace.backend or (scene.backends[0] if scene.backends else scene.source)
-    match _about(trace.finding):
-        case _About.RULE:
+    match trace.finding:
+        case Finding.UNTRANSLATED | Finding.REPLY_NOT_TRANSLATED:
             yield from _rules(node, str(scene.requested), read)
-        case _About.STALE:
+        case Finding.DEAD_BACKEND:
             yield from _rules(node, _translated_to(trace), read)
-        case _About.ROUTE:
+        case Finding.LOST_IN_SOURCE_NODE | Finding.NOT_ENCAPSULATED | Finding.LOST_BETWEEN_NODES:
             yield from _route(scene.translator or sender.node, str(backend.address), read)
-        case _About.ROUTE_BACK:
+        case Finding.REPLY_LOST | Finding.REPLY_OTHER_WAY:
             yield from _route(backend.node, str(sender.address), read)
-        case _About.NETWORK:
+        case Finding.WRONG_VNI:
             vni = str(scene.vni) if scene.vni is not None else ""
             yield from _has(node, NETWORKS, "HNS network", vni, read)
-        case _About.TARGET:
+        case Finding.NOT_DELIVERED | Finding.UNANSWERED | Finding.DROPPED | Finding.REFUSED:
             yield from _has(backend.node, ENDPOINTS, "HNS endpoint", str(backend.address), read)
-        case _About.SOURCE if sender.on_host:
+        case Finding.NEVER_LEFT_POD | Finding.REPLY_NOT_DELIVERED | Finding.SOURCE_REWRITTEN:
+            if not sender.on_host:
+                yield from _has(sender.node, ENDPOINTS, "HNS endpoint", str(sender.address), read)
+        case Finding.NOTHING_WRONG | Finding.UNSURE | Finding.LOSES_SOME | Finding.FORGOTTEN:
             return
-        case _About.SOURCE:
-            yield from _has(sender.node, ENDPOINTS, "HNS endpoint", str(sender.address), read)
-        case _About.NOTHING:
+        case Finding.TOO_BIG_UNTOLD | Finding.TOO_BIG_TOLD:
             return
-        case about:
-            assert_never(about)
+        case _:
+            assert_never(trace.finding)
 
 
 def _translated_to(trace: Trace) -> str:

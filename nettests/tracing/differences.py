@@ -54,7 +54,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
         endpoints = ", ".join(str(end.address) for end in scene.backends)
         return Difference(
             Finding.DEAD_BACKEND,
-            f"translated to {last.destination}, which is no endpoint of the Service (these are: {endpoints})",
+            f"translated to {last.destination}, which is not an endpoint of the Service (its endpoints: {endpoints})",
             seen=True,
         )
     if backend.port is not None and last.destination_port not in {backend.port, None}:
@@ -68,7 +68,7 @@ def chosen(scene: Scene, frames: Frames) -> End | Difference | None:
 
 _SHOWN_AT = {
     Stage.LEFT: "sent it on",
-    Stage.ARRIVED: "was reached by it",
+    Stage.ARRIVED: "received it",
     Stage.DELIVERED: "delivered it",
 }
 """What a node did with a packet at the hops that show its source, in order."""
@@ -197,8 +197,8 @@ def _by_router(before: Hop | None, node: str, captured: Iterable[Sighting]) -> s
     if before is None or not sent or not macs or sent[-1].destination_mac in {*macs, ""}:
         return ""
     return (
-        f", for MAC address {sent[-1].destination_mac}, a router's and not that of {node}: unless routers carry Pods' "
-        f"packets here, {before.node} has no route to {sent[-1].destination} by {node}"
+        f", to MAC address {sent[-1].destination_mac}, which is a router's and not that of {node}: unless routers carry "
+        f"Pods' packets here, {before.node} has no route to {sent[-1].destination} through {node}"
     )
 
 
@@ -272,10 +272,10 @@ def swallowed(scene: Scene, stopped: Hop, frames: Frames, direct: Frames) -> Dif
         return untranslated
     requests = [frame for frame in direct if frame.way is Way.REQUEST]
     if any(passed_on(request, stopped.node) for request in requests):
-        text = f"{stopped.node} lost it, and a packet to the backend itself left"
+        text = f"{stopped.node} lost it, but forwarded a packet sent straight to the backend"
         return Difference(Finding.UNTRANSLATED, text)
     if requests:
-        text = f"no packet to the backend itself left {stopped.node} either"
+        text = f"{stopped.node} did not forward a packet sent straight to the backend either"
         return Difference(Finding.LOST_IN_SOURCE_NODE, text)
     text = f"it entered {stopped.node} and did not leave; the captures do not show whether it was translated"
     return Difference(Finding.UNSURE, text, seen=True)

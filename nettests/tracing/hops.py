@@ -77,7 +77,7 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
         yield (
             Stage.TRANSLATED,
             over,
-            lambda frame: frame.way is Way.REQUEST and _translated(frame, scene),
+            lambda frame: frame.way is Way.REQUEST and frame.packet.destination != scene.requested,
         )
     if backend is None:
         return
@@ -100,7 +100,11 @@ def _expected(scene: Scene, backend: End | None) -> Iterator[tuple[Stage, str, S
     if backend.node != source:
         yield Stage.REPLY_ARRIVED, source, lambda frame: frame.way is Way.REPLY
     if scene.translated:
-        yield Stage.REPLY_TRANSLATED, source, lambda frame: _translated_back(frame, scene)
+        yield (
+            Stage.REPLY_TRANSLATED,
+            source,
+            lambda frame: frame.way is Way.REPLY and frame.packet.source == scene.requested,
+        )
     yield Stage.REPLY_DELIVERED, source, lambda frame: _reply_reaches_source(frame, scene)
 
 
@@ -110,16 +114,8 @@ def _from_source(frame: Marked, scene: Scene) -> bool:
     return on_host or frame.packet.source == scene.source.address
 
 
-def _translated(frame: Marked, scene: Scene) -> bool:
-    return frame.packet.destination != scene.requested
-
-
 def _to(frame: Marked, backend: End) -> bool:
     return frame.way is Way.REQUEST and frame.packet.destination == backend.address
-
-
-def _translated_back(frame: Marked, scene: Scene) -> bool:
-    return frame.way is Way.REPLY and frame.packet.source == scene.requested
 
 
 def _reply_reaches_source(frame: Marked, scene: Scene) -> bool:

@@ -54,7 +54,7 @@ def trace(
 
 def _after_silence(result: Trace, *, anew: bool | None) -> Trace:
     """Say what became of an idle connection that was not answered, if a new one shows the path."""
-    silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after them"
+    silence = f"the connection was answered before {result.scene.silence:g} s of silence, and not after it"
     what = result.detail or result.finding.words
     if not anew:
         text = f"{silence}; a new one was not answered either, so the path itself may be broken: trace a check that opens a connection"
@@ -94,7 +94,7 @@ class _Seen:
             return some
         if stopped is None:
             return self._data(path, backend)
-        return self._lost(path, backend, stopped, self.frames)
+        return self._where_it_stopped(path, backend, stopped, self.frames)
 
     def _passed(self, path: tuple[Hop, ...], backend: End | None) -> Trace:
         rewritten = differences.rewritten(self.scene, path)
@@ -150,10 +150,12 @@ class _Seen:
             reported = any(frame.packet.reports_too_big for frame in self.frames)
             finding = Finding.TOO_BIG_TOLD if reported else Finding.TOO_BIG_UNTOLD
             text = f"packets of up to {max(frame.packet.length for frame in sent)} bytes were not seen there, smaller ones were"
-            return self._sure(differences.Difference(finding, text), of_data, backend, stopped)
-        return self._lost(of_data, backend, stopped, (*sent, *back))
+            return self._unless_in_doubt(
+                differences.Difference(finding, text), of_data, backend, stopped
+            )
+        return self._where_it_stopped(of_data, backend, stopped, (*sent, *back))
 
-    def _lost(
+    def _where_it_stopped(
         self,
         path: tuple[Hop, ...],
         backend: End | None,
@@ -168,9 +170,9 @@ class _Seen:
             difference = differences.swallowed(self.scene, stopped, self.frames, self.direct)
         if difference.seen:
             return self._result(difference, path, backend, stopped)
-        return self._sure(difference, path, backend, stopped)
+        return self._unless_in_doubt(difference, path, backend, stopped)
 
-    def _sure(
+    def _unless_in_doubt(
         self,
         difference: differences.Difference,
         path: tuple[Hop, ...],
@@ -267,7 +269,8 @@ def scene_of_captures(captures: Sequence[Capture], stated: StatedFlow) -> Scene:
     begin = requests[0].packet
     requested = stated.service or begin.destination
     translated = stated.service is not None or bool({*stated.backends} - {requested})
-    ends = dict.fromkeys(stated.backends or _reached(requests[-1].packet.destination, requested))
+    reached = {requests[-1].packet.destination} - {requested}
+    ends = dict.fromkeys(stated.backends or reached)
     backends = tuple(End(address=address, node=last) for address in ends) or (
         () if translated else (End(address=requested, node=last),)
     )
@@ -304,11 +307,6 @@ def spanning(captures: Sequence[Capture], mark: Mark) -> tuple[Capture, ...]:
 def _spans(capture: Capture, first: float, last: float) -> bool:
     times = [sighting.time for sighting in capture.sightings]
     return bool(times) and min(times) <= first and max(times) >= last
-
-
-def _reached(destination: Address, requested: Address) -> tuple[Address, ...]:
-    """Return the flow's last destination, if it is not the requested one."""
-    return (destination,) if destination != requested else ()
 
 
 def protocol_of(*, token: str | None) -> Protocol:

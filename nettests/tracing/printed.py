@@ -94,7 +94,8 @@ class _Lines:
         hex_line = _HEX.match(line)
         if hex_line is not None:
             if self.head is not None and len(self.data) < FRAME_BYTES:
-                self.data += bytes.fromhex(_even(hex_line[1].replace(" ", "")))
+                digits = hex_line[1].replace(" ", "")
+                self.data += bytes.fromhex(digits[: len(digits) // 2 * 2])
         elif (lost := _LOST.match(line)) is not None:
             self.lost += int(lost[1])
         elif not _EXPECTED.match(line) and len(self.unread) < UNREAD_SHOWN:
@@ -119,10 +120,6 @@ class _Text:
             yield self.text[at : min(end, at + LINE_BYTES)].rstrip("\r")
             at = end + 1
         self.cut = at < len(self.text)
-
-
-def _even(digits: str) -> str:
-    return digits[: len(digits) // 2 * 2]
 
 
 def read_tcpdump(text: str, *, wire: Iterable[str] = ()) -> Printed:

@@ -48,7 +48,7 @@ def read_file(node: str, path: Path, *, vxlan_port: int | None = None) -> Captur
     except OSError as error:
         raise PathError(
             f"{path} cannot be read: {error.strerror}",
-            hint="a large capture is cut by, for example: tcpdump -r FILE -w SMALL.pcap port 28600",
+            hint="shorten a large capture, for example with: tcpdump -r FILE -w SMALL.pcap port 28600",
         ) from error
     return read_bytes(node, content, str(path), vxlan_port=vxlan_port)
 
@@ -59,8 +59,8 @@ def read_bytes(node: str, content: bytes, name: str, *, vxlan_port: int | None =
         frames = PcapReader(io.BytesIO(content))
     except (Scapy_Exception, EOFError, ValueError) as error:
         raise PathError(
-            f"{name} is no capture: {error or 'it ends in its header'}",
-            hint="captures are read as pcap or pcapng; pktmon etl2pcap makes one of a log of pktmon",
+            f"{name} is not a capture: {error or 'it ends in its header'}",
+            hint="captures are read as pcap or pcapng; pktmon etl2pcap converts a log of pktmon",
         ) from error
     taken = _Taken(node=node, vxlan_port=vxlan_port)
     try:

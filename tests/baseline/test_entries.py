@@ -3,9 +3,10 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from nettests.baseline.entries import Baseline, read_baseline, render_baseline, schema
+from nettests.baseline.entries import Baseline, read_baseline, render_baseline
 from nettests.errors import ManifestError
 from nettests.model.words import Distribution, Outcome, SourceSeen, Verdict
+from nettests.resources import schema_of
 from tests.baseline.runs import baseline, entries, of_members, run, with_check
 
 GOOD = """\
@@ -23,8 +24,8 @@ entries:
 
 def test_the_schema_is_a_schema() -> None:
     """And its closed sets are the code's."""
-    Draft202012Validator.check_schema(schema())
-    of = schema()["properties"]["entries"]["items"]["properties"]
+    Draft202012Validator.check_schema(schema_of("baseline"))
+    of = schema_of("baseline")["properties"]["entries"]["items"]["properties"]
     for key, words in (
         ("outcome", Outcome),
         ("source_seen", SourceSeen),
@@ -74,9 +75,9 @@ def test_a_file_that_people_wrote_is_read() -> None:
         ("2026-12-31", "never", "b.yaml:9"),
         ("source build", "source bild", "no such fact: 'source bild'"),
         ("source build", "source biuld", "did you mean 'source build'"),
-        ('"1.24.17"', "1.24", "write a version as a quoted text"),
+        ('"1.24.17"', "1.24", "write a version in quotes"),
         ("verdict: fail", "verdict: fail\n    because: x", "unknown key 'because'"),
-        ("entries:\n", "entries:\n  - {check: pod-to-pod-ip/a, verdict: flaky, reason: x, expires: '2026-01-01'}\n", "stands here twice, first in line 4"),
+        ("entries:\n", "entries:\n  - {check: pod-to-pod-ip/a, verdict: flaky, reason: x, expires: '2026-01-01'}\n", "is listed twice, first in line 4"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told_with_its_line(old: str, new: str, said: str) -> None:

@@ -237,7 +237,7 @@ def test_the_lines_name_what_is_red() -> None:
     (one,) = entries(run(), BROKEN)
     found = compared(run(broken=MORE), Baseline(file="b.yaml", entries=(one,)), late)
     assert list(found.lines()) == [
-        "baseline b.yaml: 0 known failures, 2 new, 0 otherwise than accepted, 1 expired",
+        "baseline b.yaml: 0 known failures, 2 new, 0 not as accepted, 1 expired",
         f"new: {MORE}tcp",
         f"new: {MORE}udp",
         f"expired: {BROKEN} was accepted until 2026-12-31: ticket 4711",

@@ -269,7 +269,7 @@ def test_a_baseline_of_another_cluster_is_told(bad: Path, file: Path, tmp_path: 
     as_data = json.loads(stale(other, "--baseline", file, "--json").output)
     assert as_data["elsewhere"].startswith("accepted for context staging")
     added = accept(other, "--to", file)
-    assert "it is for both from now on" in added.output
+    assert "from now on it is for both" in added.output
     assert not stale(other, "--baseline", file).output.startswith("note")
 
 
@@ -293,7 +293,7 @@ def test_a_run_that_is_judged_again_is_held_to_a_baseline_too(
     held = [f"--baseline={file}", "--fail-on=new"]
     done = nettests("rejudge", finished, limits, *held)
     assert done.exit_code == 0, done.output
-    assert " known failures, 0 new, 0 otherwise than accepted, 0 expired" in done.output
+    assert " known failures, 0 new, 0 not as accepted, 0 expired" in done.output
     again = json.loads((finished / "rejudged" / "results.json").read_text())
     assert again["run"]["exit_code"] == 0
     assert any(check["verdict"] == "lifted" for check in again["checks"])

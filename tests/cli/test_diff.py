@@ -156,7 +156,7 @@ def test_what_is_no_run_is_wrong_input(good: Path, tmp_path: Path) -> None:
     other.write_text('{"kind": "package"}')
     for word, said in (
         (tmp_path / "nowhere", "there is no run"),
-        (tmp_path, "is no run's folder"),
+        (tmp_path, "is not a run's folder"),
         (other, "holds no results of a run"),
         (good / "journal.jsonl", "is a journal"),
     ):

@@ -124,8 +124,8 @@ def test_what_goes_is_counted_by_runs(gc: Find) -> None:
         (replace(STRANGE, unseen=("secrets",)),
          (f"it holds objects of others: pods/theirs; if your cluster puts them into each namespace: nettests gc --ignore pods/theirs; "
              f"else look at it, then: kubectl delete namespace {NAMESPACE}")),
-        (replace(STRANGE, namespace="prod", copied=f"it carries the marks of run {RUN}, and not its name"),
-         f"it carries the marks of run {RUN}, and not its name; it is no run's: remove the labels nettests.dev/… from it if they annoy"),
+        (replace(STRANGE, namespace="prod", copied=f"it carries the marks of run {RUN}, but not its name"),
+         f"it carries the marks of run {RUN}, but not its name; no run owns it: remove its labels nettests.dev/… if they are in the way"),
         (replace(DEAD, strangers=("widget/$(id)",)),
          (f"it holds objects of others: widget/$(id); if your cluster puts them into each namespace: nettests gc --ignore 'widget/$(id)'; "
              f"else look at it, then: kubectl delete namespace {NAMESPACE}")),

@@ -80,7 +80,7 @@ def test_a_profile_is_mounted_as_it_is(tmp_path: Path) -> None:
         (["--", "--namespace=x"], 4, "--role=namespaced"),
         (["--", "--suite=mine"], 4, "--suite names files that the image does not hold"),
         (["--role=admin"], 2, "is not one of"),
-        (["--deadline=tomorrow"], 2, "is no duration"),
+        (["--deadline=tomorrow"], 2, "is not a duration"),
         (["--name=" + "a" * 64], 4, "has 64 characters"),
         (["--baseline=nowhere.yaml"], 4, "cannot be read"),
     ],

@@ -141,7 +141,7 @@ def test_a_reset_is_a_refusal(tmp_path: Path) -> None:
         (("--pcap", "FILE"), "which flow is it"),
         (("--pcap", "FILE", "--port=1", "--token=x"), "which flow is it"),
         (("--pcap", "FILE", "--port=1"), "no capture has a frame"),
-        (("--pcap", "FILE", "--port=51234", "--service=web"), "no IP address"),
+        (("--pcap", "FILE", "--port=51234", "--service=web"), "not an IP address"),
         (("--pcap", "FILE", "--pcap", "FILE", "--port=51234"), "two captures are of a"),
         (("--pcap", "missing.pcap", "--port=51234"), "cannot be read"),
     ],

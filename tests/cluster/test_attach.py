@@ -73,8 +73,8 @@ FAILED = b'{"status":"Failure","message":"Internal error occurred: error attachi
     ("status", "error"),
     [
         (FAILED, "attach to p failed: Internal error occurred: .*: not running"),
-        (b"not JSON", "attach to p ended with a status that is none: 'not JSON'"),
-        (b"[]", "attach to p ended with a status that is none"),
+        (b"not JSON", "attach to p ended with a status that cannot be read: 'not JSON'"),
+        (b"[]", "attach to p ended with a status that cannot be read"),
     ],
 )
 @pytest.mark.parametrize("end", [CLOSING, b""], ids=["closed", "cut"])

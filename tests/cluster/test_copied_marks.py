@@ -91,7 +91,7 @@ def test_a_lease_tells_a_run_in_a_namespace_of_others_from_copies(
     memory.put_namespace("payments")
     memory.put_marked(marks("r1", hours=200), "Pod", "copy", "payments")
     leftovers = found(connection)
-    assert "these are copies" in leftovers["payments"].copied
+    assert "these objects are copies" in leftovers["payments"].copied
     assert leftovers["production"].removable
     assert collect(connection) == {}
     assert ("/api/v1/pods", "payments", "copy") in memory.objects

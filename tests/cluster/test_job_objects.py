@@ -74,7 +74,7 @@ def test_a_role_that_an_administrator_applied_is_taken_as_it_is(
     assert applied(connection)["ClusterRole nettests-full"] == "unchanged"
     held.objects[FULL]["rules"] = [{"verbs": ["*"]}]
     with pytest.raises(
-        ClusterError, match="ClusterRole nettests-full is there already, and is none of ours"
+        ClusterError, match="ClusterRole nettests-full exists already and is not ours"
     ):
         applied(connection, name="other")
     assert held.objects[FULL]["rules"] == [{"verbs": ["*"]}]
@@ -86,7 +86,7 @@ def test_the_account_of_others_gets_no_roles(cluster: tuple[Held, Connection]) -
     held.put("/api/v1/namespaces/nettests/serviceaccounts/default", kind="ServiceAccount")
     with pytest.raises(
         ClusterError,
-        match="ServiceAccount default in nettests is there already, and is none of ours",
+        match="ServiceAccount default in nettests exists already and is not ours",
     ):
         applied(connection, name="default")
     assert not [path for path in held.objects if "rolebindings" in path]
@@ -105,7 +105,7 @@ def test_a_job_that_is_there_is_not_replaced_by_accident(cluster: tuple[Held, Co
     """One that runs never; one that has ended where somebody says so."""
     held, connection = cluster
     applied(connection)
-    with pytest.raises(ClusterError, match="is there already, and has not ended"):
+    with pytest.raises(ClusterError, match="exists already and has not ended"):
         applied(connection, replace=True)
     held.objects[JOB]["status"] = ENDED
     with pytest.raises(ClusterError, match="has ended") as refused:

@@ -101,7 +101,7 @@ def test_a_proxy_speaks_http_or_socks5(address: str, *, taken: bool) -> None:
         ("externalVantage: proxy\n", "p.yaml: externalVantage: proxy needs externalProxy", ""),
         ("externalVantage: direct\nexternalUDPProxy: socks5://x:1\n", "p.yaml: externalUDPProxy belongs to externalVantage: proxy, and the vantage is direct", ""),
         ("externalVantage: proxy\nexternalProxy: http://x:1\nexternalUDPProxy: http://x:1\n", "p.yaml: externalUDPProxy is not the address of a SOCKS5 proxy", ""),
-        ("facts: {kubeProxy: {linux: {version: 1.30}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 1.3 is a number; write a version as a quoted text", ""),
+        ("facts: {kubeProxy: {linux: {version: 1.30}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 1.3 is a number; write a version in quotes", ""),
         ("facts: {kubeProxy: {linux: {version: latest}}}\n", "p.yaml:3: facts.kubeProxy.linux.version: 'latest' does not match", ""),
         ("nodePools: {macos-1: [a]}\n", "does not match", ""),
         ("facts: [\n", "p.yaml:4: not valid YAML", ""),

@@ -104,7 +104,7 @@ def test_a_run_does_not_differ_from_itself() -> None:
     assert len(found.checks) == len(QUIET.checks) > 800
     assert found.exit_code is ExitCode.OK
     assert found.warnings == (
-        f"both are of the run {QUIET.run.run_id}: they differ in how it was judged, or in nothing",
+        f"both are run {QUIET.run.run_id}: they can differ only in how it was judged",
     )
 
 

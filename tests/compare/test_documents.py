@@ -182,7 +182,7 @@ def test_every_change_of_a_check_is_in_a_section(upgraded: Difference, hostile: 
 def test_unexplained_changes_stand_beside_what_changed_meanwhile(upgraded: Difference) -> None:
     """The facts that changed are told with the failures, as no cause by themselves."""
     (failures,) = [one for one in sections(upgraded) if one.title == "New failures"]
-    assert failures.lead.startswith("Changed meanwhile, which is no cause by itself: Kubernetes: ")
+    assert failures.lead.startswith("Changed meanwhile, which need not be a cause: Kubernetes: ")
     assert all(any("unexplained" in line for line in item.lines) for item in failures.items)
 
 

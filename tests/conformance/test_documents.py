@@ -83,7 +83,7 @@ def test_the_profile_stands_in_the_document_line_by_line() -> None:
         (report(), "Conformant: all 3 claimed features succeeded", Result.SUCCESS),
         (
             report(PARTIAL),
-            "Partially conformant: 2 of 3 claimed features succeeded, 1 was not shown whole",
+            "Partially conformant: 2 of 3 claimed features succeeded, 1 was shown only in part",
             Result.PARTIAL,
         ),
         (report(FAILED), "Not conformant: 1 of 3 claimed features failed", Result.FAILURE),

@@ -160,7 +160,7 @@ def test_a_profile_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     for file, told in (
         (tmp_path, "it is a folder"),
         (tmp_path / "no.yaml", "No such file"),
-        (tmp_path / "b.yaml", "no UTF-8 text"),
+        (tmp_path / "b.yaml", "not UTF-8 text"),
     ):
         assert told in refused(file).message
 

@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str, str]] = {
     "a number as a version": (
         lambda d: d["supports"].update(kubernetes=1.24),
         "supports.kubernetes",
-        "write a version as a quoted text",
+        "write a version in quotes",
     ),
     "a number as a build": (
         lambda d: d["supports"].update(builds=[17763]),
@@ -137,7 +137,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str, str]] = {
     "no core feature": (
         lambda d: d.update(features=d["features"][2:]),
         "features",
-        "say what nobody should run the plugin without",
+        "name what nobody should run the plugin without",
     ),
     "nothing said of why": (
         lambda d: d["features"][3].pop("reason"),
@@ -157,7 +157,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str, str]] = {
     "two features of one name": (
         lambda d: d["features"][1].update(name="POD network"),
         "features.1.name",
-        "stands here twice",
+        "is listed twice",
     ),
     "another kind": (lambda d: d.update(kind="ClusterProfile"), "kind", "VendorProfile"),
 }
@@ -219,7 +219,7 @@ def test_hidden_characters_are_refused_with_their_line(letter: str) -> None:
     text = text_of().replace("Acme CNI", f"Acme{letter} CNI")
     line = next(n for n, one in enumerate(text.split("\n"), 1) if "project" in one)
     error = refused(text)
-    assert error.message.startswith(f"{FILE}:{line}: a hidden character stands there: ")
+    assert error.message.startswith(f"{FILE}:{line}: there is a hidden character: ")
     assert letter not in error.message
 
 

@@ -91,8 +91,8 @@ def test_another_order_differs() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "is no conformance report"),
-        ("kind: VendorProfile\n", "is no conformance report"),
+        ("", "is not a conformance report"),
+        ("kind: VendorProfile\n", "is not a conformance report"),
         ("kind: ConformanceReport\napiVersion: nettests.dev/v9\n", "'nettests.dev/v9'"),
     ],
 )

@@ -247,7 +247,7 @@ def test_a_tool_that_hangs_is_given_up(collect: Collect) -> None:
     hanging.hangs = "ipconfig"
     node = collect(NODE, by=hanging, seconds=1.0)["w1"]
     hanging.let_go.set()
-    assert node.missing["not collected: the 1 s for diagnostics were over"] == (
+    assert node.missing["not collected: the 1 s for diagnostics were used up"] == (
         "addresses of all compartments",
     )
     assert "hns-networks.json" in files(node)
@@ -265,9 +265,9 @@ def test_a_switch_that_is_slow_keeps_what_has_come(collect: Collect, tmp_path: P
     assert is_whole((folder / "vfp-counters.txt").read_text())
     rules = (folder / "vfp-rules.txt").read_text()
     assert rules.startswith(f"# vfpctrl.exe /list-rule /port {names[0]}\n")
-    assert rules.endswith("[cut: 1 of 3 commands were run by then]\n")
+    assert rules.endswith("[cut: 1 of 3 commands had run by then]\n")
     assert not is_whole(rules)
-    assert node.missing["not collected: the 1 s for diagnostics were over"] == (
+    assert node.missing["not collected: the 1 s for diagnostics were used up"] == (
         "more counters, layers and rules of the virtual switch",
     )
 

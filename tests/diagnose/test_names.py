@@ -98,7 +98,7 @@ def test_diagnostics_stay_in_their_folder(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", [["..", "x"], ["/x"], ["a", ""], ["a\0b"], ["a/b"]])
 def test_the_writer_takes_no_path(parts: list[str], tmp_path: Path) -> None:
     """Whatever was forgotten before: a part that is no name is refused."""
-    with pytest.raises(OSError, match="is no name of a file"):
+    with pytest.raises(OSError, match="is not a file name"):
         write_below(tmp_path / "top", parts, b"x")
     assert list(tmp_path.rglob("x")) == []
 

@@ -66,7 +66,7 @@ def test_mistakes_are_found_where_they_are(body: str, line: str, said: str) -> N
 def test_a_fact_is_told_once() -> None:
     """The same id in two files is an error that names both places."""
     sections = [read_section(text(letter, one=""), f"{letter}.yaml") for letter in "AB"]
-    with pytest.raises(ManifestError, match=r"B\.yaml:6: one is told twice, first in A\.yaml:6"):
+    with pytest.raises(ManifestError, match=r"B\.yaml:6: one is stated twice, first in A\.yaml:6"):
         catalogue(sections)
 
 
@@ -206,7 +206,7 @@ def test_what_is_wrong_with_facts_is_told() -> None:
     assert told == [
         f"{places['exercised']}: exercised has a reason but is exercised by other-flow, some-flow: remove the reason",
         f"{places['left']}: left is exercised by no flow and no limitation: name it in a flow's facts, or give a reason",
-        f"{places['noted']}: noted has a note on checks that there are none of",
+        f"{places['noted']}: noted has a note on checks, and no check exercises it",
         "the flow other-flow names the unknown fact lef; did you mean 'left'?",
         f"{entry[0].place}: one names the unknown fact exercise; did you mean 'exercised'?",
     ]
@@ -233,5 +233,5 @@ def test_all_mistakes_of_a_catalogue_are_told_at_once() -> None:
     with pytest.raises(ManifestError) as caught:
         catalogue(sections)
     first, second = caught.value.message.splitlines()
-    assert first == "b.yaml:6: one is told twice, first in a.yaml:6"
+    assert first == "b.yaml:6: one is stated twice, first in a.yaml:6"
     assert second.startswith("a.yaml:9: two repeats 'gone'; ")

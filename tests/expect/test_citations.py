@@ -19,7 +19,7 @@ def said(entry: str, source: str) -> tuple[str, ...]:
 def test_one_outcome_needs_a_source_that_names_it() -> None:
     """Where sources say no more than that something fails, an entry that expects one outcome is told."""
     (told,) = said("expected: {outcome: timed_out}", "A page")
-    assert "one expects timed_out alone, which none of its sources is said to name" in told
+    assert "one expects timed_out alone, and none of its sources is marked as naming it" in told
     assert said("expected: {outcome: timed_out}", "A page, names: timed_out") == ()
     assert said("expected: {outcome: [timed_out, refused]}", "A page") == ()
 
@@ -74,7 +74,7 @@ def test_what_an_entry_overstates_is_told_whole() -> None:
     )
     assert said("expected: {outcome: timed_out}", "A page") == (
         (
-            "base.yaml:5: one expects timed_out alone, which none of its sources is said to name; list what else may be "
-            "seen, or write names: timed_out at the source that does"
+            "base.yaml:5: one expects timed_out alone, and none of its sources is marked as naming it; list what else may be "
+            "seen, or write names: timed_out at the source that does so"
         ),
     )

@@ -12,7 +12,7 @@ from nettests.model.codec import data_of, record_of
 from nettests.model.expectation import Expectation
 from nettests.model.facts import ClusterFacts
 from nettests.model.history import History
-from nettests.model.journal_records import Planned, others
+from nettests.model.journal_records import Planned, expectations_of_members
 from nettests.model.words import OS
 from nettests.plan import build, load
 from nettests.resources import suites_path
@@ -55,7 +55,7 @@ def deviating(facts: ClusterFacts) -> tuple[Check, dict[str, Expectation]]:
     (entry,) = old.limitations
     of_pods = replace(entry, flows=("pod-to-pod-ip",))
     found = resolve(made.checks, facts, [replace(old, limitations=(of_pods,))], today=TODAY)
-    return next((one, found) for one in made.checks if others(one, found))
+    return next((one, found) for one in made.checks if expectations_of_members(one, found))
 
 
 def test_mixed_builds_differ_by_member_and_the_journal_tells_which() -> None:
@@ -64,7 +64,9 @@ def test_mixed_builds_differ_by_member_and_the_journal_tells_which() -> None:
     pinned = [replace(n, pool=f"{n.os.value}-1", member=i) for i, n in enumerate(facts.nodes)]
     facts = replace(facts, nodes=tuple(pinned))
     check, found = deviating(facts)
-    planned = Planned(check=check, expectation=found[check.id], others=others(check, found))
+    planned = Planned(
+        check=check, expectation=found[check.id], others=expectations_of_members(check, found)
+    )
     assert 0 < sum(len(one.labels) for one in planned.others) < len(check.members)
     history = History.of([record_of(data_of(planned))])
     assert history.expectations() == {

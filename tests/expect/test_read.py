@@ -67,7 +67,7 @@ def test_a_date_may_be_written_without_quotes() -> None:
         (
             "expected: unspecified\nwhen:\n  source: {kubelet: 1.20}",
             "source: {kubelet",
-            "1.2 is a number; write a version as a quoted text",
+            "1.2 is a number; write a version in quotes",
         ),
         (
             "expected: unspecified\nwhen:\n  source: {kubelet: '1.20'}",

@@ -52,7 +52,7 @@ def test_equal_texts_make_equal_bytes() -> None:
 def test_a_bundle_that_was_cut_short_is_told(length: int) -> None:
     """However much of it came."""
     with pytest.raises(
-        BrokenBundleError, match=r"b\.zip is no bundle, or was cut short or damaged"
+        BrokenBundleError, match=r"b\.zip is not a bundle, or was cut short or damaged"
     ):
         unpack(DATA[:length], "b.zip")
 
@@ -73,7 +73,7 @@ def test_each_flipped_byte_of_content_is_told() -> None:
     [
         ({"journal.jsonl": b'{"record": "run"}\n'}, "journal.jsonl in b.zip was changed since"),
         ({"journal.jsonl": None}, "b.zip lacks its journal.jsonl"),
-        ({"bundle.json": None}, "b.zip is no bundle of nettests: it has no bundle.json"),
+        ({"bundle.json": None}, "b.zip is not a bundle of nettests: it has no bundle.json"),
         ({"bundle.json": b"{"}, "the bundle.json in b.zip cannot be read"),
         ({"bundle.json": b"[]"}, "the bundle.json in b.zip cannot be read"),
         ({"bundle.json": index(kind="Results")}, "b.zip is Results"),

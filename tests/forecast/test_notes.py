@@ -31,7 +31,7 @@ def test_a_note_says_that_pools_become_alike() -> None:
     """Pools that builds keep apart become one pool, and ids change, unless they are pinned."""
     mixed = cluster_facts("mixed-builds")
     text = told(mixed, "windows.build=26100.4061")
-    assert "windows-1, windows-2, windows-3 have one build then" in text
+    assert "windows-1, windows-2, windows-3 will all have build" in text
     assert "nodePools" in text
     same = replace(mixed, nodes=tuple(_of_one_build(node) for node in mixed.nodes))
     assert told(same, "windows.build=26100.4061") == ""

@@ -85,7 +85,7 @@ def test_json_at_the_limit_is_read() -> None:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
 def test_what_is_no_number_is_no_json(number: str) -> None:
     """Python would read it, and fail where it computes with it."""
-    with pytest.raises(ValueError, match=f"{number} is no number"):
+    with pytest.raises(ValueError, match=f"{number} is not a number"):
         read_json(f'{{"seconds": {number}}}')
 
 

@@ -94,7 +94,7 @@ def test_a_run_counts_once() -> None:
     """A copy of a run's folder is named and left out."""
     copy = replace(night(0), name="zz-copy")
     assert reasons(night(0), copy) == {
-        "zz-copy": f"it is the run {night(0).name} again, which {night(0).name} is"
+        "zz-copy": f"it holds run {night(0).name} again, as does {night(0).name}"
     }
 
 

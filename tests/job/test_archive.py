@@ -103,7 +103,7 @@ def test_what_is_too_large_for_a_log_is_left_out_in_order() -> None:
     least = read_archive(log_of(pack(RUN, files, 2000)))
     assert least.left_out == ("diagnostics", "journal.jsonl")
     assert unpack(least)[1].keys() == {PurePosixPath("results.json")}
-    with pytest.raises(PathError, match="too many for a log") as refused:
+    with pytest.raises(PathError, match="too much for a log") as refused:
         pack(RUN, files, 500)
     assert "--claim" in refused.value.hint
 

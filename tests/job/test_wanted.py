@@ -46,11 +46,11 @@ def test_what_kubernetes_takes_is_taken(given: dict[str, Any]) -> None:
         ({"claim": "Reports"}, "the name of the claim cannot be"),
         ({"pull_secret": "x/y"}, "the pull Secret cannot be"),
         ({"webhook_secret": "https://hooks.example/x"}, "the webhook's Secret cannot be"),
-        *(({"image": one}, "is no image") for one in ("", "a b", "https//x y", "-x", "x\n", "${IMAGE}")),
-        *(({"schedule": one}, "is no schedule") for one in ("17 2 * *", "daily", "@reboot", "* * * * * *", "17 2 * * *; rm")),
+        *(({"image": one}, "is not the name of an image") for one in ("", "a b", "https//x y", "-x", "x\n", "${IMAGE}")),
+        *(({"schedule": one}, "is not a schedule") for one in ("17 2 * *", "daily", "@reboot", "* * * * * *", "17 2 * * *; rm")),
         ({"claim_size": "1Gi"}, "has no name"),
-        *(({"claim": "x", "claim_size": one}, "is no size") for one in ("0", "1 Gi", "-1Gi", "1GB")),
-        *(({"deadline": one}, "bounds no run") for one in (0.0, 59.0, 1e9)),
+        *(({"claim": "x", "claim_size": one}, "is not a size") for one in ("0", "1 Gi", "-1Gi", "1GB")),
+        *(({"deadline": one}, "is no limit for a run") for one in (0.0, 59.0, 1e9)),
     ],
 )  # fmt: skip
 def test_what_kubernetes_would_refuse_is_refused_here(given: dict[str, Any], said: str) -> None:

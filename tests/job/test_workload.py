@@ -83,7 +83,7 @@ def test_it_stands_on_a_linux_node() -> None:
     ],
 )
 def test_it_tolerates_the_taints_that_are_named(taint: str, tolerated: dict[str, str]) -> None:
-    """As kubectl writes them; without one it has no tolerations, and a word that is no taint is refused."""
+    """As kubectl writes them; without one it has no tolerations, and a word that is not a taint is refused."""
     assert pod_spec(tolerations=(taint,))["tolerations"] == [tolerated]
     assert "tolerations" not in pod_spec()
     with pytest.raises(PlanError):

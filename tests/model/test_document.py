@@ -61,7 +61,7 @@ def test_an_error_about_a_part_names_its_place_and_path() -> None:
         ),
         (
             "name: a\nversion: 1.30\n",
-            "profile.yaml:2: version: 1.3 is a number; write a version as a quoted text",
+            "profile.yaml:2: version: 1.3 is a number; write a version in quotes",
         ),
         ("name: a\nversion: [x]\n", "profile.yaml:2: version: ['x'] is not of type 'string'"),
     ],

@@ -199,9 +199,9 @@ def test_a_kind_of_a_later_version_is_kept_as_it_is() -> None:
         (b'{"record": "done", "che', "cannot be read"),
         (b"\xff\xfe", "cannot be read"),
         (b"[" * 100_000, "cannot be read: it is nested"),
-        (b"[]", "is no record of a run"),
-        (b"{}", "is no record of a run"),
-        (b'{"record": null}', "is no record of a run"),
+        (b"[]", "is not a record of a run"),
+        (b"{}", "is not a record of a run"),
+        (b'{"record": null}', "is not a record of a run"),
     ],
 )
 def test_a_broken_line_is_named(line: bytes, says: str) -> None:

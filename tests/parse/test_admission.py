@@ -201,7 +201,7 @@ def test_what_an_api_server_said_is_told() -> None:
         f"status 500, which says nothing of the object: {REJECTED['message']}"
     )
     assert told(502, "<html>") == "status 502 with a body that is not JSON: <html>"
-    assert told(502, "[]") == "status 502 with a body that is no object: []"
+    assert told(502, "[]") == "status 502 with a body that is not an object: []"
     by_policy = json.dumps({"message": "m", "details": {"causes": [POLICY]}})
     assert told(422, by_policy) == "the API server takes no such Pod from anybody: m"
     level = 'forbidden: violates PodSecurity "baseline:latest":  x'

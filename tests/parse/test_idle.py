@@ -119,7 +119,7 @@ def test_a_connection_that_never_stood_is_no_observation(kept: dict[str, Any]) -
     """Who starts slowly or cannot be reached at all says nothing of silence: other checks target that."""
     outcome, detail = read(kept)
     assert outcome is Outcome.PROBE_FAILED
-    assert "no connection stood" in detail
+    assert "no connection was open" in detail
 
 
 @pytest.mark.parametrize(

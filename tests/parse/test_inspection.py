@@ -63,7 +63,7 @@ def test_what_was_found_is_told() -> None:
     assert "/api/v1/pods: status 403" in told(json.dumps(refused), rule=rule)
     broken = {"readings": {"node-pods": '{"items": [{}]}'}, "problems": {}}
     assert told(json.dumps(broken), rule=rule).startswith(
-        "the readings have another form than expected: KeyError"
+        "the readings do not have the expected form: KeyError"
     )
     assert told("<html>", rule=rule) == "the inspection recorded no readings: <html>"
 

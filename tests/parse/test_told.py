@@ -156,7 +156,7 @@ ELSEWHERE = {
     ("then", "said"),
     [
         (renewed(), f"set-0 was recreated; {NAME}: resolved to 10.244.3.5"),
-        (renewed(hostname=""), "hostname ended well in Pod set-0 and printed nothing"),
+        (renewed(hostname=""), "hostname ended with 0 in Pod set-0 and printed nothing"),
         (renewed(hostname="other"), "Pod set-0 calls itself other"),
         (renewed(address="10.0.0.9"), f"the Pod that was recreated as set-0 has 10.0.0.9, but {NAME}: resolved to 10.244.3.5"),
         (renewed(lookup=ELSEWHERE), f"the Pod that was recreated as set-0 has 10.244.3.5, but {NAME}: {ELSEWHERE['stderr']}"),
@@ -307,7 +307,7 @@ def test_what_another_version_recorded_is_told_with_what_broke() -> None:
     read = attempt({"status": READY, "then": then}, then="end")
     assert read.outcome is Outcome.PROBE_FAILED
     assert read.detail == (
-        "an answer of another form than start gives: "
+        "an answer in a form that start does not give: "
         "ValueError(\"could not convert string to float: ''\")"
     )
 

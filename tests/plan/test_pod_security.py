@@ -53,7 +53,7 @@ def test_linux_pods_do_not_ping_in_a_restricted_namespace() -> None:
         skip.id.split("/")[1]: skip.reason for skip in plan.skips if skip.flow == "icmp-egress"
     }
     assert outside["linux-1"].endswith("that ping needs")
-    assert outside["windows-1"].endswith("beside which this one would count")
+    assert outside["windows-1"].endswith("the ping that this one is compared with")
 
 
 def test_a_privileged_namespace_changes_nothing() -> None:

@@ -119,8 +119,8 @@ def test_pktmon_leaves_a_node_as_it_was(status: str) -> None:
 @pytest.mark.parametrize(
     ("answers", "why"),
     [
-        ({"pktmon status": (0, "Collected data: packet capture")}, "runs on w1 already"),
-        ({"pktmon status": (0, "Collectes :\n    Tous les paquets\n")}, "runs on w1 already"),
+        ({"pktmon status": (0, "Collected data: packet capture")}, "runs already on w1"),
+        ({"pktmon status": (0, "Collectes :\n    Tous les paquets\n")}, "runs already on w1"),
         ({"pktmon status": (0, "")}, "shows no status"),
         ({"pktmon filter": (0, " # Name Port\n 1 mine 443\n")}, "somebody else's filters"),
         ({"pktmon status": (5, "Access is denied.")}, "Access is denied"),

@@ -109,7 +109,11 @@ def test_silence_behind_the_relay_is_what_was_observed() -> None:
     [
         (Relay(reply=7), "", "SOCKS reply 7: it relays no datagrams"),
         (Relay(greeting=b"\x05\xff"), "", "it wants a name and a password"),
-        (Relay(greeting=b"\x05\xff"), "lab:x@", "it wants another proof than a password"),
+        (
+            Relay(greeting=b"\x05\xff"),
+            "lab:x@",
+            "it wants another proof of identity than a password",
+        ),
         (Relay(greeting=b"\x05\x02", proof=b"\x01\x01"), "lab:x@", "it refuses its credentials"),
         (Relay(greeting=b"HT"), "", "it does not speak SOCKS5"),
         (Relay(answer=b"\0\0\0"), "", "what is no whole datagram"),

@@ -210,11 +210,11 @@ def test_a_connection_is_held_for_whoever_captures_what_becomes_of_it() -> None:
 def test_a_held_connection_that_never_stood_or_says_nothing_is_no_loss() -> None:
     """Without an answer before the silence, or without word of what became of it after, nothing is concluded."""
     deaf = Talks([Process(lambda word: f"took {word}\nnone 142\n")])
-    with ExitStack() as lines, pytest.raises(ChannelError, match="no connection stood"):
+    with ExitStack() as lines, pytest.raises(ChannelError, match="no connection was open"):
         idle_connection(deaf).hold(LINUX, lines)
     with ExitStack() as lines:
         held = idle_connection(Talks([Process(is_swallowed)])).hold(LINUX, lines)
-        with pytest.raises(ChannelError, match="is not told"):
+        with pytest.raises(ChannelError, match="nothing reports"):
             held.answered()
 
 

@@ -126,5 +126,5 @@ def test_without_a_network_of_calico_there_is_nothing_to_look_at() -> None:
     texts = {**running(web="10.244.3.5"), **networks({"Name": "cbr0", "Type": "L2Bridge"})}
     with pytest.raises(NothingThereError, match="no network of Calico"):
         found("calico-kept-addresses", texts)
-    with pytest.raises(NothingThereError, match="nothing to hold against"):
+    with pytest.raises(NothingThereError, match="nothing to compare"):
         found("calico-kept-addresses", {**running(web="10.244.9.5"), **networks(BLOCK)})

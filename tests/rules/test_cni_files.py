@@ -83,7 +83,7 @@ def test_comments_are_no_part_of_a_file(text: str) -> None:
 @pytest.mark.parametrize("text", ["{", f"{conf('a')} and more", "[[]"])
 def test_what_is_no_json_is_not_read(text: str) -> None:
     """Only the file that counts has to be readable; it is named."""
-    with pytest.raises(UnreadableError, match=r"10-a\.conf is no JSON"):
+    with pytest.raises(UnreadableError, match=r"10-a\.conf is not JSON"):
         names(listed((rf"{KUBEADM}\10-a.conf", text)))
     assert names(listed((rf"{KUBEADM}\10-a.conf", conf("a")), (rf"{KUBEADM}\20-b.conf", text))) == [
         "a"

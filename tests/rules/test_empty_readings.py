@@ -168,7 +168,7 @@ def test_findings_are_made_in_one_place() -> None:
 
 def test_none_of_nothing_is_no_finding() -> None:
     """What conforms has been looked at; what deviates may be missing."""
-    with pytest.raises(NothingThereError, match="nothing to hold against two"):
+    with pytest.raises(NothingThereError, match="nothing to compare: two"):
         finding(True, "none", "two", of=0)
     assert not finding(False, "none", "two", of=0).conforms
     assert finding(True, "two", "two", of=2).conforms

@@ -12,7 +12,7 @@ def test_a_text_of_another_form_is_not_taken_for_an_empty_one() -> None:
     """What is left of it says so; a rule that looks for words in it would find none."""
     left = reduced(NETWORKS, f"Get-HnsNetwork : The service is not running\n{END}")
     evidence = Evidence(texts={NETWORKS.name: left})
-    with pytest.raises(UnreadableError, match="another form than is known") as raised:
+    with pytest.raises(UnreadableError, match="an unknown form") as raised:
         evidence.text(NETWORKS)
     assert not isinstance(raised.value, NothingThereError)
 

@@ -48,7 +48,7 @@ def test_own_manifests_come_after_the_shipped_ones_by_the_path_that_was_given(
     [
         ("nosuch.yaml", "nosuch.yaml cannot be read: No such file or directory"),
         ("empty", "holds no manifest"),
-        ("latin.yaml", "latin.yaml cannot be read: it is no UTF-8 text"),
+        ("latin.yaml", "latin.yaml cannot be read: it is not UTF-8 text"),
     ],
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, said: str) -> None:

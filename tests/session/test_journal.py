@@ -228,8 +228,8 @@ def test_a_killed_writers_last_line_is_left_out(path: Path) -> None:
     ("line", "says"),
     [
         (b"not a journal", "line 2 of the journal cannot be read"),
-        (b"[]", "line 2 of the journal is no record of a run"),
-        (b'{"record": 7}', "line 2 of the journal is no record of a run"),
+        (b"[]", "line 2 of the journal is not a record of a run"),
+        (b'{"record": 7}', "line 2 of the journal is not a record of a run"),
         (b'{"record": "raw"}', "journal.jsonl was not written by a run: KeyError: 'raw'"),
         (b'{"record": "planned", "check": {}, "expectation": {}}', "was not written by a run: Key"),
     ],

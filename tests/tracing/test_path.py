@@ -280,7 +280,7 @@ def test_a_packet_for_a_router_says_that_a_route_may_be_missing() -> None:
         left = replace(PATH[1], packet=replace(TRANSLATED, destination_mac=mac))
         one = found((canary, PATH[0], left))
         assert one.finding is Finding.LOST_BETWEEN_NODES
-        assert ("win-1 has no route to 10.244.1.9 by linux-1" in one.detail) is says
+        assert ("win-1 has no route to 10.244.1.9 through linux-1" in one.detail) is says
 
 
 def test_a_node_that_sends_itself_is_not_treated_as_a_pod() -> None:

@@ -126,7 +126,7 @@ def _read(place: str, line: str) -> Case:
     try:
         return _case(json.loads(line))
     except json.JSONDecodeError as error:
-        raise NoRecordingError(f"{place} is no JSON: {error}") from error
+        raise NoRecordingError(f"{place} is not JSON: {error}") from error
     except KeyError as error:
         raise NoRecordingError(f"{place} is no recorded case: it lacks {error}") from error
     except (AttributeError, TypeError) as error:

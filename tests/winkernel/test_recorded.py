@@ -78,7 +78,7 @@ def test_the_script_names_what_differs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "recorded.jsonl:2 is no JSON"),
+        ("{", "recorded.jsonl:2 is not JSON"),
         ("[]", "recorded.jsonl:2 is no recorded case"),
         ('{"name": "n", "settings": {}, "steps": []}', "it lacks 'networkType'"),
         ('{"name": "n", "settings": {}}', "it lacks 'steps'"),

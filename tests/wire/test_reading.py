@@ -66,7 +66,7 @@ def test_what_is_no_capture_is_refused(text: bytes, tmp_path: Path) -> None:
     """A file of another kind is named, with what can be read."""
     file = tmp_path / "x"
     file.write_bytes(text)
-    with pytest.raises(PathError, match="is no capture"):
+    with pytest.raises(PathError, match="is not a capture"):
         wire.read_file("n", file)
 
 

@@ -33,7 +33,7 @@ All proxies of a lab share one process, and each goes through its whole table af
 """
 _TURN_SECONDS = 0.5
 _AT_ONCE = 3
-"""Nodes that are programmed at once: one on the worker thread, and two ready to follow."""
+"""How many nodes are programmed at a time: one on the worker thread, and two that wait for it."""
 
 Versions = tuple[tuple[str, str], ...]
 """Uid and version of the objects that ports were computed from."""

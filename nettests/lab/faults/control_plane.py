@@ -232,10 +232,10 @@ def json_object(options: Json, name: str) -> Json:
     try:
         read = json.loads(text(options, name))
     except ValueError as error:
-        raise LabError(f"--{name} is no JSON: {error}") from error
+        raise LabError(f"--{name} is not JSON: {error}") from error
     if not isinstance(read, dict):
         example = '{"spec": {"replicas": 2}}'
-        raise LabError(f"--{name} is no JSON object.", hint=f"--{name} '{example}'")
+        raise LabError(f"--{name} is not a JSON object.", hint=f"--{name} '{example}'")
     return read
 
 

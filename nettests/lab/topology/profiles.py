@@ -228,7 +228,7 @@ def _check_windows(document: Mapping[str, Any], file: str) -> None:
         what = f"{plugin} does not make {cni['driver']} networks of {cni['backend']}"
         refuse("cni", "driver", what, f"On Windows it knows {drivers}.")
     if cni.get("ipam") == Ipam.HNS and plugin is not Plugin.SDNBRIDGE:
-        what = f"{plugin} has an address management of its own"
+        what = f"{plugin} manages addresses itself"
         refuse("cni", "ipam", what, "Addresses come from HNS with sdnbridge.")
     if (mode is ProxyMode.NONE) != (plugin is Plugin.ANTREA):
         what = "kubeProxy.mode none goes with the antrea plugin, whose agent serves Services itself"

@@ -350,7 +350,7 @@ def test_kube_proxy_ends_with_a_mode_that_windows_does_not_have(broken: Lab) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pods-refused", "--match", "[]"], "--match is no JSON object"),
+        (["pods-refused", "--match", "[]"], "--match is not a JSON object"),
         (["packet-loss"], "Between whom?"),
         (["packet-loss", "--node", "win-1", "--to", "win-2"], "Either --node, or --from and --to"),
         (["packet-loss", "--node", "win-1", "--protocol", "sctp"], 'no protocol "sctp"'),
@@ -359,7 +359,7 @@ def test_kube_proxy_ends_with_a_mode_that_windows_does_not_have(broken: Lab) -> 
         (["slow-rules", "--rate", "0.5"], "slow-rules takes no --rate"),
         (["dsr-off", "--node", "linux-1"], "DSR is of Windows nodes alone"),
         (["object-edited", "--object", "pod/x", "--patch", "{}"], "no object that can be edited"),
-        (["object-edited", "--object", "node/win-1", "--patch", "{"], "--patch is no JSON"),
+        (["object-edited", "--object", "node/win-1", "--patch", "{"], "--patch is not JSON"),
         (["object-edited", "--object", "node/win-9", "--patch", "{}"], "was not edited"),
     ],
 )

@@ -26,7 +26,7 @@ def test_a_duration_is_read_as_go_reads_it(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["abc", "5", "5 s", "s", ""])
 def test_what_is_no_duration_is_refused_in_gos_words(text: str) -> None:
-    """A number without a unit is no duration."""
+    """A number without a unit is not a duration."""
     with pytest.raises(values.SyntaxOfValueError, match="time: invalid duration"):
         values.parse_duration(text)
 

@@ -198,7 +198,7 @@ def test_the_driver_must_fit_the_backend_where_windows_nodes_are() -> None:
             "v1.33.5",
             "flannel, backend: host-gw, driver: l2bridge, ipam: hns",
             "kernelspace",
-            "address management of its own",
+            "manages addresses itself",
         ),
         ("v1.26.0", "flannel, backend: host-gw, driver: l2bridge", "userspace", "after 1.25"),
     ],
