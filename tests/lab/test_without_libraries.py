@@ -40,7 +40,7 @@ def test_profiles_are_named_without_a_library() -> None:
 @pytest.mark.parametrize(
     ("platform", "said"),
     [
-        ("linux", "needs libraries that are not installed: aiohttp, h11"),
+        ("linux", "needs libraries that are not installed: aiohttp, httptools"),
         ("darwin", "on Windows start it in WSL 2, on macOS in a Linux virtual machine"),
     ],
 )

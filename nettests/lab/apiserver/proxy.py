@@ -119,7 +119,8 @@ async def proxy(call: Call) -> web.StreamResponse:
         if call.http.rel_url.raw_query_string:
             location += f"?{call.http.rel_url.raw_query_string}"
         return web.Response(status=301, headers={**api_headers(), "Location": location})
-    target = _target(call)
+    scheme, name, port = _split_name(call.name, call.resource)
+    target = _TARGETS[call.resource.key](call, scheme, name, port)
     channel = call.channel(_KINDS[call.resource.key], target.node)
     if (why := await call.broken(channel)) is not None:
         raise _unreachable(why)
@@ -133,12 +134,6 @@ async def proxy(call: Call) -> web.StreamResponse:
 
 def _unreachable(why: str) -> ApiError:
     return unavailable(f"error trying to reach service: {why}")
-
-
-def _target(call: Call) -> _Target:
-    scheme, name, port = _split_name(call.name, call.resource)
-    make = {"pods": _pod_target, "services": _service_target}.get(call.resource.key, _node_target)
-    return make(call, scheme, name, port)
 
 
 def _number(port: str, default: int) -> int:
@@ -197,6 +192,9 @@ def _service_target(call: Call, scheme: str, name: str, port: str) -> _Target:
         raise unavailable(f'no endpoints available for service "{shown}"')
     address, number, node = random.choice(endpoints)  # noqa: S311  not a secret
     return _Target(address=address, port=number, node=node, tls=scheme == "https")
+
+
+_TARGETS = {"pods": _pod_target, "services": _service_target, "nodes": _node_target}
 
 
 def _endpoints(call: Call, service: str, port: str) -> list[tuple[str, int, str]]:

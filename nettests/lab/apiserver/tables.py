@@ -65,10 +65,6 @@ def at(path: str, default: Any = "", *, text: bool = False) -> Cell:
     return cell
 
 
-def _ratio(part: Cell, whole: Cell) -> Cell:
-    return lambda item: f"{part(item)}/{whole(item)}"
-
-
 _statuses = at("status.containerStatuses", ())
 
 
@@ -96,10 +92,6 @@ def pod_status(pod: Json) -> str:
 def _pod_ready(pod: Json) -> str:
     ready = sum(1 for each in _statuses(pod) if each.get("ready"))
     return f"{ready}/{len(pod['spec'].get('containers') or ())}"
-
-
-def _pod_restarts(pod: Json) -> str:
-    return str(sum(each.get("restartCount", 0) for each in _statuses(pod)))
 
 
 def _node_status(node: Json) -> str:
@@ -145,10 +137,6 @@ def _service_external(service: Json) -> str:
     return ",".join(external) or NONE
 
 
-def _age(item: Json) -> str:
-    return since(item["metadata"].get("creationTimestamp"), datetime.now(UTC))
-
-
 @dataclass(frozen=True, slots=True)
 class _Column:
     """One column; wide ones are shown only with ``-o wide``."""
@@ -168,12 +156,12 @@ class _Column:
 
 
 _CELLS: Mapping[str, Cell] = {
-    "age": _age,
+    "age": lambda item: since(item["metadata"].get("creationTimestamp"), datetime.now(UTC)),
     "no gates": lambda _: NONE,
     "node roles": _node_roles,
     "node status": _node_status,
     "pod ready": _pod_ready,
-    "pod restarts": _pod_restarts,
+    "pod restarts": lambda pod: str(sum(each.get("restartCount", 0) for each in _statuses(pod))),
     "pod status": pod_status,
     "service external": _service_external,
     "service ports": _service_ports,
@@ -187,8 +175,9 @@ def _cell(stated: Any) -> Cell:
             return _CELLS.get(stated) or at(stated)
         case [str() as path, default]:
             return at(path, default, text=isinstance(default, str))
-        case {"ratio": [part, whole]}:
-            return _ratio(_cell(part), _cell(whole))
+        case {"ratio": [stated_part, stated_whole]}:
+            part, whole = _cell(stated_part), _cell(stated_whole)
+            return lambda item: f"{part(item)}/{whole(item)}"
     return _node_address(stated["node address"])
 
 

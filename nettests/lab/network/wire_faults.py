@@ -208,7 +208,7 @@ class WireFaults:
         """Yield a chain for each port at which packets of the path enter."""
         for number, (source, target) in enumerate(self._ways(path)):
             # At ingress the output port is not known yet; the receiver's MAC is.
-            where = f"ether daddr {self._mac(target)}" if target else ""
+            where = f"ether daddr {self._underlay.macs[self._address(target)]}" if target else ""
             fwd = f'fwd to "{tap}"'
             for port in [source] if source else self._ports():
                 hook = f'type filter hook ingress device "{self._port(port)}" priority 0'
@@ -250,9 +250,6 @@ class WireFaults:
 
     def _port(self, name: str) -> str:
         return self._underlay.port(self._address(name))
-
-    def _mac(self, name: str) -> str:
-        return self._underlay.macs[self._address(name)]
 
     @property
     def _tunnel_port(self) -> int | None:

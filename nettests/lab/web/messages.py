@@ -30,8 +30,8 @@ class TooLargeError(MalformedError):
 class Head:
     """The head of a request, which has a method and a target, or of an answer, which has a status and a reason."""
 
-    version: str
-    headers: Headers
+    version: str = "1.1"
+    headers: Headers = ()
     method: str = ""
     target: str = ""
     status: int = 0

@@ -15,6 +15,8 @@ from functools import cached_property, lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qsl, quote, unquote
 
+from nettests.lab.web.messages import Head
+
 _HTML_TAGS = b"<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<!--"
 _BINARY = frozenset([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _LOOKED_AT = 512
@@ -43,15 +45,11 @@ _BODILESS = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(Head):
     """One request; ``remote`` is the peer's ``address:port``, empty for a handler's own request."""
 
-    method: str
-    target: str
     remote: str
-    headers: tuple[tuple[str, str], ...] = ()
     body: bytes = b""
-    version: str = "1.1"
 
     @cached_property
     def path(self) -> str:
@@ -62,10 +60,6 @@ class Request:
     def query(self) -> dict[str, str]:
         """The first value of each query parameter."""
         return _first_values(self.target.partition("?")[2])
-
-    def header(self, name: str) -> str:
-        """Return the first header of that name, compared without case; empty if there is none."""
-        return next((v for k, v in self.headers if k.lower() == name.lower()), "")
 
     def form(self, name: str) -> str:
         """Return a form value of the body, or else of the query (``Request.FormValue``)."""
