@@ -103,6 +103,7 @@ class Access:
     """The created objects, to remove at the end of the run."""
     ended: threading.Event = field(default_factory=threading.Event)
     """Set when clean-up begins: objects created later would be left in an existing namespace."""
+    _one_by_one: threading.Event = field(default_factory=threading.Event)
     _slots: dict[str, Slots] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -137,16 +138,17 @@ class Access:
         self.connection.delete(path, propagation=BACKGROUND)
 
     def delete_pods(self, namespace: str, names: Sequence[str]) -> None:
-        """Delete Pods of the run by one request, or by one each if that is not allowed."""
+        """Delete Pods of the run by one request, or by one each once that was refused."""
         assert self.ownership is not None, "a run has created them"
         selector = f"{RUN_LABEL}={self.ownership.run},{POD_LABEL} in ({','.join(names)})"
         path = f"/api/v1/namespaces/{namespace}/pods"
-        try:
-            if len(names) > 1:
+        if len(names) > 1 and not self._one_by_one.is_set():
+            try:
                 self.connection.request("DELETE", path, query={"labelSelector": selector})
+            except ClusterError:  # the verb deletecollection is one of its own
+                self._one_by_one.set()
+            else:
                 return
-        except ClusterError:
-            pass
         for name in names:
             self.delete_pod(namespace, name)
 
