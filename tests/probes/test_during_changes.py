@@ -235,7 +235,7 @@ def test_rules_that_do_not_follow_show_nothing() -> None:
     for protocol in (Protocol.TCP, Protocol.UDP):
         found = seen(cluster, question(protocol))
         assert found.outcome is Outcome.PROBE_FAILED
-        assert f"led to {FORMER}, and new flows did not follow" in found.detail
+        assert f"pointed at {FORMER}, and new flows did not follow" in found.detail
         assert cluster.changes[-1] == FINAL
 
 
@@ -328,7 +328,7 @@ def test_a_service_with_one_backend_is_not_changed() -> None:
     """There is no other one to lead it to."""
     alone = question(Protocol.TCP)
     cluster = Cluster()
-    with pytest.raises(NotOfferedError, match="one backend alone"):
+    with pytest.raises(NotOfferedError, match="only one backend"):
         seen(cluster, replace(alone, target=replace(alone.target, former=())))
     assert not cluster.changes
 

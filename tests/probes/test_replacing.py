@@ -145,7 +145,7 @@ def test_an_address_that_never_comes_again_is_nothing_that_can_be_tested() -> No
     who = replacing(pods)
     who.replace("", "web-1", "web", beside=SERVER)
     with pytest.raises(
-        NotOfferedError, match=r"on w1 the address 10\.244\.3\.20 .* but 10\.244\.3\.21, "
+        NotOfferedError, match=r"no new Pod on w1 got 10\.244\.3\.20, .* they got 10\.244\.3\.21, "
     ):
         who.replace("web-1", "web-2", "web", beside=SERVER, keeping_address=True)
     assert len(pods.made) == 1 + ADDRESS_TRIES
