@@ -61,6 +61,9 @@ class KeptFlow(InUse):
             "within": self.of.timing.convergence,
             "followed": False,
         }
+        # The node may still follow a change that another member made, which looks like this one's.
+        if not self.wait(lambda: self._new_flow() == final):
+            return {**record, "behind": final}
         self.lead(service, former)
         try:
             if not self.wait(lambda: self._new_flow() == former):

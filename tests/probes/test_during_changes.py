@@ -58,6 +58,8 @@ class Cluster:
     silent: int = 0
     """So many datagrams of a flow are lost at first."""
     words: tuple[str, ...] = ()
+    late: list[str] | None = None
+    """Changes that the node has yet to follow: one after each dial, if it is slow to."""
 
     def read(self, path: str, query: Mapping[str, str]) -> tuple[int, str]:
         """Return the Service."""
@@ -69,7 +71,9 @@ class Cluster:
         assert path.endswith(SERVICE)
         (backend,) = item["spec"]["selector"].values()
         self.changes.append(backend)
-        if self.follows and backend != self.rules:
+        if self.late is not None:
+            self.late.append(backend)
+        elif self.follows and backend != self.rules:
             self.rules, self.lost = backend, self.gap
 
     def create(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -94,6 +98,8 @@ class Cluster:
             error = f"dial tcp {VIP}:80: connect: connection refused"
             return HttpAnswer(status=200, body=json.dumps({"errors": [error]}))
         body = json.dumps({"responses": [self.rules]})
+        if self.late:
+            self.rules = self.late.pop(0)
         return HttpAnswer(status=200, body=body, seconds=self.slow if struck else 0.001)
 
     def converse(self, namespace: str, pod: str, container: str, argv: Sequence[str]) -> "Cluster":
@@ -294,6 +300,13 @@ def test_members_of_a_check_change_their_service_one_after_the_other() -> None:
         done = list(members.map(examiner.examine, [asked] * 4))
     assert cluster.changes == [FORMER, FINAL, FINAL] * 4
     assert [json.loads(each.stdout)["followed"] for each in done] == [True] * 4
+
+
+def test_a_node_that_still_follows_the_change_of_another_member_is_waited_for() -> None:
+    """It leads to the former backend, but as left by that change: a flow would begin at the other one."""
+    cluster = Cluster(rules=FORMER, late=[FINAL])
+    found = seen(cluster, question(Protocol.UDP))
+    assert (found.outcome, found.backend) == (Outcome.REPLIED, FINAL)
 
 
 def test_a_flow_whose_first_datagram_is_lost_goes_on() -> None:
