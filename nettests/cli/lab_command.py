@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -29,6 +30,8 @@ def carried_out(words: Sequence[str]) -> int:
 
     SIGTERM and SIGHUP are passed on as SIGTERM. An interrupt at the terminal reaches the program too: this process waits until it has cleaned up. Signals are blocked and waited for, so that none comes between two steps: before the program has started, or before the wait for its end.
     """
+    if sys.platform == "win32":  # the lab says there what to do instead
+        return subprocess.run(words, check=False).returncode
     ending = {number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
     signals = {*ending, signal.SIGINT, signal.SIGCHLD}
     former = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
