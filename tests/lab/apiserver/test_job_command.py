@@ -85,7 +85,7 @@ def test_it_may_be_applied_again(job: Any) -> None:
     assert "created" not in second.stdout
     assert job("apply", IMAGE).returncode == 0
     third = job("apply", IMAGE)
-    assert (third.returncode, "is there already" in third.stderr) == (7, True)
+    assert (third.returncode, "exists already" in third.stderr) == (7, True)
 
 
 def test_the_pod_keeps_to_restricted_and_a_quota_refuses_it(job: Any, core: CoreV1Api) -> None:
