@@ -145,8 +145,11 @@ class Access:
         if len(names) > 1 and not self._one_by_one.is_set():
             try:
                 self.connection.request("DELETE", path, query={"labelSelector": selector})
-            except ClusterError:  # the verb deletecollection is one of its own
-                self._one_by_one.set()
+            except ApiError as error:
+                if error.status == 403:  # the verb deletecollection is one of its own
+                    self._one_by_one.set()
+            except ClusterError:
+                pass  # lost on its way: one by one, this time
             else:
                 return
         for name in names:

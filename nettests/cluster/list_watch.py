@@ -34,8 +34,7 @@ def states(
 ) -> Iterator[Mapping[str, Object]]:
     """Yield the collection by name: as listed, after each change, and every ``look`` seconds.
 
-    Ends after ``seconds``, whatever the
-    API does; ``ApiError`` for an answer in ``FINAL``, ``ClosedError`` once the connection is
+    Ends after ``seconds``, whatever the API does; ``ApiError`` for an answer in ``FINAL``, ``ClosedError`` once the connection is
     closed, ``ClusterError`` if the API server is gone for ``GONE_SECONDS``. A watch that ended in
     order is resumed. If it broke, was refused or has expired (410), the collection is listed again:
     behind a gateway that cuts every watch, lists still work.

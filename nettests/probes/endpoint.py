@@ -139,9 +139,10 @@ def _endpoint(host: str, ports: Ports, client_path: str) -> Endpoint:
 
 
 def of_name_server(host: str, name: str) -> Endpoint:
-    """Return a name server that datagrams of one query are counted at; netexec sends any request as it is.
+    """Return a name server that datagrams of one query are counted at.
 
-    All queries have one id: each is sent from a socket of its own.
+    netexec sends any request as it is, from a new socket each time (``dialUDP`` in agnhost's ``netexec.go``, on both
+    systems), so all queries may have one id.
     """
     query = dns.message.make_query(name, "A", id=_QUERY_ID).to_wire()
     return Endpoint(host=host, query=query.decode("ascii"))
