@@ -69,7 +69,7 @@ def find_incidents(
     others = [result for result in red.values() if result.id not in apart]
     losses, explained = _losses_beside_causes(others, evidence, queried, clues)
     slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
-    incidents = [_incident(explanation, red, facts) for explanation in explained]
+    incidents = [_incident(explanation, red, evidence, facts) for explanation in explained]
     shares = {each.checks: 0.0 for each in slowness}
     incidents += map(_of_slowness, slowness)
     of_losses = []
@@ -222,12 +222,20 @@ def _without(evidence: Sequence[Evidence], *causes: Loss | Slowness) -> Iterator
 
 
 def _incident(
-    explanation: Explanation, red: dict[str, CheckResult], facts: ClusterFacts | None
+    explanation: Explanation,
+    red: dict[str, CheckResult],
+    evidence: Sequence[Evidence],
+    facts: ClusterFacts | None,
 ) -> Incident:
     results = [red[check] for check in explanation.checks]
+    of_size = {trait for trait in explanation.traits if trait.kind is Kind.SIZE}
+    rest = {*explanation.traits} - of_size
+    smaller = any(
+        clue.green and rest <= clue.traits and not of_size & clue.traits for clue in evidence
+    )
     explanation = directed(explanation, results)
     return Incident(
-        cause=cause_of(explanation.traits, results),
+        cause=cause_of(explanation.traits, results, smaller_arrive=smaller),
         traits={trait.kind.value: trait.value for trait in explanation.traits},
         checks=explanation.checks,
         next_step=next_step_of(explanation.traits, results, facts),

@@ -50,9 +50,17 @@ _WHOSE = {
 }
 
 
-def cause_of(traits: Sequence[Trait], results: Sequence[CheckResult]) -> str:
-    """Return the cause of these red checks in one sentence without a full stop."""
+def cause_of(
+    traits: Sequence[Trait], results: Sequence[CheckResult], *, smaller_arrive: bool = False
+) -> str:
+    """Return the cause of these red checks in one sentence without a full stop.
+
+    ``smaller_arrive`` is whether a green check proves the same path for less than what failed.
+    """
     sentence = _cause_of(traits, results)
+    sizes = [trait.value for trait in traits if trait.kind is Kind.SIZE]
+    if sizes and smaller_arrive and not limits_of(results) and UNJUDGED not in sentence:
+        sentence += "; shorter ones do" if MEBIBYTE in sizes else "; small ones arrive"
     plain = UNJUDGED in sentence and not any(trait.kind in _OF_ONE for trait in traits)
     why = untrusted.shared_reason(results) if plain else ""
     return f"{sentence} ({why})" if why and why not in sentence else sentence
@@ -153,12 +161,11 @@ def _named(protocol: str) -> str:
 def _size_cause(of: Mapping[Kind, str], results: Sequence[CheckResult], happens: str) -> str:
     rest = dict(of)
     if rest.pop(Kind.SIZE) == MEBIBYTE:
-        return f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time; shorter ones do"
+        return f"{_subject(rest, f'Transfers of {MEBIBYTE}')} do not end in time"
     protocol = f"{_named(rest[Kind.PROTOCOL])} " if Kind.PROTOCOL in rest else ""
     limits = limits_of(results)
     if not limits:
-        beside = "" if happens == UNJUDGED else "; small ones arrive"
-        return f"{_subject(rest, f'Large {protocol}packets')} {happens}{beside}"
+        return f"{_subject(rest, f'Large {protocol}packets')} {happens}"
     carried = f"{protocol}packets" if protocol else "Packets"
     subject = _subject(rest, f"{carried} above {min(limits):,} bytes")
     clamped = any(size.finding is SizeFinding.CLAMP for size in sizes_of(results))
