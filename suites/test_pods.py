@@ -184,9 +184,18 @@ VARIABLES = tuple(
     )
     for system, words in ((OS.LINUX, ("env",)), (OS.WINDOWS, ("cmd", "/c", "set")))
 )
-HOOK = pods.starts(
+WRITES = ["/agnhost", "mounttest", "--new_file_0644=/left/by-hook"]
+HOOK = pods.after(
     "post-start-hook",
-    pods.pod(pods.server(lifecycle={"postStart": {"exec": {"command": ["hostname"]}}})),
+    pods.pod(
+        pods.server(
+            lifecycle={"postStart": {"exec": {"command": WRITES}}},
+            volumeMounts=[{"name": "left", "mountPath": "/left"}],
+        ),
+        volumes=[{"name": "left", "emptyDir": {}}],
+    ),
+    *pods.reads("/left/by-hook"),
+    says=pods.NEW_FILE,
 )
 MIXED = tuple(
     pods.fails(

@@ -189,15 +189,20 @@ _DIAL_SECONDS = 30.0
 """The dial timeout of the DefaultTransport of Go's ``net/http``, which kubelets use for hooks."""
 
 
+_HOOKS = {"postStart": "post-start-hooks", "preStop": "pre-stop-hooks"}
+"""Hooks and the mechanisms of kubelets on Windows that run them."""
+
+
 def cared_for(spec: Json, profile: Profile, os: OS) -> Json:
     """Return a container's spec without the probes and hooks that mechanisms switch off on Windows."""
     if os is OS.LINUX:
         return spec
     probed = bool(profile.mechanism("liveness-probes", 1))
     kept = {key: value for key, value in spec.items() if probed or key not in _PROBES}
-    if "lifecycle" in kept and not profile.mechanism("pre-stop-hooks", 1):
+    if "lifecycle" in kept:
         hooks = kept["lifecycle"].items()
-        kept["lifecycle"] = {name: hook for name, hook in hooks if name != "preStop"}
+        run = {name for name, switch in _HOOKS.items() if profile.mechanism(switch, 1)}
+        kept["lifecycle"] = {name: hook for name, hook in hooks if name in run}
     return kept
 
 

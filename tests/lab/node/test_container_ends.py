@@ -89,15 +89,16 @@ def test_a_probe_that_fails_restarts_a_container(
 @pytest.mark.parametrize(
     ("node", "mechanisms", "hooks"),
     [
-        ("win-1", {}, 1),
-        ("win-1", {"pre-stop-hooks": 0}, 0),
-        ("linux-1", {"pre-stop-hooks": 0}, 1),
+        ("win-1", {}, ["first", "last"]),
+        ("win-1", {"pre-stop-hooks": 0}, ["first"]),
+        ("win-1", {"post-start-hooks": 0}, ["last"]),
+        ("linux-1", {"pre-stop-hooks": 0, "post-start-hooks": 0}, ["first", "last"]),
     ],
 )
-def test_a_pre_stop_hook_is_run_before_the_end(
-    node: str, mechanisms: Mapping[str, int], hooks: int
+def test_hooks_are_run_after_the_start_and_before_the_end(
+    node: str, mechanisms: Mapping[str, int], hooks: list[str]
 ) -> None:
-    """Unless the kubelet on Windows runs none; a postStart hook is another matter."""
+    """Unless the kubelet on Windows runs none of that kind."""
     ran: list[str] = []
 
     async def execute(process: Process) -> int:
@@ -112,7 +113,7 @@ def test_a_pre_stop_hook_is_run_before_the_end(
     context = nowhere.node(node, launch=program.launch, execute=execute, mechanisms=mechanisms)
     lone = Lone(program, context=context, containers=containers(lifecycle=lifecycle))
     run(stopped(lone, 30))
-    assert ran == ["first", *["last"] * hooks]
+    assert ran == hooks
 
 
 @pytest.mark.parametrize(
