@@ -76,7 +76,9 @@ def test_what_one_side_lacks_is_one_incident(cause: str) -> None:
 def test_small_packets_arrive_only_where_a_check_shows_it() -> None:
     """Where large packets alone were sent, the sentence claims nothing of small ones."""
     payload = ("payload-pod-to-pod",)
-    lost = CASES[f"Large packets from other nodes or outside to {NODE} get no answer; small ones arrive"]
+    lost = CASES[
+        f"Large packets from other nodes or outside to {NODE} get no answer; small ones arrive"
+    ]
     causes = [each.cause for each in swept(lost, flows=payload).incidents]
     assert causes
     assert not [cause for cause in causes if "arrive" in cause]

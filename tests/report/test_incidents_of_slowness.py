@@ -70,6 +70,32 @@ def test_names_that_wait_are_of_the_dns_and_not_of_the_way(quiet: Results) -> No
     assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
 
 
+@pytest.mark.parametrize("counted", ["at once", "late", "never"])
+def test_lookups_that_wait_beside_prompt_queries_of_one_type_are_told_from_a_late_dns(
+    quiet: Results, counted: str
+) -> None:
+    """A replica that ignores queries for IPv6 addresses delays all who send both, and loses no query for IPv4 alone."""
+    results = delayed(quiet, queries_cluster_dns)
+    counting = [one for one in results.checks if one.flow == "dns-loss" and one.ran]
+    assert counting
+
+    def of(one: CheckResult) -> CheckResult | None:
+        if one not in counting or not one.observation or counted == "at once":
+            return one
+        attempts = (replace(one.observation.attempts[0], elapsed=2.4),)
+        late = replace(one, observation=replace(one.observation, attempts=attempts))
+        return late if counted == "late" else None
+
+    kept = [kept for one in results.checks if (kept := of(one))]
+    found = holding(quiet, kept).incidents[0]
+    if counted == "at once":
+        assert found.cause.startswith("Lookups in the cluster DNS take 2.4 s or more; queries for ")
+        assert "answered sooner, and none of " in found.cause
+        assert "-type=AAAA" in found.next_step
+    else:
+        assert found.cause == "Queries to the cluster DNS are answered only after 2.4 s or more"
+
+
 def test_what_times_out_beside_late_answers_belongs_to_them(quiet: Results) -> None:
     """A path that is so slow that some answers outlast the client's patience loses nothing."""
 

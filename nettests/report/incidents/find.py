@@ -32,7 +32,12 @@ from nettests.report.incidents.phrases import (
     cause_of_slowness,
 )
 from nettests.report.incidents.search import RED, Evidence, Explanation, explain
-from nettests.report.incidents.slowness import Slowness, find_slowness, late_rules
+from nettests.report.incidents.slowness import (
+    Slowness,
+    beside_single_queries,
+    find_slowness,
+    late_rules,
+)
 from nettests.report.incidents.steps import next_step_of, step_after_loss
 from nettests.report.incidents.traits import Kind, Trait
 from nettests.report.incidents.wrong_answers import denials, errors, uncompleted, wrong_answers
@@ -71,7 +76,7 @@ def find_incidents(
     slowness, losses = _with_queries_sent_again(slowness, losses, evidence)
     incidents = [_incident(explanation, red, evidence, facts) for explanation in explained]
     shares = {each.checks: 0.0 for each in slowness}
-    incidents += map(_of_slowness, slowness)
+    incidents += (_of_slowness(beside_single_queries(each, ran)) for each in slowness)
     of_losses = []
     for loss in losses:
         slow = next((each for each in slowness if each.scope == loss.scope), None)
@@ -259,7 +264,7 @@ def _of_slowness(slowness: Slowness) -> Incident:
         cause=cause_of_slowness(slowness),
         traits={trait.kind.value: trait.value for trait in slowness.scope},
         checks=slowness.checks,
-        next_step=STEPS["slowness"],
+        next_step=STEPS["single-queries" if slowness.single else "slowness"],
     )
 
 

@@ -352,6 +352,11 @@ def cause_of_slowness(slowness: Slowness) -> str:
     """Return how late answers are, and where."""
     of = {trait.kind: trait.value for trait in slowness.scope}
     late = f"are answered only after {slowness.least:.1f} s or more"
+    if slowness.single:
+        others = f"queries for IPv4 addresses (A) alone are answered sooner, and none of {slowness.single:,} was lost"
+        return (
+            f"Lookups in the cluster DNS{_where(of)} take {slowness.least:.1f} s or more; {others}"
+        )
     if Kind.DNS in of or Kind.DNS_SERVICE in of:
         return f"Queries to the cluster DNS{_where(of)} {late}"
     if not of:

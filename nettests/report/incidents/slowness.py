@@ -13,13 +13,14 @@ for cluster DNS, whose rules are older than the run.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from nettests.judge.advice import Late, late_service
 from nettests.model.check import Check
 from nettests.model.check_id import member_of
 from nettests.model.cluster_profile import Timing
 from nettests.model.observation import Observation
-from nettests.model.words import Outcome, Protocol, Question
+from nettests.model.words import Outcome, Protocol, Question, TargetKind
 from nettests.parse.first_packets import NO_NAME, lacked
 from nettests.parse.late_answers import QUERIED_AGAIN, RETRANSMITTED
 from nettests.plan.pods import CONNECT_SECONDS
@@ -29,6 +30,7 @@ from nettests.report.incidents.search import Evidence
 from nettests.report.incidents.traits import (
     Kind,
     Trait,
+    is_named_outside,
     queries_cluster_dns,
     speaks_of_first_packets,
 )
@@ -43,6 +45,35 @@ class Slowness:
     checks: tuple[str, ...]
     least: float
     """Seconds of the fastest positive answer among the slow checks."""
+    single: int = 0
+    """How many queries for IPv4 addresses alone the cluster DNS answered, sooner than lookups; 0 if it did not."""
+
+
+def beside_single_queries(slowness: Slowness, ran: Sequence[CheckResult]) -> Slowness:
+    """Return late lookups with the number of single queries that were counted, if these were answered sooner.
+
+    Resolvers send a query for IPv6 addresses (AAAA) beside that for IPv4 (A), and wait for both.
+    Names outside the cluster may wait for other servers.
+    """
+    checks = [result.check for result in ran if result.id in slowness.checks and result.check]
+    of_dns = {Kind.DNS, Kind.DNS_SERVICE} & {trait.kind for trait in slowness.scope}
+    if not of_dns or all(map(is_named_outside, checks)):
+        return slowness
+    counted = [
+        result.observation
+        for result in ran
+        if result.check and result.check.action.question is Question.LOSS
+        if result.check.target.kind is TargetKind.DNS_SERVICE and result.observation
+    ]
+    took = [attempt.elapsed for seen in counted for attempt in seen.attempts]
+    lost = sum(seen.loss.lost for seen in counted if seen.loss)
+    if lost or not took or median(took) > slowness.least * _SOONER:
+        return slowness
+    return replace(slowness, single=sum(seen.loss.sent for seen in counted if seen.loss))
+
+
+_SOONER = 2 / 3
+"""Single queries are answered sooner than lookups if half of them take this share of the time or less."""
 
 
 def find_slowness(
