@@ -107,6 +107,21 @@ def test_pod_restarting_probes() -> None:
 
 
 @flow(
+    "pod-hook-other-node",
+    source=VantageKind.API,
+    target=TargetKind.POD,
+    matrix=Matrix.ELSEWHERE,
+    question=Question.START,
+    cases=(pods.probing("http-hook"),),
+    check_class=CheckClass.COSTLY,
+    facts=("flow-lifecycle-http-hook-remote",),
+    sources=(HOOKS,),
+)
+def test_pod_hook_other_node() -> None:
+    """A Pod whose postStart hook sends a request to a server on another node starts."""
+
+
+@flow(
     "pod-pre-stop-hook",
     source=VantageKind.API,
     target=TargetKind.POD,

@@ -388,18 +388,3 @@ def test_pod_probes() -> None:
 )
 def test_pod_service_variables() -> None:
     """A pod's environment has the addresses of Services that existed before it."""
-
-
-@flow(
-    "pod-hook-other-node",
-    source=VantageKind.API,
-    target=TargetKind.POD,
-    matrix=Matrix.ELSEWHERE,
-    question=Question.START,
-    cases=(pods.probing("http-hook"),),
-    check_class=CheckClass.COSTLY,
-    facts=("flow-lifecycle-http-hook-remote",),
-    sources=(HOOKS,),
-)
-def test_pod_hook_other_node() -> None:
-    """A Pod whose postStart hook sends a request to a server on another node starts."""
