@@ -7,6 +7,7 @@ becomes a line, and reads files of lines; ``journal_records`` defines the record
 
 import ipaddress
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -255,8 +256,14 @@ def decode(line: bytes, number: int | None = None) -> Record:
 
 def decode_only(line: bytes, kind: type[R]) -> R | None:
     """Return the record of a line if it is of this kind; others, which may be long, are not parsed."""
+    if (other := _BEGINS.match(line)) and KINDS.get(other[1].decode()) is not kind:
+        return None
     data = _data_in(line)
     return from_data(data, kind) if KINDS.get(data[_KIND]) is kind else None
+
+
+# sample: {"record": "raw", "raw": {"check": "pod-to-pod-ip/linux-1/windows-1/other-node/tcp", …
+_BEGINS = re.compile(rb'\{"record": "([a-z-]+)"')
 
 
 def _data_in(line: bytes, number: int | None = None) -> dict[str, Any]:

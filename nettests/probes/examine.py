@@ -14,7 +14,7 @@ from nettests.errors import NettestsError
 from nettests.model.channel import ChannelError
 from nettests.model.check import Action, Case
 from nettests.model.json_text import read_json
-from nettests.model.words import OS, Question
+from nettests.model.words import OS, Outcome, Question
 from nettests.parse.admission import refuses
 from nettests.plan import pod_security
 from nettests.plan.cases import STEERED
@@ -68,7 +68,8 @@ class Admission:
     _together: Mapping[Case, dict[str, Any]] = field(init=False)
     _answers: dict[str, tuple[int, str]] = field(default_factory=dict)
     """By the object that was sent."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _locks: dict[str, threading.Lock] = field(default_factory=dict)
+    """The same: one thread sends an object, others wait for its answer."""
 
     def __post_init__(self) -> None:
         pods = (
@@ -94,13 +95,15 @@ class Admission:
                 words = (*words[:-1], json.dumps(item))
             if case.level:
                 self._require_enforced(item)
-            status, body = 0, ""
-            if case in self._together:
-                status, body = self._once(self._together[case])
-                words = (*words[:-1], json.dumps(self._together[case]))
-            if not refuses(status, body, case.field):
-                words = (*words[:-1], json.dumps(item))
-                status, body = self.api.dry_run(item)
+            sent = self._together.get(case)
+            status, body = (0, "") if sent is None else self._once(sent)
+            if not _decides(case, status, body):
+                sent = item
+                refusable = case.outcome is Outcome.REJECTED or case.then is not None
+                status, body = (
+                    self.api.dry_run(item) if refusable else self._once(item, accepted=True)
+                )
+            words = (*words[:-1], json.dumps(sent))
         except ChannelError as error:
             return Examination(tool="admission", words=words, error=error.message, context=context)
         return Examination(
@@ -120,13 +123,14 @@ class Admission:
             raise ChannelError(f"{CLASSES} is no list of RuntimeClasses: {error}") from error
         raise ChannelError(f"RuntimeClass {name} is no longer there")
 
-    def _once(self, item: dict[str, Any]) -> tuple[int, str]:
-        """Return the answer to an object that several cases send, after one dry run."""
+    def _once(self, item: dict[str, Any], *, accepted: bool = False) -> tuple[int, str]:
+        """Return the answer to an object that several cases send; with ``accepted``, only that lasts."""
         key = json.dumps(item)
-        with self._lock:
-            if key not in self._answers:
-                self._answers[key] = self.api.dry_run(item)
-            return self._answers[key]
+        with self._locks.setdefault(key, threading.Lock()):
+            answer = self._answers.get(key) or self.api.dry_run(item)
+            if answer[0] < OK_BELOW or not accepted:
+                self._answers[key] = answer
+            return answer
 
     def _require_enforced(self, item: dict[str, Any]) -> None:
         """Raise ``ChannelError`` unless Pod Security rejects a hostNetwork Pod in the namespace."""
@@ -139,6 +143,13 @@ class Admission:
                 f"Pod Security enforces nothing in namespace {namespace}: it took a hostNetwork Pod "
                 f"with status {status}; the client may be exempt, or the admission plugin is off"
             )
+
+
+def _decides(case: Case, status: int, body: str) -> bool:
+    """Whether the answer to a Pod of several cases decides this one."""
+    if case.outcome is Outcome.ACCEPTED:
+        return 0 < status < OK_BELOW
+    return refuses(status, body, case.field)
 
 
 def tried(action: Action, namespace: str, level: str) -> dict[str, Any]:

@@ -1,7 +1,9 @@
-"""Dry runs of several forbidden fields in one Pod, whose refusal names each of them. Pure.
+"""Dry runs of several cases in one Pod: fields that must be refused, contexts that must be accepted. Pure.
 
 Between the plan's cases and ``examine``: validation reports every field that it refuses, so one
-answer is as exact as one for each field. A case whose field the answer does not name is tried alone.
+answer is as exact as one for each field, and an accepted Pod has no field that is refused. What one
+security context demands lies in itself (``ValidateSecurityContext``), so each has a container of its
+own. A case that the answer does not decide is tried alone.
 """
 
 import json
@@ -18,7 +20,13 @@ Keys = tuple[str | int, ...]
 
 
 def gathered(pods: Iterable[tuple[Case, Object]]) -> dict[Case, Object]:
-    """Return, by case, the Pod that has the fields of all cases that differ in their field only."""
+    """Return, by case, the Pod that decides it together with others, if there is one."""
+    pods = list(pods)
+    return _refused(pods) | _accepted(pods)
+
+
+def _refused(pods: Iterable[tuple[Case, Object]]) -> dict[Case, Object]:
+    """Return the Pod that has the fields of all cases that differ in their field only."""
     alike: defaultdict[str, dict[Keys, tuple[Case, Object]]] = defaultdict(dict)
     for case, pod in pods:
         keys = tuple(_keys(case.field))
@@ -34,6 +42,38 @@ def gathered(pods: Iterable[tuple[Case, Object]]) -> dict[Case, Object]:
                 _set(pod, keys, _get(fields[keys][1], keys))
             together |= {fields[keys][0]: pod for keys in apart}
     return together
+
+
+def _accepted(pods: Iterable[tuple[Case, Object]]) -> dict[Case, Object]:
+    """Return the Pod that has the security contexts of all cases that differ in these only."""
+    alike: defaultdict[str, list[tuple[Case, Object]]] = defaultdict(list)
+    for case, pod in pods:
+        if case.outcome is Outcome.ACCEPTED and not case.level and pod["kind"] == "Pod":
+            rest = deepcopy(pod)
+            for holder in (rest["spec"], *rest["spec"]["containers"]):
+                holder.pop("securityContext", None)
+            alike[json.dumps(rest, sort_keys=True)].append((case, pod))
+    together: dict[Case, Object] = {}
+    for cases in alike.values():
+        pod, decided = deepcopy(cases[0][1]), {cases[0][0]: None}
+        for case, other in cases[1:]:
+            context = pod["spec"].setdefault("securityContext", {})
+            further = other["spec"].get("securityContext", {})
+            if all(context.get(key, value) == value for key, value in further.items()):
+                context |= further
+                _add_containers(pod["spec"]["containers"], other["spec"]["containers"])
+                decided[case] = None
+        if len(decided) > 1:
+            together |= dict.fromkeys(decided, pod)
+    return together
+
+
+def _add_containers(containers: list[Object], others: Iterable[Object]) -> None:
+    """Add containers under names of their own, unless one is there that differs in its name only."""
+    for other in others:
+        name = f"{other['name']}-{len(containers)}"
+        if all({**container, "name": name} != {**other, "name": name} for container in containers):
+            containers.append({**other, "name": name})
 
 
 def _keys(field: str) -> Iterator[str | int]:

@@ -11,6 +11,7 @@ from nettests.bounds import Bounds, for_questions, room_for_questions
 from nettests.model.channel import ChannelError, ExecChannel
 from nettests.model.cluster_profile import Timing
 from nettests.model.facts import ClusterFacts
+from nettests.model.words import OS
 from nettests.probes.deployment import Deployment, StandingPod
 from nettests.probes.objects import PROBE_HTTP
 from nettests.probes.seams import Cluster, Recorder
@@ -40,10 +41,16 @@ def open_probes(
         execute = processes(pod, "probe" if pod.purpose == "resolver" else pod.purpose)
         os = facts.node(pod.node).os
         going_on = Together(execute, os, timing.execute, goes_on=True)
+        beside = Together(execute, os, timing.execute, beside=True)
+        pinging = beside if os is OS.LINUX else None
         if pod.purpose == "node":
             stopping = Together(execute, os, timing.execute)
             probes[pod.name] = Probe(
-                name=pod.name, execute=execute, going_on=going_on, stopping=stopping
+                name=pod.name,
+                execute=execute,
+                going_on=going_on,
+                stopping=stopping,
+                pinging=pinging,
             )
             return
         try:
@@ -58,7 +65,12 @@ def open_probes(
         recorder.event(f"probe {pod.name} is reached over {channels[0].name}{refused}")
         slots = for_questions(at_once, room, bounds)
         probes[pod.name] = Probe(
-            name=pod.name, http=channels, execute=execute, http_slots=slots, going_on=going_on
+            name=pod.name,
+            http=channels,
+            execute=execute,
+            http_slots=slots,
+            going_on=going_on,
+            pinging=pinging,
         )
 
     probed = [pod for pod in deployment.pods.values() if pod.purpose in PROBED]

@@ -45,7 +45,7 @@ from nettests.probes.together import Done, Together
 NOTHING: Mapping[str, str] = MappingProxyType({})
 CONNECTING = frozenset({"curl", "connect"})
 """Tools that end with 0 if the target answered, and immediately."""
-LOOKUP = "nslookup"
+LOOKUP, PING = "nslookup", "ping"
 STOPPED = "the run was stopped"
 """The prefix of each reason for a check that the stop of the run ended."""
 
@@ -67,6 +67,8 @@ class Probe:
     """Combines lookups of several checks in one process, if set."""
     stopping: Together | None = None
     """The same for connections of a node vantage."""
+    pinging: Together | None = None
+    """The same for pings of Linux."""
 
     def get(
         self, path: str, *, timeout: float, tell: Callable[[str], None] = lambda _why: None
@@ -336,6 +338,8 @@ class Sender:
         probe = self.probes.get(action.source.probe)
         if probe is None or probe.going_on is None:
             return None
+        if wanted.tool == PING:
+            return probe.pinging.run(wanted.words, PING, on_sent) if probe.pinging else None
         if wanted.tool == LOOKUP:
             return probe.going_on.run(wanted.words, LOOKUP, on_sent)
         if probe.stopping is None or wanted.tool not in CONNECTING:

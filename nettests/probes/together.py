@@ -4,7 +4,8 @@ Between ``sending`` and a Pod's exec channel, where a question is a process and 
 request. Some rows stop at the first failing command, whose result counts: the others run alone, and
 commands to that kind of target take other ways from then on. Rows of commands that fail promptly
 (lookups, refusing targets) continue up to a command without an answer in time, whose kind runs
-alone from then on, so that time-outs overlap. A process without its commands' marks shows nothing.
+alone from then on, so that time-outs overlap. Pings of Linux run beside each other, as each takes
+seconds. A process without its commands' marks shows nothing.
 """
 
 import re
@@ -28,6 +29,10 @@ MOST = 8
 """The most commands of one process: if the first is silent, the others wait for it."""
 MOST_GOING_ON = 4
 """The same for a row that continues after failures, in which every command runs."""
+GATHERING_SECONDS = 0.2
+"""How long a row that is not full waits for further commands: checks of a Service become due together."""
+NOT_RUN = 126
+"""A shell's exit code of a program that it cannot run; 127 is one that it does not find."""
 EACH_SECONDS = 2.0
 """Additional time limit of a process for each further command."""
 
@@ -63,10 +68,14 @@ class Together:
     """Time limit of a process, in addition to that of its commands."""
     goes_on: bool = False
     """Whether a row continues after a failing command."""
+    beside: bool = False
+    """Whether all commands of a process start at once (Linux)."""
+    gathering: float = GATHERING_SECONDS
     refusing: set[str] = field(default_factory=set)
     """Kinds of targets that failed promptly."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _waiting: list[_Waiting] = field(default_factory=list)
+    _full: threading.Event = field(default_factory=threading.Event)
     _alone: set[str] = field(default_factory=set)
     _turns: Slots = field(default_factory=lambda: for_batches(Bounds()))
 
@@ -78,6 +87,8 @@ class Together:
                 return None
             self._waiting.append(mine)
             mine.leads = len(self._waiting) == 1
+            if len(self._waiting) >= self._most:
+                self._full.set()
         # After a silent command, all others would be late, each waiting for the one before.
         if not mine.leads and not mine.settled.wait(QUERY_SECONDS if self.goes_on else None):
             with self._lock:
@@ -89,27 +100,34 @@ class Together:
             self._lead()
         return mine.done
 
+    @property
+    def _most(self) -> int:
+        return MOST_GOING_ON if self.goes_on else MOST
+
     def _lead(self) -> None:
-        """On this Pod's turn, take the waiting commands, the caller's first, and run them."""
-        with self._turns, self.channel.slots:
-            with self._lock:
-                most = MOST_GOING_ON if self.goes_on else MOST
-                batch, self._waiting = self._waiting[:most], self._waiting[most:]
-                if self._waiting:
-                    self._waiting[0].leads = True
-                    self._waiting[0].settled.set()
-                alone = {each.kind for each in batch} & self._alone
-            try:
-                if not alone:
-                    self._carry_out(batch)
-            finally:
-                for each in batch:
-                    each.settled.set()
+        """On this Pod's turn, gather commands, the caller's first, and run them."""
+        with self._turns:
+            self._full.wait(self.gathering)
+            with self.channel.slots:
+                with self._lock:
+                    batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                    if len(self._waiting) < self._most:
+                        self._full.clear()
+                    if self._waiting:
+                        self._waiting[0].leads = True
+                        self._waiting[0].settled.set()
+                    alone = {each.kind for each in batch} & self._alone
+                try:
+                    if not alone:
+                        self._carry_out(batch)
+                finally:
+                    for each in batch:
+                        each.settled.set()
 
     def _carry_out(self, batch: Sequence[_Waiting]) -> None:
         for each in batch:
             each.on_sent()
-        began, more = time.monotonic(), EACH_SECONDS * (len(batch) - 1)
+        began, more = time.monotonic(), 0 if self.beside else EACH_SECONDS * (len(batch) - 1)
         hangs = (RESOLVER_HANGS_SECONDS if self.goes_on else HANG_SECONDS) + more
         processes = Rerunning(channel=self.channel, beyond=hangs)
         words = self._words(batch) if len(batch) > 1 else batch[0].words
@@ -117,13 +135,16 @@ class Together:
             got = processes.run(words, timeout=self.seconds + hangs)
         except ChannelError:
             return
-        answers = [(0.0, got)] if len(batch) == 1 else list(_each_of(got, len(batch)))
+        read = _each_beside if self.beside else _each_of
+        answers = [(0.0, got)] if len(batch) == 1 else list(read(got, len(batch)))
         for each, (since, answer) in zip(batch, answers, strict=False):
             # If several outputs arrived at once, the time of each is unknown.
             if since is None:
                 continue
             each.done = Done(answer=answer, began=began + since, commands=len(batch))
             slow = (answer.seconds or 0) >= QUERY_SECONDS
+            if self.beside:
+                continue
             with self._lock:
                 if slow if self.goes_on else answer.exit_code:
                     self._alone.add(each.kind)
@@ -145,6 +166,13 @@ class Together:
                     f"{' '.join(words)}&& echo {ended(number, '0')}" for number, words in numbered
                 )
                 return node_argv("cmd.exe", "/d", "/c", "&& ".join(parts))
+            case OS.LINUX if self.beside:
+                # A shell's echo writes its words at once: outputs do not mix.
+                parts = (
+                    f'(o=$({shlex.join(words)} 2>&1); echo "{begins(number)}$o{ended(number, "$?")}")&'
+                    for number, words in numbered
+                )
+                return by_shell(self.os, "".join(parts) + "wait")
             case OS.LINUX if self.goes_on:
                 lines = (
                     f"echo '{begins(number)}' >&2; {shlex.join(words)}; echo \"{ended(number, '$?')}\""
@@ -165,6 +193,19 @@ class Together:
 _ENDED = r"~{number}\.(-?\d+)~[ \r]*\n?"
 # sample: ~0~ ⏎*** ns.cluster.local can't find nosuch: Non-existent domain⏎~1~ ⏎
 _BEGINS = re.compile(r"~\d+~[ \r]*\n?")
+
+
+def _each_beside(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, ExecAnswer]]:
+    """Yield the result of each command that started with the process; ``None`` for one that did not run."""
+    for number in range(commands):
+        # sample: ~1~PING 10.244.2.8 (10.244.2.8): 56 data bytes⏎…⏎~1.0~⏎
+        mark = re.search(rf"~{number}~(.*?){_ENDED.format(number=number)}", got.stdout, re.DOTALL)
+        code = int(mark[2]) if mark else NOT_RUN
+        until = got.seconds_until(mark.end(2) + 1) if mark else None
+        yield (
+            None if until is None or code >= NOT_RUN else 0.0,
+            ExecAnswer(exit_code=code, stdout=mark[1] if mark else "", stderr="", seconds=until),
+        )
 
 
 def _each_of(got: ExecAnswer, commands: int) -> Iterator[tuple[float | None, ExecAnswer]]:

@@ -212,6 +212,11 @@ def test_a_broken_line_is_named(line: bytes, says: str) -> None:
         decode_only(line, Done)
 
 
+def test_a_line_of_another_kind_is_not_parsed() -> None:
+    """It may be long, and only its kind is read."""
+    assert decode_only(b'{"record": "raw", ' + b"[" * 100_000, Done) is None
+
+
 def test_half_a_surrogate_pair_has_a_line() -> None:
     """Text that has no UTF-8 form is written escaped."""
     event = Event(at="t", text="odd \ud800 text")

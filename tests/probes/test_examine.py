@@ -184,3 +184,64 @@ def test_a_case_of_several_deviations_is_tried_alone() -> None:
     admission = Admission(api=server, namespace="n", planned=actions)
     assert [admission.examine(action).status for action in actions] == [422, 201]
     assert len(server.probed) == 2
+
+
+ADMITTED = {
+    "user": cases.accepted("user", cases.pod(None, securityContext={"runAsUser": 1})),
+    "group": cases.accepted("group", cases.pod(None, securityContext={"fsGroup": 1})),
+    **{
+        name: cases.accepted(
+            name, cases.with_container("containers", None, securityContext={name: value})
+        )
+        for name, value in {"privileged": True, "allowPrivilegeEscalation": False}.items()
+    },
+}
+
+
+def _admitted(server: Any, planned: dict[str, Any]) -> dict[str, int | None]:
+    actions = {name: replace(ASK, case=case) for name, case in planned.items()}
+    admission = Admission(api=server, namespace="n", planned=tuple(actions.values()))
+    return {name: admission.examine(action).status for name, action in actions.items()}
+
+
+def test_admitted_contexts_are_tried_in_one_pod() -> None:
+    """Containers that exclude each other stand beside each other, and one acceptance decides all."""
+    server = Validates({})
+    assert set(_admitted(server, ADMITTED).values()) == {201}
+    (sent,) = server.probed
+    assert sent["spec"]["securityContext"] == {"runAsUser": 1, "fsGroup": 1}
+    containers = sent["spec"]["containers"]
+    assert [container.get("securityContext") for container in containers] == [
+        None,
+        {"privileged": True},
+        {"allowPrivilegeEscalation": False},
+    ]
+    assert len({container["name"] for container in containers}) == 3
+
+
+def test_a_refused_pod_of_several_contexts_decides_none() -> None:
+    """Each is tried alone, so that exactly the refused one deviates."""
+    server = Validates({"fsGroup": "spec.securityContext.fsGroup"})
+    assert _admitted(server, ADMITTED) == {
+        name: 422 if name == "group" else 201 for name in ADMITTED
+    }
+
+
+def test_contexts_that_contradict_each_other_are_tried_apart() -> None:
+    """One Pod cannot have both, and each is an object of its own."""
+    other = cases.accepted("other", cases.pod(None, securityContext={"runAsUser": 2}))
+    server = Validates({})
+    _admitted(server, {"user": ADMITTED["user"], "other": other})
+    contexts = [item["spec"]["securityContext"] for item in server.probed]
+    assert contexts == [{"runAsUser": 1}, {"runAsUser": 2}]
+
+
+def test_an_accepted_object_is_sent_once_and_a_refused_one_again() -> None:
+    """The counter-case of many checks is one Pod; a refusal may be gone at the next try."""
+    counter = replace(ADMITTED["user"], label="counter", outcome=None)
+    server = Validates({})
+    _admitted(server, {"one": counter, "two": replace(counter, label="again")})
+    assert len(server.probed) == 1
+    server = Validates({"runAsUser": "spec.securityContext.runAsUser"})
+    _admitted(server, {"one": counter, "two": replace(counter, label="again")})
+    assert len(server.probed) == 2

@@ -10,7 +10,7 @@ import pytest
 
 from nettests.model.channel import ChannelError, ExecAnswer
 from nettests.model.words import OS
-from nettests.probes.together import Done, Together
+from nettests.probes.together import MOST, Done, Together
 
 PATIENCE = 30.0
 LEADER = ("curl", "first")
@@ -52,11 +52,11 @@ class Container:
 
 
 def results(
-    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False
+    os: OS, behave: Behave, count: int = 3, *, goes_on: bool = False, beside: bool = False
 ) -> tuple[list[Done | None], Container]:
     """Return the results of commands that came while another one ran."""
     container = Container(behave)
-    together = Together(container, os, 30.0, goes_on=goes_on)
+    together = Together(container, os, 30.0, goes_on=goes_on, beside=beside, gathering=0.0)
     done: dict[int, Done | None] = {}
 
     def run(number: int) -> None:
@@ -103,6 +103,48 @@ def test_the_first_that_fails_counts_and_the_others_are_run_alone() -> None:
     assert done[2] is None
     assert container.alone == {"kind-1"}
     assert container.refusing == {"kind-1"}
+
+
+def test_a_process_waits_until_its_row_is_full() -> None:
+    """Commands that become due together need no process that ran before them."""
+    container = Container(whole(MOST))
+    together = Together(container, OS.LINUX, 30.0, gathering=PATIENCE)
+    threads = [
+        threading.Thread(target=together.run, args=(("curl", str(number)), "kind", lambda: None))
+        for number in range(MOST)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(container.argvs) == 1
+
+
+def pinged() -> ExecAnswer:
+    """Return three pings that began together: the last one ended first, the first one did not start."""
+    texts = ["~2~replied~2.0~\n", "~1~lost\n~1.1~\n", "~0~sh: ping: not found~0.127~\n"]
+    ends = [sum(map(len, texts[:number])) for number in (1, 2, 3)]
+    arrived = tuple(zip(ends, (2.0, 6.0, 6.0), strict=True))
+    return ExecAnswer(exit_code=0, stdout="".join(texts), stderr="", seconds=6.0, arrived=arrived)
+
+
+def test_commands_beside_each_other_have_their_own_output_and_time() -> None:
+    """A command that is lost delays none, and one that did not start is run alone."""
+    done, container = results(OS.LINUX, pinged, beside=True)
+    assert (
+        container.argvs[1][-1]
+        == "".join(
+            f'(o=$(curl {number} 2>&1); echo "~{number}~$o~{number}.$?~")&' for number in range(3)
+        )
+        + "wait"
+    )
+    assert done[0] is None
+    answers = [each.answer for each in done if each is not None]
+    assert [(each.stdout, each.exit_code, each.seconds) for each in answers] == [
+        ("lost\n", 1, 6.0),
+        ("replied", 0, 2.0),
+    ]
+    assert not container.alone
 
 
 def lost() -> ExecAnswer:

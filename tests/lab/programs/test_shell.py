@@ -7,8 +7,12 @@ import pytest
 
 from nettests.lab.interfaces import Process
 from nettests.lab.programs.images import run
+from nettests.lab.programs.linux import shell
 from tests.lab.programs.test_images import LINUX
 from tests.lab.programs.worlds import Finished
+
+NO_FILE = "cat: /none: No such file or directory"
+ENDS_SECONDS = 30.0
 
 
 def finish(*argv: str, stdin: Sequence[bytes] = (), tty: bool = False) -> Finished:
@@ -57,6 +61,8 @@ def finish(*argv: str, stdin: Sequence[bytes] = (), tty: bool = False) -> Finish
             "",
         ),
         ("echo -n x; echo y", 0, "xy\n", ""),
+        ('o=$(cat /none 2>&1); echo "<$o> $?"', 0, f"<{NO_FILE}> 1\n", ""),
+        ('(o=$(echo a; echo b); echo "$o")&(exit 3)&wait', 0, "a\nb\n", ""),
         ("cat /none 2>&1", 1, "cat: /none: No such file or directory\n", ""),
         ("cat /none 2>/dev/null", 1, "", ""),
         ("echo a >/dev/null 2>&1\necho b;", 0, "b\n", ""),
@@ -78,6 +84,8 @@ def test_a_list_of_simple_commands_runs_as_in_a_shell(
         "echo first; echo $(hostname)",
         'echo first; echo "$(hostname)"',
         "echo first; echo `hostname`",
+        "echo first; o=$(echo a | cat)",
+        "(echo first)& echo second",
         "echo first > /tmp/file",
         "echo first; cat < /etc/hosts",
         "echo first; echo *",
@@ -92,6 +100,25 @@ def test_what_the_shell_does_not_know_is_refused_before_anything_runs(text: str)
     ended = finish("sh", "-c", text)
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith("sh: syntax error: ")
+
+
+def test_subshells_in_the_background_run_beside_each_other() -> None:
+    """The first one ends although it waits for the second."""
+    begun = asyncio.Event()
+
+    async def program(process: Process) -> int:
+        if process.argv == ["begin"]:
+            begun.set()
+        await begun.wait()
+        return 0
+
+    async def drop(data: bytes) -> None:
+        assert not data
+
+    process = Process(argv=(), environment={}, machine=LINUX, stdout=drop, stderr=drop)
+    words = ["-c", "(await)&(begin)&wait"]
+    shell_run = shell.run(process, words, program)
+    assert asyncio.run(asyncio.wait_for(shell_run, ENDS_SECONDS)) == 0
 
 
 @pytest.mark.parametrize("words", [(), ("script.sh",), ("-c",)])

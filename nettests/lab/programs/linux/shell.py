@@ -1,10 +1,12 @@
 """``sh -c TEXT`` for one-liners of exec and probes: lists of simple commands.
 
 Commands are the image's programs, run one after the other in this process; nothing of the host is started
-or read. Pipes, files, variables, globs, loops and interactive use are not supported: such a text is refused
+or read. A text may also be subshells in the background and a final ``wait``. Pipes, files, globs, loops and
+interactive use are not supported, and variables only for what a command prints: any other text is refused
 before any of it runs. Messages are BusyBox's.
 """
 
+import asyncio
 import re
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -25,11 +27,17 @@ _SIGNALLED = 128
 _TOKEN = re.compile(
     r"""[ \t]*(?:
         (?P<redirect>[12]?>(?:&[12]|[ ]*/dev/null))
+      | (?P<assigned>\w+=\$\([^()]*\))
       | (?P<joiner>&&|\|\||;|\n)
       | (?P<word>(?:\$\?|'[^']*'|"(?:[^"\\`$]|\$(?!\())*"|\\.|[^\s;&|<>()'"\\`*?\[])+)
     )[ \t]*""",
     re.VERBOSE | re.DOTALL,
 )
+# Sample: out=$(ping -c 3 10.0.0.1 2>&1)
+_ASSIGNED = re.compile(r"(\w+)=\$\(([^()]*)\)")
+# Sample: (out=$(ping -c 3 10.0.0.1); echo "$out")&(echo second)&wait
+_SUBSHELL = re.compile(r"\(((?:\$\([^()]*\)|[^()])*)\)&")
+_IN_BACKGROUND = re.compile(rf"(?:{_SUBSHELL.pattern})+wait")
 # Samples: 'c;d'   "a  $?"   \;   plain
 _PART = re.compile(r"""'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)""", re.DOTALL)
 # Samples: $$   $?   $HOSTNAME   ${HOSTNAME}
@@ -54,15 +62,37 @@ async def run(process: Process, words: Sequence[str], program: Run) -> int:
     if words[:1] != ["-c"] or len(words) < 2:
         await process.stderr(b"sh: the lab's shell knows -c TEXT only\n")
         return _SYNTAX_ERROR
-    status = 0
+    in_background = _IN_BACKGROUND.fullmatch(words[1]) is not None
+    texts = [match[1] for match in _SUBSHELL.finditer(words[1])] if in_background else words[1:2]
     try:
-        for command in list(_commands(words[1])):
-            if (command.joiner == "&&" and status) or (command.joiner == "||" and not status):
-                continue
-            status = await _run(process, command, status, program)
+        lists = [list(_commands(text)) for text in texts]
     except _ShellSyntaxError as error:
         await process.stderr(f"sh: syntax error: {error}\n".encode())
         return _SYNTAX_ERROR
+    status, *_ = await asyncio.gather(*(_run_list(process, each, program) for each in lists))
+    return 0 if in_background else status
+
+
+async def _run_list(process: Process, commands: Sequence[_Command], program: Run) -> int:
+    """Run commands in a shell of their own; return the last one's exit code."""
+    status = 0
+    try:
+        for command in commands:
+            if (command.joiner == "&&" and status) or (command.joiner == "||" and not status):
+                continue
+            if assigned := _ASSIGNED.fullmatch(command.words[0]):
+                output = bytearray()
+
+                async def keep(data: bytes, output: bytearray = output) -> None:
+                    output.extend(data)
+
+                inner = replace(process, stdout=keep)
+                status = await _run_list(inner, list(_commands(assigned[2])), program)
+                value = output.decode(errors="replace").rstrip("\n")
+                environment = {**process.environment, assigned[1]: value}
+                process = replace(process, environment=environment)
+            else:
+                status = await _run(process, command, status, program)
     except ExitError as exit_:
         return exit_.code
     return status
@@ -79,7 +109,10 @@ def _commands(text: str) -> Iterator[_Command]:
                 raise _ShellSyntaxError(f"the lab's shell cannot read {rest[0]!r}")
             break
         position = token.end()
-        if token["word"] is not None:
+        if token["assigned"] is not None:
+            list(_commands(_ASSIGNED.sub(r"\2", token["assigned"])))
+            command.words.append(token["assigned"])
+        elif token["word"] is not None:
             command.words.append(token["word"])
         elif token["redirect"] is not None:
             command.redirects.append(token["redirect"])
