@@ -81,12 +81,12 @@ Facts = TypeVar("Facts", NodeFacts, KubeProxyFacts)
 def _without_origins(facts: Facts) -> Facts:
     """Drop where known facts were read, such as a Pod's name: an expectation quotes only unknown ones."""
     values = {field.name: getattr(facts, field.name) for field in fields(facts)}
-    known: dict[str, Any] = {
+    without_origin: dict[str, Any] = {
         name: Fact(fact.value, "")
         for name, fact in values.items()
         if isinstance(fact, Fact) and fact.known
     }
-    return replace(facts, **known)
+    return replace(facts, **without_origin)
 
 
 T = TypeVar("T")
