@@ -308,9 +308,9 @@ def _together(checks: Sequence[Check]) -> list[list[Check]]:
 def one_after_the_other(checks: Sequence[Check], captures: int) -> Iterator[list[Check]]:
     """Yield the checks that run alone, in groups that run one after the other.
 
-    At most ``captures`` connections are captured at once, one on a node. Checks of many Services run together. Those that
-    exhaust ports come last, one per probe at a time, because the ports are free again only minutes
-    later.
+    At most ``captures`` connections are captured at once, one on a node. Checks of many Services run
+    together. Those that exhaust ports come last, one per probe at a time, because the ports are free
+    again only minutes later.
     """
     captured: list[tuple[list[Check], set[str]]] = []
     for check in checks:
