@@ -61,7 +61,7 @@ def _reached_a_stranger(result: CheckResult, backends: AbstractSet[str]) -> bool
     check, seen = result.check, result.observation
     if check is None or seen is None or not queries_cluster_dns(check):
         return False
-    return check.target.descriptor.by_name and not backends.issuperset(seen.backends)
+    return check.target.descriptor.by_name and not set(seen.backends) <= backends
 
 
 def denials(red: Sequence[CheckResult]) -> Iterator[Evidence]:
